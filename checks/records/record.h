@@ -1,0 +1,72 @@
+// One record: 64 bytes that say that something happened (an event), what something measured (a
+// quantity), or what happened unseen between two sampled steps (a gap). This is the on-disk layout,
+// shared by every probe and by the supervisor; docs/format.md describes the files around it. C++17 and
+// POSIX alone, because it is also compiled in users' builds.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+namespace dlcheck {
+
+enum class Kind : uint16_t {
+  kNone = 0,  // not written yet: the reader stops here
+  kEvent = 1,
+  kQuantity = 2,
+  kGap = 3,  // `number` is an event; `step` the first step, `aux` the last, `value` how often
+};
+
+// Numbers come from event.def and quantity.def and are mapped by name in the side file, so a reader
+// never relies on its own numbering.
+enum class Event : uint16_t {
+  kNone = 0,
+#define DLCHECK_EVENT(enumerator, name, number, writers, meaning) enumerator = number,
+#include "checks/records/event.def"
+#undef DLCHECK_EVENT
+};
+
+enum class Quantity : uint16_t {
+  kNone = 0,
+#define DLCHECK_QUANTITY(enumerator, name, number, unit, writers, meaning) enumerator = number,
+#include "checks/records/quantity.def"
+#undef DLCHECK_QUANTITY
+};
+
+struct Record {
+  Kind kind;
+  uint16_t flags;
+  uint16_t number;  // of the event or the quantity
+  uint16_t rank;
+  uint64_t sequence;    // position among all records of its process
+  int64_t step;         // optimizer-step calls begun and finished before this, in this process
+  uint32_t micro_step;  // backward calls since the last optimizer step
+  uint32_t thing;       // ids of the side file; 0 for none
+  uint32_t site;
+  uint32_t owner;
+  double value;
+  double aux;
+  uint64_t time;  // nanoseconds, monotonic
+};
+static_assert(sizeof(Record) == 64 && std::is_trivially_copyable_v<Record>,
+              "a record is 64 bytes on disk");
+
+// First 64 bytes of every record file.
+struct FileHeader {
+  char magic[8];        // kMagic
+  uint32_t byte_order;  // kByteOrder as written by the machine
+  uint16_t major;       // a reader refuses a larger one
+  uint16_t minor;       // a larger one only adds
+  char writer[16];      // "c++" or "python", zero-padded
+  char role[16];        // "main", "worker", ..., zero-padded
+  uint64_t start;       // time of the first record can be told from here, nanoseconds, monotonic
+  uint32_t process;     // process id
+  uint32_t record_bytes;
+};
+static_assert(sizeof(FileHeader) == 64, "the header takes the place of one record");
+
+inline constexpr char kMagic[8] = {'d', 'l', 'c', 'h', 'e', 'c', 'k', '\n'};
+inline constexpr uint32_t kByteOrder = 0x01020304;
+inline constexpr uint16_t kFormatMajor = 1;
+inline constexpr uint16_t kFormatMinor = 0;
+
+}  // namespace dlcheck

@@ -1,0 +1,98 @@
+#include "checks/records/request.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "checks/records/line_file.h"
+
+namespace dlcheck {
+namespace {
+
+constexpr size_t kLimitBytes = 1 << 20;
+
+bool ReadInteger(const std::string& text, int64_t& out) {
+  char* end = nullptr;
+  out = std::strtoll(text.c_str(), &end, 10);
+  return !text.empty() && *end == '\0';
+}
+
+bool ReadNumber(const std::string& text, double& out) {
+  char* end = nullptr;
+  out = std::strtod(text.c_str(), &end);
+  return !text.empty() && *end == '\0';
+}
+
+// False if the value of a known key cannot be read.
+bool Take(const std::string& key, const std::string& value, Request& request) {
+  int64_t integer = 0;
+  double number = 0;
+  if (key == "run_folder") {
+    request.run_folder = value;
+  } else if (key == "experiment") {
+    request.experiment = value;
+  } else if (key == "repetition") {
+    if (!ReadInteger(value, integer)) return false;
+    request.repetition = static_cast<int>(integer);
+  } else if (key == "steps") {
+    if (!ReadInteger(value, integer)) return false;
+    request.steps = integer;
+  } else if (key == "seed") {
+    if (!ReadInteger(value, integer)) return false;
+    request.seed = integer;
+  } else if (key == "size_cap_bytes") {
+    if (!ReadInteger(value, integer)) return false;
+    request.size_cap_bytes = integer;
+  } else if (key == "reference_rate") {
+    if (!ReadNumber(value, number)) return false;
+    request.reference_rate = number;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Request::operator==(const Request& other) const {
+  return FormatRequest(*this) == FormatRequest(other);
+}
+
+std::string FormatRequest(const Request& request) {
+  std::string text = FormatLine({"run_folder", request.run_folder}) +
+                     FormatLine({"experiment", request.experiment}) +
+                     FormatLine({"repetition", std::to_string(request.repetition)}) +
+                     FormatLine({"size_cap_bytes", std::to_string(request.size_cap_bytes)});
+  if (request.steps) text += FormatLine({"steps", std::to_string(*request.steps)});
+  if (request.seed) text += FormatLine({"seed", std::to_string(*request.seed)});
+  if (request.reference_rate) {
+    char number[40];
+    std::snprintf(number, sizeof(number), "%.17g", *request.reference_rate);
+    text += FormatLine({"reference_rate", number});
+  }
+  return text;
+}
+
+Expected<Request> ReadRequest(const std::string& path) {
+  Expected<std::string> text = ReadWholeFile(path, kLimitBytes);
+  if (!text.ok()) return text.failure();
+  Request request;
+  for (const LineFields& fields : ParseLines(*text)) {
+    if (fields.size() < 2) continue;
+    if (!Take(fields[0], fields[1], request)) {
+      return Failure{Failure::Cause::kInvalid,
+                     "'" + path + "': cannot read " + fields[0] + " '" + fields[1] + "'"};
+    }
+  }
+  if (request.run_folder.empty()) {
+    return Failure{Failure::Cause::kInvalid, "'" + path + "' names no run_folder"};
+  }
+  return request;
+}
+
+std::optional<Request> RequestFromEnvironment() {
+  const char* path = std::getenv(kRequestVariable);
+  if (path == nullptr || std::getenv("DLCHECK_DISABLE") != nullptr) return std::nullopt;
+  Expected<Request> request = ReadRequest(path);
+  if (!request.ok()) return std::nullopt;
+  return *request;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,34 @@
+#include "checks/records/sampling.h"
+
+namespace dlcheck {
+namespace {
+
+constexpr int64_t kAlways = 64;  // steps below it are all sampled
+constexpr int64_t kBlock = 8;    // consecutive steps of a block, and blocks of a doubling
+
+// Largest power of two that is not above `step`.
+int64_t DoublingStart(int64_t step) {
+  int64_t start = kAlways;
+  while (step - start >= start) start *= 2;
+  return start;
+}
+
+}  // namespace
+
+bool IsSampled(int64_t step) {
+  if (step < kAlways) return true;
+  const int64_t start = DoublingStart(step);
+  const int64_t stride = start / kBlock;
+  return (step - start) % stride < kBlock;
+}
+
+int64_t NextSampled(int64_t step) {
+  if (IsSampled(step + 1)) return step + 1;
+  const int64_t start = DoublingStart(step);
+  const int64_t stride = start / kBlock;
+  return start + ((step - start) / stride + 1) * stride;
+}
+
+bool TakesDigest(int64_t step) { return (step & (step - 1)) == 0; }
+
+}  // namespace dlcheck

@@ -1,0 +1,18 @@
+// Which steps are recorded in full. A pure function of counts, so that two runs of one program and two
+// probes agree: steps 0 to 63, and in every doubling after that (64 to 127, 128 to 255, ...) eight
+// evenly spaced blocks of eight consecutive steps, without end.
+#pragma once
+
+#include <cstdint>
+
+namespace dlcheck {
+
+bool IsSampled(int64_t step);
+
+// First sampled step after `step`.
+int64_t NextSampled(int64_t step);
+
+// Steps at which digests are taken: 0 and the powers of two. All of them are sampled.
+bool TakesDigest(int64_t step);
+
+}  // namespace dlcheck
