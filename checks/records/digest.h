@@ -1,6 +1,7 @@
-// Digest of raw bytes: the sum modulo 2^64 of word_i * w_i, with 8-byte little-endian words (the tail
-// padded with zeros) and w_i = splitmix64(i) | 1. Any one changed word always shows, because its weight
-// is odd; a permutation is missed once in 2^63. Additive, so that parts can be digested apart.
+// Digest of raw bytes: the sum modulo 2^64 of word_i * w_i, with 8-byte little-endian words (the
+// tail padded with zeros) and w_i = splitmix64(i) | 1. Any one changed word always shows, because
+// its weight is odd; a permutation is missed once in 2^63. Additive, so that parts can be digested
+// apart.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// A value or the reason why there is none. Stands in for absl::StatusOr in code that is also compiled
-// in users' builds (records) or that must not link Abseil (fixtures). The supervisor turns a Failure
-// into an absl::Status at its border.
+// A value or the reason why there is none. Stands in for absl::StatusOr in code that is also
+// compiled in users' builds (records) or that must not link Abseil (fixtures). The supervisor turns
+// a Failure into an absl::Status at its border.
 #pragma once
 
 #include <string>
@@ -24,15 +24,16 @@ struct Failure {
 template <typename T>
 class [[nodiscard]] Expected {
  public:
-  Expected(T value) : state_(std::move(value)) {}              // NOLINT: meant to convert
-  Expected(Failure failure) : state_(std::move(failure)) {}    // NOLINT: meant to convert
+  Expected(T value) : state_(std::move(value)) {}            // NOLINT: meant to convert
+  Expected(Failure failure) : state_(std::move(failure)) {}  // NOLINT: meant to convert
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
   // REQUIRES: ok().
-  T& operator*() { return std::get<0>(state_); }
-  const T& operator*() const { return std::get<0>(state_); }
+  T& operator*() & { return std::get<0>(state_); }
+  const T& operator*() const& { return std::get<0>(state_); }
+  T&& operator*() && { return std::get<0>(std::move(state_)); }
   T* operator->() { return &std::get<0>(state_); }
   const T* operator->() const { return &std::get<0>(state_); }
 

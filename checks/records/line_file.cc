@@ -105,8 +105,8 @@ Expected<std::string> ReadWholeFile(const std::string& path, size_t limit_bytes)
     text.append(block, static_cast<size_t>(got));
     if (text.size() > limit_bytes) {
       close(file);
-      return Failure{Failure::Cause::kInvalid, "'" + path + "' is larger than " +
-                                                   std::to_string(limit_bytes) + " bytes"};
+      return Failure{Failure::Cause::kInvalid,
+                     "'" + path + "' is larger than " + std::to_string(limit_bytes) + " bytes"};
     }
   }
   close(file);

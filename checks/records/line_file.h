@@ -1,7 +1,7 @@
 // The text format of side files and requests: one entry a line, fields parted by tabs, each field
-// percent-escaped (tab, newline, carriage return, percent sign and bytes below 32). A last line without
-// its newline was torn by a crash and is ignored. Bounds-checked, because a reader may be handed
-// anything.
+// percent-escaped (tab, newline, carriage return, percent sign and bytes below 32). A last line
+// without its newline was torn by a crash and is ignored. Bounds-checked, because a reader may be
+// handed anything.
 #pragma once
 
 #include <string>

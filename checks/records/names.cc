@@ -95,12 +95,13 @@ Expected<Names> ReadNames(const std::string& path) {
   if (!text.ok()) return text.failure();
   const std::vector<LineFields> lines = ParseLines(*text);
   if (lines.empty() || lines[0].size() < 2 || lines[0][0] != "format") {
-    return Failure{Failure::Cause::kInvalid, "'" + path + "' is not a side file of dlcheck records"};
+    return Failure{Failure::Cause::kInvalid,
+                   "'" + path + "' is not a side file of dlcheck records"};
   }
   if (Number(lines[0][1]) > kFormatMajor) {
-    return Failure{Failure::Cause::kNewer, "'" + path + "' was written by a newer dlcheck (format " +
-                                               lines[0][1] + ", this one reads up to " +
-                                               std::to_string(kFormatMajor) + ")"};
+    return Failure{Failure::Cause::kNewer,
+                   "'" + path + "' was written by a newer dlcheck (format " + lines[0][1] +
+                       ", this one reads up to " + std::to_string(kFormatMajor) + ")"};
   }
   Names names;
   for (const LineFields& fields : lines) TakeLine(fields, names);

@@ -1,5 +1,6 @@
 // The names behind the numbers of a record file: things, source lines, attributes, and which number
-// means which event or quantity. Kept in the side file, each name before the first record that uses it.
+// means which event or quantity. Kept in the side file, each name before the first record that uses
+// it.
 //
 // Lines (fields parted by tabs, see line_file.h):
 //   format     MAJOR.MINOR
@@ -27,8 +28,8 @@ std::string_view QuantityName(Quantity quantity);
 Event EventNamed(std::string_view name);
 Quantity QuantityNamed(std::string_view name);
 
-// What records can be about. Identity across processes is (kind, ordinal of the model or optimizer it
-// belongs to, canonical name).
+// What records can be about. Identity across processes is (kind, ordinal of the model or optimizer
+// it belongs to, canonical name).
 struct NamedThing {
   std::string kind;  // parameter, module, model, optimizer, group, loss, batch, split, file
   int ordinal = 0;
@@ -44,8 +45,8 @@ struct NamedSite {
 
 struct Names {
   std::string writer, writer_version;
-  std::map<uint16_t, Event> events;          // by the writer's number
-  std::map<uint16_t, Quantity> quantities;   // by the writer's number
+  std::map<uint16_t, Event> events;         // by the writer's number
+  std::map<uint16_t, Quantity> quantities;  // by the writer's number
   std::map<uint32_t, NamedThing> things;
   std::map<uint32_t, NamedSite> sites;
   std::map<std::string, std::string> process;  // attributes of the process

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 namespace dlcheck {
 namespace {
@@ -59,14 +60,18 @@ Expected<RecordReader> RecordReader::Open(const std::string& path) {
   return reader;
 }
 
-RecordReader::RecordReader(RecordReader&& other) noexcept
-    : path_(std::move(other.path_)),
-      file_(other.file_),
-      header_(other.header_),
-      block_(std::move(other.block_)),
-      at_(other.at_),
-      sequence_(other.sequence_) {
-  other.file_ = -1;
+RecordReader::RecordReader(RecordReader&& other) noexcept : file_(-1) {
+  *this = std::move(other);
+}
+
+RecordReader& RecordReader::operator=(RecordReader&& other) noexcept {
+  path_ = std::move(other.path_);
+  std::swap(file_, other.file_);
+  header_ = other.header_;
+  block_ = std::move(other.block_);
+  at_ = other.at_;
+  sequence_ = other.sequence_;
+  return *this;
 }
 
 RecordReader::~RecordReader() {

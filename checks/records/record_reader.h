@@ -1,5 +1,5 @@
-// Reads the record file of one process, front to back, trusting nothing: foreign, torn and newer files
-// end in a reason, never in a crash. Safe on a file that is still being written.
+// Reads the record file of one process, front to back, trusting nothing: foreign, torn and newer
+// files end in a reason, never in a crash. Safe on a file that is still being written.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ namespace dlcheck {
 
 class RecordReader {
  public:
-  // Errors: NotFound, Unavailable; Invalid if it is not a record file; Damaged if it ends inside its
-  // header; Newer.
+  // Errors: NotFound, Unavailable; Invalid if it is not a record file; Damaged if it ends inside
+  // its header; Newer.
   static Expected<RecordReader> Open(const std::string& path);
   RecordReader(RecordReader&& other) noexcept;
-  RecordReader& operator=(RecordReader&&) = delete;
+  RecordReader& operator=(RecordReader&& other) noexcept;
   ~RecordReader();
 
   const FileHeader& header() const { return header_; }

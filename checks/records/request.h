@@ -1,6 +1,6 @@
-// What the supervisor asks of a subject: which experiment to be, and where to write. A probe finds it
-// by the environment variable DLCHECK_REQUEST (C++) or beside the boot code (Python). Unknown keys are
-// kept out of the way, so that an old probe can read a newer request.
+// What the supervisor asks of a subject: which experiment to be, and where to write. A probe finds
+// it by the environment variable DLCHECK_REQUEST (C++) or beside the boot code (Python). Unknown
+// keys are kept out of the way, so that an old probe can read a newer request.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace dlcheck {
 inline constexpr char kRequestVariable[] = "DLCHECK_REQUEST";
 
 struct Request {
-  std::string run_folder;           // records are written below it
-  std::string experiment = "plain"; // plain, same_seed, one_batch, reference, blind
+  std::string run_folder;            // records are written below it
+  std::string experiment = "plain";  // plain, same_seed, one_batch, reference, blind
   int repetition = 0;
-  std::optional<int64_t> steps;     // end after so many optimizer steps; none: never cut short
-  std::optional<int64_t> seed;      // of the subject, where it takes one
+  std::optional<int64_t> steps;          // end after so many optimizer steps; none: never cut short
+  std::optional<int64_t> seed;           // of the subject, where it takes one
   std::optional<double> reference_rate;  // replace the optimizer by Adam with this learning rate
   int64_t size_cap_bytes = int64_t{256} << 20;  // of the record file of one process
 

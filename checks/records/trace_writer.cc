@@ -36,9 +36,9 @@ void CopyPadded(char* to, size_t size, const std::string& text) {
 }
 
 std::string Preamble(const TraceWriter::Options& options) {
-  std::string text = FormatLine({"format", std::to_string(kFormatMajor) + "." +
-                                               std::to_string(kFormatMinor)}) +
-                     FormatLine({"writer", options.writer, kVersion});
+  std::string text =
+      FormatLine({"format", std::to_string(kFormatMajor) + "." + std::to_string(kFormatMinor)}) +
+      FormatLine({"writer", options.writer, kVersion});
 #define DLCHECK_EVENT(enumerator, name, number, writers, meaning) \
   text += FormatLine({"event", #number, name});
 #include "checks/records/event.def"
@@ -80,8 +80,8 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::Create(const Options& option
     return Failure{Failure::Cause::kUnavailable,
                    "cannot create '" + stem + ".records': " + std::strerror(errno)};
   }
-  writer->side_file_ = open((stem + ".names").c_str(),
-                            O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
+  writer->side_file_ =
+      open((stem + ".names").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
   if (writer->side_file_ < 0 || !writer->Grow()) {
     return Failure{Failure::Cause::kUnavailable,
                    "cannot allocate '" + stem + ".records': " + std::strerror(errno)};
@@ -105,13 +105,15 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::Create(const Options& option
 TraceWriter::~TraceWriter() {
   const bool own = generation_ == fork_generation.load();
   if (map_ != nullptr) munmap(map_, static_cast<size_t>(mapped_bytes_));
-  // Gives back what was allocated ahead; a crash before this leaves zeros, which a reader passes over.
+  // Gives back what was allocated ahead; a crash before this leaves zeros, which a reader passes
+  // over.
   if (own && record_file_ >= 0 && ftruncate(record_file_, written_bytes_) != 0) quiet_ = true;
   if (record_file_ >= 0) close(record_file_);
   if (side_file_ >= 0) close(side_file_);
 }
 
-// Allocates for certain before mapping: on a sparse map a full disk would be a SIGBUS in the program.
+// Allocates for certain before mapping: on a sparse map a full disk would be a SIGBUS in the
+// program.
 bool TraceWriter::Grow() {
   const int error = posix_fallocate(record_file_, mapped_bytes_, kExtentBytes);
   if (error != 0) {
@@ -182,22 +184,22 @@ void TraceWriter::Append(Kind kind, uint16_t number, Record fields) {
 
 uint32_t TraceWriter::Thing(std::string_view kind, int ordinal, std::string_view name) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto [found, fresh] = things_.try_emplace(
-      {std::string(kind), ordinal, std::string(name)}, static_cast<uint32_t>(things_.size() + 1));
+  const auto [found, fresh] = things_.try_emplace({std::string(kind), ordinal, std::string(name)},
+                                                  static_cast<uint32_t>(things_.size() + 1));
   if (fresh) {
-    WriteLine(FormatLine({"thing", std::to_string(found->second), kind, std::to_string(ordinal),
-                          name}));
+    WriteLine(
+        FormatLine({"thing", std::to_string(found->second), kind, std::to_string(ordinal), name}));
   }
   return found->second;
 }
 
 uint32_t TraceWriter::Site(std::string_view file, int line, std::string_view function) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto [found, fresh] = sites_.try_emplace(
-      {std::string(file), line, std::string(function)}, static_cast<uint32_t>(sites_.size() + 1));
+  const auto [found, fresh] = sites_.try_emplace({std::string(file), line, std::string(function)},
+                                                 static_cast<uint32_t>(sites_.size() + 1));
   if (fresh) {
-    WriteLine(FormatLine({"site", std::to_string(found->second), file, std::to_string(line),
-                          function}));
+    WriteLine(
+        FormatLine({"site", std::to_string(found->second), file, std::to_string(line), function}));
   }
   return found->second;
 }

@@ -1,7 +1,7 @@
 // Writes the records of one process: a memory-mapped file that grows by extents, and its side file.
-// Used by the C++ probe and by children of dlcheck itself. Never harms the program it lives in: every
-// failure makes it go quiet, and the last free slot says so. Safe from several threads; a forked child
-// that inherits a writer writes nothing.
+// Used by the C++ probe and by children of dlcheck itself. Never harms the program it lives in:
+// every failure makes it go quiet, and the last free slot says so. Safe from several threads; a
+// forked child that inherits a writer writes nothing.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ uint64_t MonotonicTime();
 class TraceWriter {
  public:
   struct Options {
-    std::string run_folder;           // exists; files go into its folder `records`
-    std::string writer = "c++";       // at most 15 bytes
-    std::string role = "main";        // at most 15 bytes
+    std::string run_folder;      // exists; files go into its folder `records`
+    std::string writer = "c++";  // at most 15 bytes
+    std::string role = "main";   // at most 15 bytes
     int64_t size_cap_bytes = int64_t{256} << 20;
     uint64_t (*clock)() = &MonotonicTime;
-    uint32_t process = 0;             // 0: this process's own id
+    uint32_t process = 0;  // 0: this process's own id
   };
 
   // Creates both files. Errors: Unavailable (no space, no permission).

@@ -1,0 +1,102 @@
+// What a check is: metadata and a judgement, as one value. A check is a pure function of recorded
+// evidence; it knows no torch, clock, file, random number or process.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/evidence.h"
+
+namespace dlcheck {
+
+enum class Severity : uint8_t { kNote, kWarning, kError };
+enum class Expect : uint8_t { kClean, kFaulty };
+
+// Where a finding is; fields that do not apply stay empty or negative.
+struct Place {
+  std::string thing;  // "fc1.weight"
+  int rank = -1;
+  std::string file;
+  int line = 0;
+  bool operator==(const Place&) const = default;
+};
+
+struct Finding {
+  Severity severity;
+  std::string message;        // one sentence with the number in it
+  std::vector<Place> places;  // every instance; empty for the whole run
+  int64_t first_step, last_step, count;
+  double measured, bound;  // in the unit named by the message
+};
+
+struct Verdict {
+  std::vector<Finding> findings;
+  std::string judged;  // "140 of 148 parameters, 212 of 10,000 steps"
+};
+
+struct Setting {
+  std::string_view name;
+  double value, low, high;
+  std::string_view unit, meaning, source;
+};
+
+// A check's own settings, with what the user changed.
+class Settings {
+ public:
+  Settings() = default;
+  explicit Settings(std::map<std::string, double, std::less<>> changed)
+      : changed_(std::move(changed)) {}
+  double operator[](const Setting& setting) const {
+    const auto found = changed_.find(setting.name);
+    return found == changed_.end() ? setting.value : found->second;
+  }
+
+ private:
+  std::map<std::string, double, std::less<>> changed_;
+};
+
+// An optional need of another experiment is met only while the check fails without it.
+struct Need {
+  Experiment experiment;
+  std::string_view signal;
+  bool optional;
+};
+
+struct Judgement {
+  std::vector<Need> needs;
+  absl::StatusOr<Verdict> (*judge)(const Settings&, const Evidence&);
+};
+
+struct Example {
+  std::string_view title;
+  Expect expect;
+  Evidence (*evidence)();
+};
+
+struct Check {               // every field is written; none has a default
+  std::string_view id;       // its path: "optimizer/stale_gradients"
+  std::string_view promise;  // a sentence true of every healthy program
+  std::string_view why;      // what goes wrong otherwise
+  std::string_view method;   // what is compared with what
+  std::string_view fix;      // names a call or a line
+  std::string_view limits;   // when it is silent, or wrong
+  std::vector<std::string_view> sources;
+  std::vector<std::string_view> covers;    // rows of the fault list
+  std::vector<std::string_view> explains;  // checks that also fail when this one does
+  Severity worst;
+  bool live;  // a finding on a prefix of a run is never withdrawn
+  std::vector<Setting> settings;
+  Judgement judgement;
+  std::vector<Example> examples;
+};
+
+std::string_view SeverityName(Severity severity);
+
+// "optimizer" of "optimizer/stale_gradients".
+std::string_view AreaOf(std::string_view id);
+
+}  // namespace dlcheck

@@ -1,0 +1,68 @@
+// A way to run a subject, as a value, so that it can stand in a check's signature. What each does
+// is carried out by the probe or the host; what each costs is the number of its steps.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "checks/records/request.h"
+
+namespace dlcheck {
+
+struct Experiment {
+  enum class Name : uint8_t {
+    kPlain,      // as the user runs it, never cut short
+    kSameSeed,   // the same again
+    kOneBatch,   // the first batch at every step, dropout off, reference optimizer
+    kReference,  // its own data in its own order, reference optimizer
+    kBlind,      // as kReference, with every input replaced by the mean input
+  };
+  Name name;
+  int repetition = 0;
+  int64_t steps = 0;  // optimizer steps; 0: never cut short
+  double reference_rate =
+      0;  // learning rate of the reference optimizer (Adam); 0: the program's own
+  bool operator==(const Experiment&) const = default;
+};
+
+inline constexpr Experiment kPlain{.name = Experiment::Name::kPlain};
+inline constexpr Experiment kSameSeed{
+    .name = Experiment::Name::kSameSeed, .repetition = 1, .steps = 64};
+
+// The ladder of capacity/unfittable_batch: a net that is healthy fits 32 samples at one of these.
+// Source: measured over 20 seeds a rung; SGD 1e-3 fits none in 1,000 steps, hence a reference
+// optimizer.
+inline constexpr Experiment kOneBatch{
+    .name = Experiment::Name::kOneBatch, .steps = 300, .reference_rate = 1e-3};
+inline constexpr Experiment kOneBatchFaster{
+    .name = Experiment::Name::kOneBatch, .repetition = 1, .steps = 300, .reference_rate = 1e-2};
+inline constexpr Experiment kOneBatchSlower{
+    .name = Experiment::Name::kOneBatch, .repetition = 2, .steps = 300, .reference_rate = 3e-4};
+inline constexpr Experiment kOneBatchLonger{
+    .name = Experiment::Name::kOneBatch, .repetition = 3, .steps = 900, .reference_rate = 1e-3};
+
+inline constexpr Experiment kReference{
+    .name = Experiment::Name::kReference, .steps = 200, .reference_rate = 1e-3};
+inline constexpr Experiment kBlind{
+    .name = Experiment::Name::kBlind, .steps = 200, .reference_rate = 1e-3};
+inline constexpr Experiment kReferenceLonger{
+    .name = Experiment::Name::kReference, .repetition = 1, .steps = 500, .reference_rate = 1e-3};
+inline constexpr Experiment kBlindLonger{
+    .name = Experiment::Name::kBlind, .repetition = 1, .steps = 500, .reference_rate = 1e-3};
+
+// "plain", "same_seed", ...: the word in requests, manifests and reports.
+std::string_view ExperimentName(Experiment::Name name);
+std::optional<Experiment::Name> ExperimentNamed(std::string_view name);
+
+// One phrase for people: "one batch, 300 steps, Adam 0.001".
+std::string Describe(const Experiment& experiment);
+
+// Short and usable as a folder's name: "one_batch-1".
+std::string FolderName(const Experiment& experiment);
+
+Request ToRequest(const Experiment& experiment);
+std::optional<Experiment> FromRequest(const Request& request);
+
+}  // namespace dlcheck

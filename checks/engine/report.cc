@@ -1,0 +1,88 @@
+#include "checks/engine/report.h"
+
+#include <algorithm>
+
+namespace dlcheck {
+
+std::string_view OutcomeName(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kPassed:
+      return "passed";
+    case Outcome::kFailed:
+      return "failed";
+    case Outcome::kNotApplicable:
+      return "not_applicable";
+    case Outcome::kNotSeen:
+      return "not_seen";
+    case Outcome::kOverAllowance:
+      return "over_allowance";
+    case Outcome::kBroken:
+      return "broken";
+  }
+  return "";
+}
+
+Outcome OutcomeOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kFailedPrecondition:
+      return Outcome::kNotApplicable;
+    case absl::StatusCode::kDeadlineExceeded:
+      return Outcome::kOverAllowance;
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kUnavailable:
+      return Outcome::kNotSeen;
+    default:
+      return Outcome::kBroken;
+  }
+}
+
+Severity WorstOf(const Verdict& verdict) {
+  Severity worst = Severity::kNote;
+  for (const Finding& finding : verdict.findings) worst = std::max(worst, finding.severity);
+  return worst;
+}
+
+int Count(const Report& report, Outcome outcome) {
+  return static_cast<int>(std::count_if(report.results.begin(), report.results.end(),
+                                        [&](const Result& r) { return r.outcome == outcome; }));
+}
+
+int ExitCodeOf(const Report& report, Severity fail_on, const std::vector<std::string>& required) {
+  bool findings = false, undecided = false, decided = false;
+  for (const Result& result : report.results) {
+    const bool verdict = result.outcome == Outcome::kPassed || result.outcome == Outcome::kFailed;
+    // Whether the program itself failed says nothing about its training.
+    if (verdict && AreaOf(result.check->id) != "program") decided = true;
+    if (result.outcome == Outcome::kBroken) return kExitInternal;
+    if (result.outcome == Outcome::kFailed && WorstOf(result.verdict) >= fail_on) findings = true;
+    if (!verdict &&
+        std::find(required.begin(), required.end(), result.check->id) != required.end()) {
+      undecided = true;
+    }
+  }
+  if (findings) return kExitFindings;
+  if (undecided) return kExitUndecided;
+  return decided ? kExitClean : kExitNothing;
+}
+
+Coverage CoverageOf(const Evidence& evidence) {
+  Coverage coverage;
+  const Run* plain = evidence.RunOf(kPlain);
+  if (plain == nullptr) return coverage;
+  const Trace& trace = plain->trace;
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event != Event::kStep) continue;
+    coverage.steps += static_cast<int64_t>(event.count);
+    if (!event.gap) ++coverage.sampled_steps;
+  }
+  for (const ThingId parameter : trace.ThingsOfKind("parameter")) {
+    ++coverage.parameters;
+    if (!trace.Series(Quantity::kGradientNorm, parameter).empty()) {
+      ++coverage.parameters_with_gradient;
+    }
+  }
+  return coverage;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,67 @@
+#include "checks/engine/run_builder.h"
+
+namespace dlcheck {
+
+ThingId RunBuilder::Id(std::string_view kind, std::string_view name) {
+  return kind.empty() ? 0 : run_.trace.AddThing(kind, 0, name);
+}
+
+RunBuilder& RunBuilder::Parameter(std::string_view name) {
+  const size_t dot = name.rfind('.');
+  Attribute("parameter", name, "optimizer", "optimizer#0/group#0");
+  Attribute("parameter", name, "requires_grad", "1");
+  return Attribute("parameter", name, "module",
+                   dot == std::string_view::npos ? "" : name.substr(0, dot));
+}
+
+RunBuilder& RunBuilder::Attribute(std::string_view kind, std::string_view name,
+                                  std::string_view key, std::string_view value) {
+  run_.trace.SetAttribute(Id(kind, name), key, value);
+  return *this;
+}
+
+RunBuilder& RunBuilder::Process(std::string_view key, std::string_view value) {
+  run_.trace.SetProcessAttribute(key, value);
+  return *this;
+}
+
+RunBuilder& RunBuilder::Event(dlcheck::Event event, double value, std::string_view kind,
+                              std::string_view name) {
+  run_.trace.AddEvent({.event = event,
+                       .step = step_,
+                       .last_step = step_,
+                       .thing = Id(kind, name),
+                       .order = order_++,
+                       .value = value});
+  if (event == dlcheck::Event::kStep) ++step_;
+  return *this;
+}
+
+RunBuilder& RunBuilder::Gap(dlcheck::Event event, int64_t last_step, double count) {
+  run_.trace.AddEvent({.event = event,
+                       .step = step_,
+                       .last_step = last_step,
+                       .gap = true,
+                       .order = order_++,
+                       .count = count});
+  return *this;
+}
+
+RunBuilder& RunBuilder::Resume(int64_t step) {
+  step_ = step;
+  return *this;
+}
+
+RunBuilder& RunBuilder::Quantity(dlcheck::Quantity quantity, std::string_view kind,
+                                 std::string_view name, double value, double aux) {
+  run_.trace.AddSample(quantity, Id(kind, name),
+                       {.step = step_, .order = order_++, .value = value, .aux = aux});
+  return *this;
+}
+
+RunBuilder& RunBuilder::Ends(Ending::How how, int status) {
+  run_.ending = {how, status};
+  return *this;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,139 @@
+#include "checks/engine/runner.h"
+
+#include "absl/time/clock.h"
+#include "checks/engine/text.h"
+
+namespace dlcheck {
+namespace {
+
+Settings SettingsOf(const Check& check, const ChangedSettings& changed) {
+  const auto found = changed.find(check.id);
+  return found == changed.end() ? Settings() : Settings(found->second);
+}
+
+bool EndedWell(const Ending& ending) {
+  return ending.how == Ending::How::kFinished || ending.how == Ending::How::kStopped;
+}
+
+// Why an experiment's run is no evidence, if it is none.
+absl::Status Usable(const Experiment& experiment, const Run& run) {
+  if (EndedWell(run.ending)) return absl::OkStatus();
+  if (run.ending.how == Ending::How::kDeadline) {
+    return absl::DeadlineExceededError(
+        StrCat(Describe(experiment), " did not end within the allowance (--time)"));
+  }
+  return absl::UnavailableError(StrCat("the program failed under experiment '",
+                                       Describe(experiment), "' (status ", run.ending.status, ")"));
+}
+
+class Gathering {
+ public:
+  Gathering(const Subject& subject, const Allowance& allowance, const OnExperiment& on_experiment)
+      : subject_(subject), allowance_(allowance), on_experiment_(on_experiment) {}
+
+  void RunPlain() {
+    absl::StatusOr<Run> run = subject_(kPlain, absl::InfiniteDuration());
+    if (!run.ok()) {
+      evidence_.AddMissing(kPlain, run.status());
+      return;
+    }
+    worth_experiments_ = EndedWell(run->ending);
+    evidence_.Add(kPlain, *std::move(run));
+  }
+
+  void RunExperiment(const Experiment& experiment) {
+    if (evidence_.Knows(experiment)) return;
+    if (!worth_experiments_) {
+      evidence_.AddMissing(experiment,
+                           absl::FailedPreconditionError("the plain run did not end well"));
+      return;
+    }
+    const absl::Duration left = allowance_.time - spent_;
+    if (left <= absl::ZeroDuration()) {
+      evidence_.AddMissing(
+          experiment, absl::DeadlineExceededError(StrCat("the allowance (--time) was spent before ",
+                                                         Describe(experiment))));
+      return;
+    }
+    on_experiment_(experiment);
+    const absl::Time start = absl::Now();
+    absl::StatusOr<Run> run = subject_(experiment, left);
+    spent_ += absl::Now() - start;
+    absl::Status usable = run.ok() ? Usable(experiment, *run) : run.status();
+    if (usable.ok()) {
+      evidence_.Add(experiment, *std::move(run));
+    } else {
+      evidence_.AddMissing(experiment, std::move(usable));
+    }
+  }
+
+  Evidence& evidence() { return evidence_; }
+
+ private:
+  const Subject& subject_;
+  const Allowance& allowance_;
+  const OnExperiment& on_experiment_;
+  absl::Duration spent_;
+  bool worth_experiments_ = false;
+  Evidence evidence_;
+};
+
+// The next experiment that might save a check that fails, or null.
+const Experiment* NextOptional(const Check& check, const Settings& settings,
+                               const Evidence& evidence) {
+  const absl::StatusOr<Verdict> verdict = check.judgement.judge(settings, evidence);
+  if (!verdict.ok() || verdict->findings.empty()) return nullptr;
+  for (const Need& need : check.judgement.needs) {
+    if (need.optional && !evidence.Knows(need.experiment)) return &need.experiment;
+  }
+  return nullptr;
+}
+
+Result JudgeOne(const Evidence& evidence, const Check& check, const Settings& settings) {
+  absl::StatusOr<Verdict> verdict = check.judgement.judge(settings, evidence);
+  if (!verdict.ok()) {
+    return {&check, OutcomeOf(verdict.status()), std::string(verdict.status().message()), {}};
+  }
+  const Outcome outcome = verdict->findings.empty() ? Outcome::kPassed : Outcome::kFailed;
+  return {&check, outcome, "", *std::move(verdict)};
+}
+
+}  // namespace
+
+Evidence Gather(const Subject& subject, std::span<const Check* const> checks,
+                const ChangedSettings& settings, const Allowance& allowance,
+                const OnExperiment& on_experiment, const Interrupted& interrupted) {
+  Gathering gathering(subject, allowance, on_experiment);
+  gathering.RunPlain();
+  if (!allowance.experiments) return std::move(gathering.evidence());
+  for (const Check* check : checks) {
+    for (const Need& need : check->judgement.needs) {
+      if (interrupted()) return std::move(gathering.evidence());
+      if (!need.optional) gathering.RunExperiment(need.experiment);
+    }
+    const Settings own = SettingsOf(*check, settings);
+    while (const Experiment* next = NextOptional(*check, own, gathering.evidence())) {
+      if (interrupted()) return std::move(gathering.evidence());
+      gathering.RunExperiment(*next);
+    }
+  }
+  return std::move(gathering.evidence());
+}
+
+Report JudgeAll(const Evidence& evidence, std::span<const Check* const> checks,
+                const ChangedSettings& settings) {
+  Report report;
+  for (const Check* check : checks) {
+    report.results.push_back(JudgeOne(evidence, *check, SettingsOf(*check, settings)));
+  }
+  for (const auto& [experiment, run] : evidence.runs()) {
+    report.runs.push_back({experiment, run.ending, ""});
+  }
+  for (const auto& [experiment, why] : evidence.missing()) {
+    report.runs.push_back({experiment, {}, std::string(why.message())});
+  }
+  report.coverage = CoverageOf(evidence);
+  return report;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,37 @@
+// Text from parts. The packaged Abseil is built with a string_view of its own, which absl::StrCat
+// wants; this hands it std::string_view too.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+
+namespace dlcheck {
+
+template <typename Part>
+decltype(auto) ForAbseil(const Part& part) {
+  if constexpr (std::is_same_v<Part, std::string_view>) {
+    return absl::string_view(part.data(), part.size());
+  } else {
+    return (part);
+  }
+}
+
+// Numbers are printed with six significant digits.
+template <typename... Parts>
+std::string StrCat(const Parts&... parts) {
+  return absl::StrCat(ForAbseil(parts)...);
+}
+
+template <typename... Parts>
+void StrAppend(std::string* text, const Parts&... parts) {
+  absl::StrAppend(text, ForAbseil(parts)...);
+}
+
+// "1 step", "3 steps", "1,407 steps": a count with its noun, thousands parted by commas.
+std::string Counted(int64_t count, std::string_view noun);
+std::string WithCommas(int64_t count);
+
+}  // namespace dlcheck
