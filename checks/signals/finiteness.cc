@@ -1,0 +1,60 @@
+#include "checks/signals/finiteness.h"
+
+#include <cmath>
+#include <map>
+
+namespace dlcheck {
+namespace {
+
+using List = std::vector<Finiteness::Seen> Finiteness::Step::*;
+
+// The lists in the order in which a value spreads.
+constexpr std::pair<Quantity, List> kLists[] = {
+    {Quantity::kInputNorm, &Finiteness::Step::inputs},
+    {Quantity::kLoss, &Finiteness::Step::losses},
+    {Quantity::kGradientNorm, &Finiteness::Step::gradients},
+    {Quantity::kWeightNorm, &Finiteness::Step::weights},
+};
+
+// A norm overflows where its elements need not, so the count of elements decides where there is
+// one.
+bool IsNonFinite(Quantity quantity, const Sample& sample) {
+  if (quantity == Quantity::kLoss) return !std::isfinite(sample.value);
+  return sample.aux > 0;
+}
+
+}  // namespace
+
+absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
+  const Trace& trace = run.trace;
+  Finiteness finiteness;
+  std::map<int64_t, Step> steps;
+  for (const auto& [quantity, list] : kLists) {
+    for (const ThingId thing : trace.ThingsWith(quantity)) {
+      for (const Sample& sample : trace.Series(quantity, thing)) {
+        ++finiteness.values_judged;
+        if (!IsNonFinite(quantity, sample)) continue;
+        Step& step = steps[sample.step];
+        step.step = sample.step;
+        (step.*list)
+            .push_back({trace.Display(thing), quantity == Quantity::kLoss ? 0 : sample.aux});
+      }
+    }
+  }
+  if (finiteness.values_judged == 0) {
+    return absl::NotFoundError("no loss, gradient or weight was seen");
+  }
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event == Event::kUnscale) finiteness.scaled = true;
+  }
+  finiteness.steps_with = static_cast<int64_t>(steps.size());
+  if (!steps.empty()) finiteness.first = steps.begin()->second;
+  for (const auto& [number, step] : steps) {
+    if (step.gradients.empty() && step.weights.empty()) continue;
+    finiteness.first_in_training = step;
+    break;
+  }
+  return finiteness;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,36 @@
+// Where values stopped being finite: the first step, and what was not finite in it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct Finiteness {
+  static constexpr std::string_view kName = "finiteness";
+  struct Seen {
+    std::string name;     // of the parameter, loss or input
+    double elements = 0;  // how many are not finite; 0 if not counted
+  };
+  struct Step {
+    int64_t step = -1;  // none
+    std::vector<Seen> inputs, losses, gradients, weights;
+  };
+  // The first step with a value that is not finite, and the first in which it reached what is
+  // trained (a consumed gradient or a weight).
+  Step first, first_in_training;
+  int64_t steps_with = 0;
+  int64_t values_judged = 0;
+  bool scaled =
+      false;  // a loss scaler was at work: gradients may overflow, the step is then skipped
+
+  // Errors: NotFound if no loss, gradient or weight was seen.
+  static absl::StatusOr<Finiteness> From(const Run& run);
+};
+
+}  // namespace dlcheck

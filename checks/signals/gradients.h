@@ -1,0 +1,45 @@
+// What is known of every parameter: who optimizes it, whether it was used, and what its gradients
+// and weights were at the sampled steps.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct Gradients {
+  static constexpr std::string_view kName = "gradients";
+  struct Parameter {
+    std::string name;       // as reports show it
+    std::string optimizer;  // "optimizer#0/group#0"; empty: in none
+    std::string shape;      // "10x64"
+    int model = 0;          // ordinal
+    double elements = 1;
+    bool requires_grad = true;
+    bool orphan = false;      // in an optimizer, but of no model that ran
+    bool module_ran = false;  // its module ran in a training forward
+    bool gradient_seen = false;
+    // Valid as long as the run. Norms as the step consumed them, and as held before the first
+    // backward.
+    std::span<const Sample> consumed, held, weight;
+
+    bool is_matrix() const { return shape.find('x') != std::string::npos; }
+  };
+  std::vector<Parameter> parameters;
+  std::vector<int64_t> steps;  // sampled optimizer steps, ascending
+  bool backward_seen = false;
+
+  // Errors: NotFound if no optimizer step was seen.
+  static absl::StatusOr<Gradients> From(const Run& run);
+};
+
+// "6 of 8 parameters, 64 of 1,407 steps"
+std::string JudgedParameters(int64_t judged, const Gradients& gradients);
+
+}  // namespace dlcheck

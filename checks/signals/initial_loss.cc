@@ -1,0 +1,37 @@
+#include "checks/signals/initial_loss.h"
+
+namespace dlcheck {
+
+bool LoadedBeforeStart(const Trace& trace) {
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event == Event::kStep) return false;
+    if (event.event == Event::kLoaded) return true;
+  }
+  return false;
+}
+
+absl::StatusOr<InitialLoss> InitialLoss::From(const Run& run) {
+  const Trace& trace = run.trace;
+  const std::vector<ThingId> losses = trace.ThingsWith(Quantity::kInitialLoss);
+  if (losses.empty()) {
+    return absl::NotFoundError("no model outputs were seen together with their targets");
+  }
+  if (LoadedBeforeStart(trace)) {
+    return absl::FailedPreconditionError("weights were loaded before the first step");
+  }
+  const ThingId loss = losses.front();
+  const auto independent = trace.Series(Quantity::kIndependentLoss, loss);
+  const auto constant = trace.Series(Quantity::kConstantLoss, loss);
+  if (independent.empty() || constant.empty()) {
+    return absl::NotFoundError("the initial loss was recorded only in part");
+  }
+  const Sample& initial = trace.Series(Quantity::kInitialLoss, loss).front();
+  return InitialLoss{.initial = initial.value,
+                     .independent = independent.front().value,
+                     .constant = constant.front().value,
+                     .samples = initial.aux,
+                     .classes = constant.front().aux,
+                     .kind = std::string(trace.Attribute(loss, "kind"))};
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,29 @@
+// What the untrained model's loss says: the loss itself, the loss if targets were paired with
+// outputs at random, and the loss of the best constant output, all on the same samples and before
+// the first step.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct InitialLoss {
+  static constexpr std::string_view kName = "initial loss";
+  double initial = 0, independent = 0, constant = 0;
+  double samples = 0;
+  double classes = 0;  // 0 for regression
+  std::string kind;
+
+  // Errors: NotFound if the probe saw no outputs with their targets; FailedPrecondition if weights
+  // were loaded before the first step, because then nothing is untrained.
+  static absl::StatusOr<InitialLoss> From(const Run& run);
+};
+
+// True if the program read state from a file before its first optimizer step.
+bool LoadedBeforeStart(const Trace& trace);
+
+}  // namespace dlcheck

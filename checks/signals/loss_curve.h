@@ -1,0 +1,32 @@
+// The training loss, step by step: what several checks read first.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct LossCurve {
+  static constexpr std::string_view kName = "loss curve";
+  struct Point {
+    int64_t step;
+    double loss;  // mean over the backward calls of the step
+  };
+  std::vector<Point> points;  // by step
+  std::string kind;           // cross_entropy, nll, mse, ...; empty if the probe could not tell
+  double label_smoothing = 0;
+  int64_t classes = 0;  // 0 if unknown
+
+  // Errors: NotFound if no backward call from a loss was seen.
+  static absl::StatusOr<LossCurve> From(const Run& run);
+
+  // Median of the last `count` losses, all of them if there are fewer.
+  double LateMedian(size_t count) const;
+};
+
+}  // namespace dlcheck

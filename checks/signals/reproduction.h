@@ -1,0 +1,31 @@
+// What must be the same bits in two runs with one seed: batches, weights and losses of the first
+// steps, in the order in which they came about.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct Reproduction {
+  static constexpr std::string_view kName = "reproduction";
+  enum class What : uint8_t { kBatch, kWeights, kLoss };
+  struct Value {
+    int64_t step;
+    What what;
+    double value, aux;
+  };
+  std::vector<Value> values;     // by step; within a step weights, batch, loss
+  bool seeded = false;           // the program set a seed before its first step
+  std::string nondeterministic;  // what was declared not to be deterministic; empty if nothing
+
+  // Errors: NotFound if neither losses nor digests were seen.
+  static absl::StatusOr<Reproduction> From(const Run& run);
+};
+
+}  // namespace dlcheck

@@ -1,0 +1,22 @@
+// How the program ended, and how far it had come.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct RunEnding {
+  static constexpr std::string_view kName = "run ending";
+  Ending ending;
+  int64_t steps = 0;                          // optimizer steps made
+  std::string rejected_file, rejected_cause;  // of an input that the host refused; empty if none
+
+  static absl::StatusOr<RunEnding> From(const Run& run);
+};
+
+}  // namespace dlcheck
