@@ -1,6 +1,9 @@
 #include "checks/engine/text.h"
 
+#include <algorithm>
 #include <cstdlib>
+
+#include "absl/strings/str_format.h"
 
 namespace dlcheck {
 
@@ -14,6 +17,19 @@ std::string WithCommas(int64_t count) {
 
 std::string Counted(int64_t count, std::string_view noun) {
   return StrCat(WithCommas(count), " ", noun, count == 1 ? "" : "s");
+}
+
+std::string Short(double number) { return absl::StrFormat("%.3g", number); }
+
+std::string Listed(const std::vector<std::string>& names, size_t most) {
+  std::string text;
+  const size_t shown = std::min(most, names.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const bool last = i + 1 == names.size();
+    StrAppend(&text, i == 0 ? "" : (last ? " and " : ", "), names[i]);
+  }
+  if (names.size() > shown) StrAppend(&text, " and ", names.size() - shown, " more");
+  return text;
 }
 
 }  // namespace dlcheck

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 
@@ -33,5 +34,11 @@ void StrAppend(std::string* text, const Parts&... parts) {
 // "1 step", "3 steps", "1,407 steps": a count with its noun, thousands parted by commas.
 std::string Counted(int64_t count, std::string_view noun);
 std::string WithCommas(int64_t count);
+
+// Three significant digits: "0.0123", "2.3e-09".
+std::string Short(double number);
+
+// At most `most` of the names, then how many more: "a, b and 3 more".
+std::string Listed(const std::vector<std::string>& names, size_t most = 3);
 
 }  // namespace dlcheck

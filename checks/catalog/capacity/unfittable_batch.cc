@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/loss_curve.h"
+
+namespace dlcheck::capacity {
+namespace {
+
+constexpr Setting kShare{
+    .name = "share",
+    .value = 0.1,
+    .low = 1e-6,
+    .high = 1,
+    .unit = "fraction",
+    .meaning = "of the first loss, above the floor, that must be reached",
+    .source = "measured: 20 of 20 seeds reach it in 100 steps with Adam at 1e-3"};
+constexpr Setting kTargetShare{.name = "target_share",
+                               .value = 0.01,
+                               .low = 1e-6,
+                               .high = 1,
+                               .unit = "fraction",
+                               .meaning = "the same for a squared error",
+                               .source = "measured with the share"};
+constexpr size_t kLate = 10;  // losses behind the late median
+
+// The smallest cross-entropy that smoothed labels allow: their entropy.
+double Floor(const LossCurve& loss) {
+  if (loss.label_smoothing <= 0 || loss.classes < 2) return 0;
+  const double other = loss.label_smoothing / static_cast<double>(loss.classes);
+  const double own = 1 - loss.label_smoothing + other;
+  return -own * std::log(own) - static_cast<double>(loss.classes - 1) * other * std::log(other);
+}
+
+// Share of the first loss that is left, both above the floor.
+double Left(const LossCurve& loss) {
+  const double floor = Floor(loss);
+  const double first = loss.points.front().loss - floor;
+  const double late = loss.LateMedian(kLate) - floor;
+  return first > 0 ? std::max(0.0, late) / first : 0;
+}
+
+template <Experiment kExperiment>
+absl::StatusOr<double> LeftAfter(const IfSeen<During<kExperiment, LossCurve>>& run) {
+  if (!run) return absl::NotFoundError("not run");
+  return Left(*run);
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kOneBatch, LossCurve>& loss,
+                              const IfSeen<During<kOneBatchFaster, LossCurve>>& faster,
+                              const IfSeen<During<kOneBatchSlower, LossCurve>>& slower,
+                              const IfSeen<During<kOneBatchLonger, LossCurve>>& longer) {
+  const auto points = static_cast<int64_t>(loss->points.size());
+  if (points < kOneBatch.steps) {
+    return absl::NotFoundError(
+        StrCat("the program made only ", points, " of ", kOneBatch.steps, " steps on one batch"));
+  }
+  if (!std::isfinite(loss->points.front().loss)) {
+    return absl::FailedPreconditionError("the first loss is not finite");
+  }
+  double best = Left(*loss);
+  for (const absl::StatusOr<double>& left :
+       {LeftAfter(faster), LeftAfter(slower), LeftAfter(longer)}) {
+    if (left.ok()) best = std::min(best, *left);
+  }
+  const double bound = settings[loss->kind == "mse" ? kTargetShare : kShare];
+  Verdict verdict{.findings = {}, .judged = StrCat("one batch, ", Counted(points, "step"))};
+  if (best <= bound) return verdict;
+  const bool known = loss->kind == "cross_entropy" || loss->kind == "nll" || loss->kind == "mse";
+  verdict.findings.push_back(
+      {.severity = known ? Severity::kError : Severity::kWarning,
+       .message =
+           StrCat("The model cannot fit one batch: after ", points,
+                  " steps on the same samples with a reference optimizer, ", Short(100 * best),
+                  " % of the first loss (", Short(loss->points.front().loss), ") are left; ",
+                  Short(100 * bound), " % or less are within reach of a healthy model."),
+       .places = {},
+       .first_step = 0,
+       .last_step = points - 1,
+       .count = 1,
+       .measured = best,
+       .bound = bound});
+  return verdict;
+}
+
+Evidence FitsTo(double floor) {
+  Evidence evidence;
+  for (const Experiment& experiment :
+       {kOneBatch, kOneBatchFaster, kOneBatchSlower, kOneBatchLonger}) {
+    evidence.Add(experiment, LossesOnly(FallingLosses(static_cast<int>(experiment.steps), floor)));
+  }
+  return evidence;
+}
+
+}  // namespace
+
+Check UnfittableBatch() {
+  return {
+      .id = "capacity/unfittable_batch",
+      .promise = "The model can fit a single batch.",
+      .why =
+          "A model that cannot learn a few samples by heart has a fault between its inputs and its "
+          "loss; more data and more time will not help.",
+      .method =
+          "The first batch is used at every step, with dropout off and Adam in the place of the "
+          "program's optimizer, at 1e-3 and, while it does not fit, 1e-2, 3e-4, and 1e-3 for "
+          "three times as long. The median of the last losses against the first, both above "
+          "the floor that label smoothing leaves.",
+      .fix =
+          "Look between logits and loss: a softmax before cross_entropy, a ReLU on the logits, "
+          "targets in another order than the outputs, a part of the model that is detached.",
+      .limits =
+          "Samples that are equal but labelled differently cannot be fitted. A loss with further "
+          "terms has a floor that is not known; for losses other than cross-entropy and squared "
+          "error the finding is a warning.",
+      .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: overfit one batch",
+                  "measured: 20 seeds a rung"},
+      .covers = {"M09", "M10"},
+      .explains = {"capacity/input_independence"},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kShare, kTargetShare},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"nearly a tenth is left", Expect::kClean, [] { return FitsTo(0.2); }},
+                   {"more than a tenth is left", Expect::kFaulty, [] { return FitsTo(0.25); }}},
+  };
+}
+
+}  // namespace dlcheck::capacity

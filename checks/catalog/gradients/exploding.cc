@@ -1,0 +1,157 @@
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <map>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/gradients.h"
+#include "checks/signals/statistics.h"
+
+namespace dlcheck::gradients {
+namespace {
+
+constexpr Setting kRatio{.name = "ratio",
+                         .value = 10,
+                         .low = 2,
+                         .high = 1e6,
+                         .unit = "times the median",
+                         .meaning =
+                             "global gradient norm against the median before it that makes an "
+                             "outbreak",
+                         .source = "measured: at most 4.9 in 80 healthy runs"};
+constexpr Setting kExtreme{.name = "extreme",
+                           .value = 1000,
+                           .low = 10,
+                           .high = 1e12,
+                           .unit = "times the median",
+                           .meaning = "one step above this is enough",
+                           .source = "two hundred times the healthy maximum"};
+constexpr Setting kOutbreaks{.name = "outbreaks",
+                             .value = 3,
+                             .low = 1,
+                             .high = 100,
+                             .unit = "steps",
+                             .meaning = "outbreaks among 100 sampled steps that are reported",
+                             .source = "measured with the ratio"};
+constexpr size_t kWindow = 100;  // sampled steps behind the median
+constexpr size_t kSettled = 50;  // sampled steps before judging: the first are not typical
+
+struct Outbreak {
+  int64_t step;
+  double norm, median;
+};
+
+// Global norm by sampled step.
+std::map<int64_t, double> GlobalNorms(const Gradients& gradients) {
+  std::map<int64_t, double> norms;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    for (const Sample& sample : parameter.consumed) {
+      norms[sample.step] = std::hypot(norms[sample.step], sample.value);
+    }
+  }
+  return norms;
+}
+
+// A step breaks out if it is far above the median of those before it and above all that was seen
+// while training settled: near convergence the median is so small that a hard batch alone exceeds
+// the ratio.
+std::vector<Outbreak> Outbreaks(const std::map<int64_t, double>& norms, double ratio) {
+  std::vector<Outbreak> outbreaks;
+  std::deque<double> window;
+  double settled_peak = 0;
+  size_t seen = 0;
+  for (const auto& [step, norm] : norms) {
+    if (!std::isfinite(norm)) continue;
+    if (seen >= kSettled) {
+      const double median = Median({window.begin(), window.end()});
+      if (norm > ratio * median && norm > 2 * settled_peak) {
+        outbreaks.push_back({step, norm, median});
+        continue;  // an outbreak is no part of what is usual
+      }
+    } else {
+      settled_peak = std::max(settled_peak, norm);
+    }
+    ++seen;
+    window.push_back(norm);
+    if (window.size() > kWindow) window.pop_front();
+  }
+  return outbreaks;
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
+  const std::map<int64_t, double> norms = GlobalNorms(gradients);
+  if (norms.size() <= kSettled) {
+    return absl::NotFoundError(StrCat("only ", Counted(static_cast<int64_t>(norms.size()), "step"),
+                                      " with gradients; more than ", kSettled, " are needed"));
+  }
+  Verdict verdict{.findings = {},
+                  .judged = StrCat(Counted(static_cast<int64_t>(norms.size()), "sampled step"))};
+  const std::vector<Outbreak> outbreaks = Outbreaks(norms, settings[kRatio]);
+  if (outbreaks.empty()) return verdict;
+  const Outbreak& worst = *std::max_element(
+      outbreaks.begin(), outbreaks.end(),
+      [](const Outbreak& a, const Outbreak& b) { return a.norm / a.median < b.norm / b.median; });
+  const double ratio = worst.norm / worst.median;
+  const bool reported =
+      static_cast<double>(outbreaks.size()) >= settings[kOutbreaks] || ratio > settings[kExtreme];
+  verdict.findings.push_back(
+      {.severity = reported ? Severity::kWarning : Severity::kNote,
+       .message = StrCat("The gradient explodes: its global norm was ", Short(ratio),
+                         " times the usual at step ", worst.step, " (", Short(worst.norm),
+                         " against a median of ", Short(worst.median), "), and more than ",
+                         settings[kRatio], " times in ",
+                         Counted(static_cast<int64_t>(outbreaks.size()), "sampled step"),
+                         " from step ", outbreaks.front().step, " on."),
+       .places = {},
+       .first_step = outbreaks.front().step,
+       .last_step = outbreaks.back().step,
+       .count = static_cast<int64_t>(outbreaks.size()),
+       .measured = ratio,
+       .bound = settings[kRatio]});
+  return verdict;
+}
+
+Evidence OneBurst(double times) {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 64; ++step) {
+    const double factor = step >= 60 && step < 63 ? times : 1;
+    AddStep(run, {.trunk_gradient = 0.1 * factor, .head_gradient = 0.2 * factor, .held = {}});
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check Exploding() {
+  return {
+      .id = "gradients/exploding",
+      .promise = "The gradient's norm stays within reach of what it usually is.",
+      .why =
+          "A few steps with a huge gradient throw the weights far away, or make clipping discard "
+          "nearly all of the batch.",
+      .method =
+          "Global norm of the gradients as the step consumed them, against the median of up to "
+          "100 sampled steps before it, after the first 50; a step also has to exceed twice "
+          "the largest norm of those 50.",
+      .fix =
+          "Look at the batch of the named step; clip with torch.nn.utils.clip_grad_norm_ before "
+          "optimizer.step(), lower the learning rate, or lengthen the warm-up.",
+      .limits =
+          "Gradients are measured as consumed, so clipping hides an explosion. Bursts between "
+          "sampled steps are not seen. Three steps at 10 times, or one at 1,000 times, are a "
+          "warning; less is a note.",
+      .sources = {"Pascanu et al. 2013", "measured: 4 optimizers, 20 runs each"},
+      .covers = {"O19"},
+      .explains = {},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kRatio, kExtreme, kOutbreaks},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"nine times the usual", Expect::kClean, [] { return OneBurst(9); }},
+                   {"eleven times the usual", Expect::kFaulty, [] { return OneBurst(11); }}},
+  };
+}
+
+}  // namespace dlcheck::gradients

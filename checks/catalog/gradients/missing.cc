@@ -1,0 +1,127 @@
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/gradients.h"
+
+namespace dlcheck::gradients {
+namespace {
+
+constexpr Setting kSteps{.name = "steps",
+                         .value = 8,
+                         .low = 1,
+                         .high = 1e6,
+                         .unit = "steps",
+                         .meaning = "sampled steps in which a gradient may be absent or zero",
+                         .source =
+                             "own reasoning: parameters behind a condition get a gradient "
+                             "in some of 8 batches"};
+
+bool AllZero(const Gradients::Parameter& parameter) {
+  for (const Sample& sample : parameter.consumed) {
+    if (sample.value != 0) return false;
+  }
+  return true;
+}
+
+Finding Found(Severity severity, std::string message, const std::vector<std::string>& names,
+              const Gradients& gradients) {
+  std::vector<Place> places;
+  for (const std::string& name : names) places.push_back({.thing = name, .file = ""});
+  return {.severity = severity,
+          .message = std::move(message),
+          .places = std::move(places),
+          .first_step = gradients.steps.front(),
+          .last_step = gradients.steps.back(),
+          .count = static_cast<int64_t>(names.size()),
+          .measured = 0,
+          .bound = 0};
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
+  if (!gradients.backward_seen) return absl::NotFoundError("no backward call was seen");
+  const auto steps = static_cast<int64_t>(gradients.steps.size());
+  if (static_cast<double>(steps) < settings[kSteps]) {
+    return absl::NotFoundError(
+        StrCat("only ", Counted(steps, "step"), " of the ", settings[kSteps], " that are needed"));
+  }
+  std::vector<std::string> absent, unused, zero;
+  int64_t judged = 0;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    if (parameter.optimizer.empty() || !parameter.requires_grad || parameter.orphan) continue;
+    ++judged;
+    if (parameter.consumed.empty()) {
+      (parameter.module_ran ? absent : unused).push_back(parameter.name);
+    } else if (static_cast<double>(parameter.consumed.size()) >= settings[kSteps] &&
+               AllZero(parameter)) {
+      zero.push_back(parameter.name);
+    }
+  }
+  Verdict verdict{.findings = {}, .judged = JudgedParameters(judged, gradients)};
+  if (!absent.empty()) {
+    verdict.findings.push_back(
+        Found(Severity::kError,
+              StrCat(absent.size(), " of ", judged, " optimized parameters (", Listed(absent),
+                     ") got no gradient in any of ", Counted(steps, "sampled step"),
+                     ", although their module ran in every training forward."),
+              absent, gradients));
+  }
+  if (!zero.empty()) {
+    verdict.findings.push_back(Found(
+        Severity::kWarning,
+        StrCat("The gradient of ", zero.size(), " of ", judged, " optimized parameters (",
+               Listed(zero), ") was exactly zero in all of ", Counted(steps, "sampled step"), "."),
+        zero, gradients));
+  }
+  if (!unused.empty()) {
+    verdict.findings.push_back(
+        Found(Severity::kNote,
+              StrCat(unused.size(), " of ", judged, " optimized parameters (", Listed(unused),
+                     ") got no gradient; their module never ran in a training forward."),
+              unused, gradients));
+  }
+  return verdict;
+}
+
+Evidence Steps(std::optional<double> trunk_gradient) {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 16; ++step)
+    AddStep(run, {.trunk_gradient = trunk_gradient, .held = {}});
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check Missing() {
+  return {
+      .id = "gradients/missing",
+      .promise = "Every parameter that is optimized and was used receives a gradient.",
+      .why =
+          "A parameter without a gradient keeps its initial value for ever: a part of the model "
+          "is random and only looks trained.",
+      .method =
+          "A parameter fails if it is in an optimizer, requires a gradient, its module ran in "
+          "a training forward, and no gradient was there at any sampled optimizer step. A "
+          "gradient that was exactly zero at every sampled step is a warning; a module that "
+          "never ran is a note.",
+      .fix =
+          "Look between the named module and the loss for .detach(), torch.no_grad(), .data, "
+          ".item(), a conversion to NumPy, or an operation without a derivative such as argmax.",
+      .limits =
+          "A parameter of no optimizer is not judged. A module that runs only every few "
+          "hundred steps can be missed by the sampled steps.",
+      .sources = {"PyTorch documentation of torch.autograd: Tensor.detach, no_grad",
+                  "own reasoning for the three severities"},
+      .covers = {"M02", "M05", "M06", "O20"},
+      .explains = {"capacity/input_independence", "capacity/unfittable_batch",
+                   "gradients/vanishing"},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kSteps},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"the trunk's gradient is tiny", Expect::kClean, [] { return Steps(1e-30); }},
+                   {"the trunk's gradient is zero", Expect::kFaulty, [] { return Steps(0.0); }},
+                   {"the trunk was detached", Expect::kFaulty, [] { return Steps(std::nullopt); }}},
+  };
+}
+
+}  // namespace dlcheck::gradients

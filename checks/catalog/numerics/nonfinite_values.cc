@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <limits>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/finiteness.h"
+
+namespace dlcheck::numerics {
+namespace {
+
+std::string NamesOf(const std::vector<Finiteness::Seen>& seen) {
+  std::vector<std::string> names;
+  for (const Finiteness::Seen& one : seen) {
+    names.push_back(
+        one.elements > 0
+            ? StrCat(one.name, ", ", Counted(static_cast<int64_t>(one.elements), "element"))
+            : one.name);
+  }
+  return Listed(names, 1);
+}
+
+// Where it began in the step: what comes first in the order in which a value spreads.
+std::string Origin(const Finiteness::Step& step) {
+  if (!step.inputs.empty()) return StrCat("the model's input (", NamesOf(step.inputs), ")");
+  if (!step.losses.empty()) return StrCat("the loss (", NamesOf(step.losses), ")");
+  if (!step.gradients.empty()) return StrCat("a gradient (", NamesOf(step.gradients), ")");
+  return StrCat("a weight (", NamesOf(step.weights), ")");
+}
+
+std::vector<Place> PlacesOf(const Finiteness::Step& step) {
+  std::vector<Place> places;
+  for (const auto* list : {&step.gradients, &step.weights}) {
+    for (const Finiteness::Seen& seen : *list) {
+      const Place place{.thing = seen.name, .file = ""};
+      if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(place);
+    }
+  }
+  return places;
+}
+
+std::string Reached(const Finiteness::Step& step) {
+  std::vector<std::string> parts;
+  if (!step.gradients.empty()) {
+    parts.push_back(Counted(static_cast<int64_t>(step.gradients.size()), "gradient"));
+  }
+  if (!step.weights.empty()) {
+    parts.push_back(Counted(static_cast<int64_t>(step.weights.size()), "weight"));
+  }
+  return Listed(parts);
+}
+
+absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness) {
+  Verdict verdict{.findings = {},
+                  .judged = StrCat(Counted(finiteness.values_judged, "recorded value"))};
+  if (finiteness.first.step < 0) return verdict;
+  const Finiteness::Step& trained = finiteness.first_in_training;
+  const bool only_gradients = trained.weights.empty();
+  // A loss scaler finds overflow by letting gradients become infinite; it then skips the step.
+  if (finiteness.scaled && only_gradients) return verdict;
+  Finding finding{.severity = Severity::kError,
+                  .message = "",
+                  .places = PlacesOf(trained),
+                  .first_step = finiteness.first.step,
+                  .last_step = finiteness.first.step,
+                  .count = finiteness.steps_with,
+                  .measured = std::numeric_limits<double>::quiet_NaN(),
+                  .bound = 0};
+  finding.message = StrCat("The first value that is not finite was in ", Origin(finiteness.first),
+                           " at step ", finiteness.first.step);
+  if (trained.step < 0) {
+    finding.severity = Severity::kWarning;
+    StrAppend(&finding.message, "; no update consumed it in ",
+              Counted(finiteness.steps_with, "recorded step"), ".");
+  } else {
+    StrAppend(&finding.message, "; at step ", trained.step, " it was in ", Reached(trained),
+              ", and so in the model.");
+  }
+  verdict.findings.push_back(std::move(finding));
+  return verdict;
+}
+
+Evidence GradientWith(double nonfinite_elements) {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 8; ++step) {
+    AddStep(run,
+            {.trunk_gradient = 3e38, .held = {}, .nonfinite = step == 5 ? nonfinite_elements : 0});
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check NonfiniteValues() {
+  return {
+      .id = "numerics/nonfinite_values",
+      .promise =
+          "No update consumes a gradient, and no weight holds a value, that is NaN or infinite.",
+      .why =
+          "One NaN spreads to every weight within a step or two, and nothing that is trained "
+          "after it means anything.",
+      .method =
+          "Inputs, losses, consumed gradients and weights are tested for elements that are not "
+          "finite; the finding names the first in the order input, loss, gradient, weight, and "
+          "its step.",
+      .fix =
+          "Look at the named tensor in the named step: a log or division by zero, an exp that "
+          "overflows, a square root at zero, a NaN in the data; torch.autograd.set_detect_anomaly "
+          "names the operation.",
+      .limits =
+          "An infinite loss that the program skips by itself is a warning. While a loss scaler "
+          "is at work, gradients may overflow. Weights and inputs are looked at in sampled "
+          "steps, losses and gradients in every step.",
+      .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
+      .covers = {"N01", "N02", "N03", "N04", "N05", "N06"},
+      .explains = {"capacity/input_independence", "capacity/unfittable_batch",
+                   "gradients/exploding", "program/failed", "start/wrong_initial_loss"},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"large but finite", Expect::kClean, [] { return GradientWith(0); }},
+                   {"one element", Expect::kFaulty, [] { return GradientWith(1); }}},
+  };
+}
+
+}  // namespace dlcheck::numerics

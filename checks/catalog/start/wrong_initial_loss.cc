@@ -1,0 +1,168 @@
+#include <cmath>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/initial_loss.h"
+
+namespace dlcheck::start {
+namespace {
+
+constexpr Setting kExcess{.name = "excess",
+                          .value = 2,
+                          .low = 0.1,
+                          .high = 100,
+                          .unit = "times ln C",
+                          .meaning = "loss above that of the best constant output that is an error",
+                          .source =
+                              "measured: 0.05 by default initialisations, 0.7 on average and "
+                              "1.7 at most by He's with ln C = 2.3, 12.6 with inputs times 255"};
+constexpr Setting kSuspicious{.name = "suspicious",
+                              .value = 0.8,
+                              .low = 0.01,
+                              .high = 100,
+                              .unit = "times ln C",
+                              .meaning = "the same for a warning",
+                              .source = "above the largest measured for a net that trains"};
+constexpr Setting kDependence{.name = "dependence",
+                              .value = 0.5,
+                              .low = 0,
+                              .high = 1,
+                              .unit = "fraction",
+                              .meaning = "how far the loss may be from that of shuffled targets",
+                              .source = "measured: at most 0.20 in 50 seeds by 8 set-ups"};
+constexpr Setting kFew{.name = "few",
+                       .value = 24,
+                       .low = 2,
+                       .high = 1e6,
+                       .unit = "samples",
+                       .meaning = "least samples for the excess",
+                       .source = "own reasoning: the excess does not depend on how targets fall"};
+constexpr Setting kMany{.name = "many",
+                        .value = 256,
+                        .low = 2,
+                        .high = 1e6,
+                        .unit = "samples",
+                        .meaning = "least samples for the dependence on targets",
+                        .source = "measured with the dependence"};
+// A squared error may be this many times that of the mean output. Source: own reasoning; targets
+// that were not standardised start far above it.
+constexpr double kRegressionRatio = 2;
+
+Finding Found(Severity severity, std::string message, double measured, double bound) {
+  return {.severity = severity,
+          .message = std::move(message),
+          .places = {},
+          .first_step = 0,
+          .last_step = 0,
+          .count = 1,
+          .measured = measured,
+          .bound = bound};
+}
+
+void JudgeClassification(const Settings& settings, const InitialLoss& loss, Verdict& verdict) {
+  const double dependence = std::abs(loss.initial - loss.independent) / loss.independent;
+  const bool enough = loss.samples >= settings[kMany];
+  if (enough && dependence > settings[kDependence]) {
+    verdict.findings.push_back(Found(Severity::kWarning,
+                                     StrCat("Before the first step the loss is ",
+                                            Short(loss.initial), ", but ", Short(loss.independent),
+                                            " with targets shuffled: either these weights were "
+                                            "trained before, or the targets leak into the inputs."),
+                                     dependence, settings[kDependence]));
+    return;  // the outputs of a trained model are large, so its excess says nothing
+  }
+  const double unit = std::log(loss.classes);
+  const double excess = (loss.independent - loss.constant) / unit;
+  if (excess <= settings[kSuspicious]) return;
+  const bool error = excess > settings[kExcess];
+  verdict.findings.push_back(
+      Found(error ? Severity::kError : Severity::kWarning,
+            StrCat("The untrained loss is ", Short(loss.independent), " on ",
+                   Counted(static_cast<int64_t>(loss.samples), "sample"),
+                   "; an output that knows nothing "
+                   "would give ",
+                   Short(loss.constant), ". The excess is ", Short(excess), " times ln ",
+                   loss.classes, ": the outputs start far too large."),
+            excess, error ? settings[kExcess] : settings[kSuspicious]));
+}
+
+void JudgeRegression(const InitialLoss& loss, Verdict& verdict) {
+  // Of the shuffled loss, the outputs' own variance is no fault; the distance of the means is.
+  const double ratio = loss.independent / loss.constant;
+  if (ratio <= kRegressionRatio) return;
+  verdict.findings.push_back(
+      Found(Severity::kWarning,
+            StrCat("The untrained squared error is ", Short(loss.independent), ", ", Short(ratio),
+                   " times that of predicting the mean target (", Short(loss.constant), ")."),
+            ratio, kRegressionRatio));
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& loss) {
+  if (loss.samples < settings[kFew]) {
+    return absl::NotFoundError(StrCat("only ", loss.samples, " samples before the first step; ",
+                                      settings[kFew], " are needed"));
+  }
+  Verdict verdict{.findings = {}, .judged = Counted(static_cast<int64_t>(loss.samples), "sample")};
+  if (!(loss.constant > 0)) {
+    return absl::FailedPreconditionError("all targets are the same");
+  }
+  if (!std::isfinite(loss.independent) || !std::isfinite(loss.initial)) {
+    return absl::FailedPreconditionError("the initial loss is not finite");
+  }
+  if (loss.classes > 1) {
+    JudgeClassification(settings, loss, verdict);
+  } else {
+    JudgeRegression(loss, verdict);
+  }
+  return verdict;
+}
+
+Evidence Starting(double initial, double independent) {
+  RunBuilder run = TwoLayers();
+  run.Quantity(Quantity::kInitialLoss, "loss", "cross_entropy", initial, 359);
+  run.Quantity(Quantity::kIndependentLoss, "loss", "cross_entropy", independent, 359);
+  run.Quantity(Quantity::kConstantLoss, "loss", "cross_entropy", std::log(10.0), 10);
+  AddStep(run, {.held = {}});
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check WrongInitialLoss() {
+  return {
+      .id = "start/wrong_initial_loss",
+      .promise = "An untrained model's loss is near that of an output that knows nothing.",
+      .why =
+          "Outputs that start too large must first be unlearned, saturate what follows them, and "
+          "show that inputs or weights are on the wrong scale.",
+      .method =
+          "With outputs z, class frequencies p and targets drawn independently: excess = "
+          "mean(logsumexp z) - sum_c p_c mean(z_c) - entropy(p), in units of ln C; dependence = "
+          "|loss - that| / that. For squared errors the ratio to the targets' variance.",
+      .fix =
+          "Scale the inputs to about unit size, initialise the last layer small (its bias at the "
+          "log frequencies of the classes), and check that weights were not loaded unseen.",
+      .limits =
+          "Not judged after weights were loaded. With fewer samples than `many` only the excess "
+          "is judged. Large targets of a regression are a warning.",
+      .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: verify loss at init",
+                  "measured: 50 seeds by 8 set-ups"},
+      .covers = {"M22", "D10"},
+      .explains = {"capacity/input_independence", "gradients/exploding",
+                   "capacity/unfittable_batch"},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kExcess, kSuspicious, kDependence, kFew, kMany},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"He's initialisation at its largest", Expect::kClean,
+                    [] { return Starting(4.0, 4.0); }},
+                   {"a little beyond it", Expect::kFaulty, [] { return Starting(4.3, 4.3); }},
+                   {"outputs five times too large", Expect::kFaulty,
+                    [] { return Starting(7.0, 7.0); }},
+                   {"a loss that is trained already", Expect::kFaulty,
+                    [] { return Starting(1.0, 2.3); }}},
+  };
+}
+
+}  // namespace dlcheck::start
