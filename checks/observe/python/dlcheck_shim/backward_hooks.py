@@ -1,0 +1,58 @@
+"""Watches torch.autograd.backward: the loss it starts from, and what the gradients hold before it."""
+
+import torch
+
+from . import tensors
+from .uncleared import held_norms
+
+
+class BackwardHooks:
+    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards):
+        self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
+        self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
+        self.before = guard.isolated("backward")(self.before)
+        self.after = guard.isolated("backward")(self.after)
+
+    def before(self, loss):
+        recorder = self.recorder
+        recorder.begin()
+        self.forwards.forget()
+        self.losses.end_evaluation()
+        site = self.sites.current()
+        if tensors.may_compute():
+            self.look_at_gradients(site)
+        thing, samples = self.losses.of_backward(loss)
+        if tensors.is_plain(loss) and loss.numel() == 1 and recorder.takes_scalars():
+            at = (recorder.step, recorder.micro_step)
+            recorder.transfer.add(
+                loss.detach().reshape(1),
+                lambda values: recorder.quantity("loss", thing, values[0], samples, site, at=at),
+            )
+        recorder.event("backward", thing, site=site)
+
+    def look_at_gradients(self, site):
+        recorder = self.recorder
+        if recorder.step == 0 and recorder.micro_step == 0 and not self.optimizers.watched.entries:
+            return
+        with torch.no_grad():
+            self.uncleared.before_backward()
+            if recorder.micro_step == 0 and recorder.sampled:
+                held_norms(self.optimizers, recorder, site)
+
+    def after(self):
+        self.recorder.micro_step += 1
+
+
+def watched_backward(original, hooks):
+    """Stands in for torch.autograd.backward, which Tensor.backward looks up at each call."""
+
+    def backward(tensors_, *args, **kwargs):
+        # A backward inside a backward belongs to the outer one (reentrant checkpoints).
+        if torch.compiler.is_compiling() or torch._C._current_graph_task_id() != -1:
+            return original(tensors_, *args, **kwargs)
+        hooks.before(tensors_ if isinstance(tensors_, torch.Tensor) else next(iter(tensors_), None))
+        result = original(tensors_, *args, **kwargs)
+        hooks.after()
+        return result
+
+    return backward

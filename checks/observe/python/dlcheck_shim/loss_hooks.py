@@ -1,0 +1,109 @@
+"""Watches the loss functions of torch.nn.functional: what training and evaluation make of outputs.
+
+Only these can be judged against an independent or a constant answer; another loss is still recorded
+as the number a backward starts from.
+"""
+
+import weakref
+
+import torch
+
+from . import tensors
+from .initial_loss import InitialLoss
+
+KINDS = {
+    "cross_entropy": "cross_entropy",
+    "nll_loss": "nll",
+    "mse_loss": "mse",
+    "binary_cross_entropy_with_logits": "bce",
+}
+
+
+class LossHooks:
+    def __init__(self, recorder, sites):
+        self.recorder, self.sites = recorder, sites
+        self.reset()
+        recorder.on_fork.append(self.reset)
+
+    def reset(self):
+        self.initial = {}  # by function name, until the first step ends
+        self.untrained = True
+        self.last = None  # weak reference to the last training loss, its thing and its samples
+        self.evaluation = None  # sum of losses and samples since evaluation began
+        self.described = set()
+
+    def seen(self, function, result, args, kwargs):
+        """After a call of a loss function; `args` and `kwargs` are the caller's."""
+        output = args[0] if args else kwargs.get("input")
+        target = args[1] if len(args) > 1 else kwargs.get("target")
+        if not (tensors.is_plain(output) and tensors.is_plain(target)) or not tensors.may_compute():
+            return
+        samples = count_samples(function, output, target)
+        thing = self.recorder.thing("loss", 0, function)
+        if function not in self.described:
+            self.describe(function, thing, output, args, kwargs)
+        if torch.is_grad_enabled() and result.requires_grad:
+            self.last = (weakref.ref(result), thing, samples)
+        else:
+            self.add_to_evaluation(result, thing, samples, kwargs.get("reduction", "mean"))
+        if self.untrained:
+            with torch.no_grad():
+                self.initial_of(function).add(output.detach(), target.detach(), kwargs)
+
+    def describe(self, function, thing, output, args, kwargs):
+        self.described.add(function)
+        self.recorder.attribute(thing, "kind", KINDS[function])
+        if function == "cross_entropy":
+            self.recorder.attribute(thing, "classes", output.shape[1 if output.dim() > 1 else 0])
+        if kwargs.get("label_smoothing"):
+            self.recorder.attribute(thing, "label_smoothing", kwargs["label_smoothing"])
+
+    def initial_of(self, function):
+        if function not in self.initial:
+            self.initial[function] = InitialLoss(KINDS[function])
+        return self.initial[function]
+
+    def write_initial(self):
+        """As the first step ends: what the untrained model made of its targets."""
+        self.untrained = False
+        for function, initial in self.initial.items():
+            found = initial.result()
+            if found is None:
+                continue
+            thing = self.recorder.thing("loss", 0, function)
+            for name, value, aux in found:
+                self.recorder.quantity(name, thing, value, aux)
+        self.initial = {}
+
+    def of_backward(self, loss):
+        """Thing and number of samples of the tensor that a backward starts from."""
+        last, self.last = self.last, None
+        if last is None:
+            return self.recorder.thing("loss", 0, "loss"), 0
+        reference, thing, samples = last
+        if reference() is loss:
+            return thing, samples
+        # The number was changed on its way: scaled, or a term was added.
+        return self.recorder.thing("loss", 0, "loss"), samples
+
+    def add_to_evaluation(self, result, thing, samples, reduction):
+        total = result.detach().sum() * (samples if reduction == "mean" else 1)
+        if self.evaluation is not None and self.evaluation[2] == thing:
+            total, samples = total + self.evaluation[0], samples + self.evaluation[1]
+        self.evaluation = (total, samples, thing)
+
+    def end_evaluation(self):
+        """Training goes on: writes what the evaluation before came to."""
+        if self.evaluation is None:
+            return
+        (total, samples, thing), self.evaluation = self.evaluation, None
+        if samples == 0:
+            return
+        value = float(total) / samples if self.recorder.sampled else 0.0
+        self.recorder.event("evaluated", thing, value, float(samples))
+
+
+def count_samples(function, output, target):
+    if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
+        return target.numel()
+    return output.shape[0] if output.dim() > 0 else 1

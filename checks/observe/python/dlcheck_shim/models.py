@@ -1,0 +1,162 @@
+"""What the probe knows of models: which modules and parameters they have, and how they are called.
+
+A model is the outermost module of a training forward that has parameters; ordinals go by first use.
+Names are canonical: the layers that DDP and torch.compile put around a model are left out.
+"""
+
+import weakref
+
+from .identity import IdentityMap
+from .tensors import is_plain
+
+WRAPPING = ("module.", "_orig_mod.", "_fsdp_wrapped_module.")
+WRAPPERS = (
+    "DistributedDataParallel",
+    "DataParallel",
+    "FullyShardedDataParallel",
+    "OptimizedModule",
+)
+
+
+def nobody():
+    """A dead reference."""
+
+
+def canonical(name, prefixes=WRAPPING):
+    """The name without the layers around a model: "module.fc1.weight" is "fc1.weight"."""
+    full = "." + name + "."
+    for prefix in prefixes:
+        full = full.replace("." + prefix, ".")
+    return full.strip(".")
+
+
+def is_wrapper(module):
+    """True for the layers that only hold another module and change its parameters' names."""
+    return type(module).__name__ in WRAPPERS
+
+
+def inside(wrapper):
+    """The module that a wrapper holds."""
+    return next(wrapper.children(), None)
+
+
+class Model:
+    def __init__(self, recorder, root, ordinal):
+        self.ordinal = ordinal
+        self.named = {}  # who bears a name: the tensors of a functional call or the module's own
+        self.thing = recorder.thing("model", ordinal, type(root).__name__)
+        # A user's own attribute may be called `module`; only names under a wrapper are shortened.
+        self.prefixes = WRAPPING if any(map(is_wrapper, root.modules())) else ()
+        if type(root).__name__ == "OptimizedModule":
+            recorder.attribute(self.thing, "compiled", 1)
+
+    def name(self, full):
+        return canonical(full, self.prefixes)
+
+
+class Models:
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.reset()
+        recorder.on_fork.append(self.reset)
+
+    def reset(self):
+        self.roots, self.modules, self.parameters = IdentityMap(), IdentityMap(), IdentityMap()
+        self.described, self.aliases = IdentityMap(), {}
+        self.unoptimized = []
+
+    def as_root(self, module):
+        """The model whose root this is, made on first sight; None for a part or a bare function."""
+        model = self.roots.get(module)
+        if model is not None or module in self.modules:
+            return model
+        if next(module.parameters(), None) is None:
+            self.modules.set(module, 0)
+            return None
+        if is_wrapper(module) and (model := self.roots.get(inside(module))) is not None:
+            self.roots.set(module, model)
+            return model
+        model = Model(self.recorder, module, len(self.roots.entries))
+        self.roots.set(module, model)
+        self.name_modules(model, module)
+        return model
+
+    def name_modules(self, model, root):
+        for full, module in root.named_modules():
+            if module not in self.modules:
+                name = model.name(full)
+                self.modules.set(module, self.recorder.thing("module", model.ordinal, name))
+
+    def module_thing(self, module, root):
+        """The thing of a module that runs below `root`; 0 for one that has no name in it."""
+        thing = self.modules.get(module)
+        if thing is None:
+            model = self.roots.get(root)
+            if model is not None:
+                self.name_modules(model, root)
+            if module not in self.modules:
+                self.modules.set(module, 0)
+            thing = self.modules.get(module)
+        return thing
+
+    def thing_of_any(self, module):
+        """The thing of a model or module already seen, else 0."""
+        model = self.roots.get(module)
+        return model.thing if model is not None else self.modules.get(module, 0)
+
+    def name_parameters(self, model, root):
+        """Gives each parameter its thing. In a functional call these are the tensors put in."""
+        for full, parameter in root.named_parameters(remove_duplicate=False):
+            if not is_plain(parameter) or not parameter.is_leaf:
+                continue
+            name = model.name(full)
+            named = model.named.get(name, nobody)()
+            if named is not None and named is not parameter:
+                continue
+            known = self.parameters.get(parameter)
+            if known is None:
+                thing = self.recorder.thing("parameter", model.ordinal, name)
+                module = model.name(full.rpartition(".")[0])
+                self.parameters.set(parameter, (thing, name, module))
+                model.named[name] = weakref.ref(parameter)
+            elif known[1] != name and name not in self.aliases.setdefault(known[0], []):
+                self.aliases[known[0]].append(name)
+                self.recorder.attribute(known[0], "alias", ", ".join(self.aliases[known[0]]))
+
+    def describe(self, groups_of):
+        """Writes what is known of every parameter; `groups_of` maps a parameter to its group's name."""
+        for root, model in self.roots.items():
+            self.name_parameters(model, root)
+        self.unoptimized = []
+        for parameter, (thing, _, module) in self.parameters.items():
+            group = groups_of.get(parameter, "")
+            self.describe_one(thing, parameter, module, group)
+            if not group and parameter.requires_grad:
+                self.unoptimized.append((weakref.ref(parameter), thing))
+
+    def describe_one(self, thing, parameter, module, group):
+        attributes = {
+            "shape": "x".join(map(str, parameter.shape)) or "1",
+            "elements": parameter.numel(),
+            "dtype": str(parameter.dtype).removeprefix("torch."),
+            "requires_grad": int(parameter.requires_grad),
+            "module": module,
+            "optimizer": group,
+        }
+        written = self.described.get(parameter, {})
+        if not group:
+            del attributes["optimizer"]
+        for key, value in attributes.items():
+            if written.get(key) != value:
+                self.recorder.attribute(thing, key, value)
+        self.described.set(parameter, attributes)
+
+    def look_for_gradients(self):
+        """Marks parameters of no optimizer that have been given a gradient."""
+        waiting, self.unoptimized = self.unoptimized, []
+        for reference, thing in waiting:
+            parameter = reference()
+            if parameter is not None and parameter.grad is not None:
+                self.recorder.attribute(thing, "gradient_seen", 1)
+            elif parameter is not None:
+                self.unoptimized.append((reference, thing))

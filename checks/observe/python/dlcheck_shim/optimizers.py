@@ -1,0 +1,86 @@
+"""What the probe knows of optimizers: their groups, and what each parameter is called in them."""
+
+import weakref
+
+import torch
+
+from .identity import IdentityMap
+
+
+class Watched:
+    """One optimizer. Holds no parameter and no gradient alive."""
+
+    def __init__(self, recorder, optimizer, ordinal):
+        self.ordinal, self.name = ordinal, f"optimizer#{ordinal}"
+        self.thing = recorder.thing("optimizer", ordinal, "")
+        recorder.attribute(self.thing, "type", type(optimizer).__name__)
+        self.groups = []  # things
+        self.things = IdentityMap()  # of its parameters
+        self.size = -1  # parameters when they were last named
+        self.inside = False  # a step call is under way
+        self.consumed, self.consumed_norms = [], None
+        self.before = []  # weights before the step
+
+
+class Optimizers:
+    def __init__(self, recorder, models):
+        self.recorder, self.models = recorder, models
+        self.watched = IdentityMap()
+        recorder.on_fork.append(self.watched.clear)
+
+    def watch(self, optimizer):
+        """The Watched of an optimizer; names its parameters, again when some were added."""
+        watched = self.watched.get(optimizer)
+        if watched is None:
+            watched = Watched(self.recorder, optimizer, len(self.watched.entries))
+            self.watched.set(optimizer, watched)
+        size = sum(len(group["params"]) for group in optimizer.param_groups)
+        if size != watched.size or self.recorder.digests:
+            watched.size = size
+            self.name_all(optimizer, watched)
+        return watched
+
+    def name_all(self, optimizer, watched):
+        for index in range(len(watched.groups), len(optimizer.param_groups)):
+            name = f"{watched.name}/group#{index}"
+            watched.groups.append(self.recorder.thing("group", watched.ordinal, name))
+        self.models.describe(self.group_names())
+        watched.things.clear()
+        for index, group in enumerate(optimizer.param_groups):
+            for place, parameter in enumerate(group["params"]):
+                known = self.models.parameters.get(parameter)
+                thing = known[0] if known else self.orphan(watched, index, place, parameter)
+                watched.things.set(parameter, thing)
+
+    def group_names(self):
+        names = IdentityMap()
+        for optimizer, watched in self.watched.items():
+            for index, group in enumerate(optimizer.param_groups):
+                for parameter in group["params"]:
+                    names.set(parameter, f"{watched.name}/group#{index}")
+        return names
+
+    def orphan(self, watched, index, place, parameter):
+        """A parameter that is optimized, but belongs to no model that ran."""
+        group = f"{watched.name}/group#{index}"
+        thing = self.recorder.thing("parameter", 0, f"{group}/{place}")
+        self.recorder.attribute(thing, "orphan", 1)
+        self.models.describe_one(thing, parameter, "", group)
+        return thing
+
+
+def parameters_of(optimizer):
+    return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+def remember(gradients):
+    """What identifies the gradients that a step consumes, without keeping them alive."""
+    return [(weakref.ref(g), g._version) for g in gradients]
+
+
+def rate_of(group):
+    """A group's learning rate as a float; None where that would stop an accelerator."""
+    rate = group.get("lr")
+    if isinstance(rate, torch.Tensor):
+        return float(rate) if rate.device.type == "cpu" else None
+    return None if rate is None else float(rate)

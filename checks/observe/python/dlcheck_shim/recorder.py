@@ -1,0 +1,166 @@
+"""The clock and the records of this process: what every hook writes through.
+
+Steps and backward calls are counted here; records of steps that are not sampled become gaps. Files
+are made at the first training event, so that helper processes leave no trace; until then everything
+is kept in an `Early`. A forked child starts afresh with files of its own.
+"""
+
+import multiprocessing
+import os
+import sys
+
+from . import names
+from .sampling import is_sampled, takes_digest
+from .tensors import Transfer
+from .writer import EVENT, GAP, QUANTITY, TraceWriter
+
+MOST_EARLY_CALLS = 10_000
+
+
+class Early:
+    """Takes the calls of a TraceWriter before there is one, and repeats them on it."""
+
+    def __init__(self):
+        self.calls, self.known = [], {}
+
+    def thing(self, kind, ordinal, name):
+        return self.number_of("thing", kind, ordinal, name)
+
+    def site(self, file, line, function):
+        return self.number_of("site", file, line, function)
+
+    def number_of(self, word, *identity):
+        known = self.known.setdefault(word, {})
+        if identity not in known:
+            known[identity] = len(known) + 1
+            self.calls.append((word, identity))
+        return known[identity]
+
+    def attribute(self, *args):
+        self.calls.append(("attribute", args))
+
+    def put(self, *args):
+        if len(self.calls) < MOST_EARLY_CALLS:
+            self.calls.append(("put", args))
+
+    def past_half_cap(self):
+        return False
+
+    def close(self):
+        """Nothing was trained, nothing is kept."""
+
+    def repeat_on(self, writer):
+        for name, args in self.calls:
+            getattr(writer, name)(*args)
+
+
+class Mute(Early):
+    """Takes calls when there is no file to write to, and keeps nothing."""
+
+    def attribute(self, *args):
+        pass
+
+    def put(self, *args):
+        pass
+
+
+class Recorder:
+    def __init__(self, request, process_attributes):
+        self.request, self.process_attributes = request, process_attributes
+        self.forked, self.on_fork = False, []
+        self.reset()
+        os.register_at_fork(after_in_child=self.after_fork)
+
+    def reset(self):
+        self.writer, self.opened = Early(), False
+        self.step, self.micro_step = 0, 0
+        self.sampled, self.digests = True, True
+        self.gap_start, self.gap_counts = 0, {}
+        self.transfer = Transfer()
+
+    def after_fork(self):
+        # The inherited map is the parent's; it is dropped, never closed, so nothing is cut off.
+        self.forked = True
+        self.reset()
+        for react in self.on_fork:
+            react()
+
+    def begin(self):
+        """Training has begun: make the files. A failure to do so leaves the probe mute."""
+        if self.opened:
+            return
+        self.opened = True
+        early = self.writer
+        try:
+            self.writer = TraceWriter(
+                self.request.run_folder,
+                role=self.role(),
+                size_cap_bytes=self.request.size_cap_bytes,
+                rank=int(os.environ.get("RANK", "0")) & 0xFFFF,
+            )
+        except OSError:
+            self.writer = Mute()
+            return
+        for key, value in self.process_attributes.items():
+            self.writer.attribute(0, key, value)
+        early.repeat_on(self.writer)
+
+    def role(self):
+        data = sys.modules.get("torch.utils.data")
+        if data is not None and data.get_worker_info() is not None:
+            return "worker"
+        if self.forked or multiprocessing.parent_process() is not None:
+            return "child"
+        return "main"
+
+    def thing(self, kind, ordinal, name):
+        return self.writer.thing(kind, ordinal, name)
+
+    def attribute(self, thing, key, value):
+        self.writer.attribute(thing, key, value)
+
+    def event(self, name, thing=0, value=0.0, aux=0.0, site=0, owner=0):
+        """Writes an event of a sampled step; of another step only the count is kept."""
+        number = names.EVENTS[name]
+        if self.sampled:
+            self.writer.put(
+                EVENT, number, self.step, self.micro_step, thing, site, owner, value, aux
+            )
+        else:
+            self.gap_counts[number] = self.gap_counts.get(number, 0) + 1
+
+    def quantity(self, name, thing, value, aux=0.0, site=0, owner=0, at=None):
+        """Writes a value, whether the step is sampled or not; `at` is (step, micro-step)."""
+        step, micro_step = at or (self.step, self.micro_step)
+        number = names.QUANTITIES[name]
+        self.writer.put(QUANTITY, number, step, micro_step, thing, site, owner, value, aux)
+
+    def takes_scalars(self):
+        return self.sampled or not self.writer.past_half_cap()
+
+    def end_step(self):
+        """Moves the clock on; a gap ends where the next sampled step begins."""
+        self.transfer.end_step(self.sampled)
+        self.step += 1
+        self.micro_step = 0
+        was_sampled, self.sampled = self.sampled, is_sampled(self.step)
+        self.digests = takes_digest(self.step)
+        if was_sampled:
+            self.gap_start = self.step
+        elif self.sampled:
+            self.write_gap(self.step - 1)
+
+    def write_gap(self, last):
+        for number, count in self.gap_counts.items():
+            self.writer.put(GAP, number, self.gap_start, 0, 0, 0, 0, float(count), float(last))
+        self.gap_counts = {}
+
+    def finish(self):
+        """Writes what is still held back and closes the files."""
+        if not self.opened:
+            return
+        self.transfer.end_step(at_once=True)
+        self.transfer.end_step(at_once=True)
+        self.write_gap(self.step)
+        self.writer.close()
+        self.writer = Mute()

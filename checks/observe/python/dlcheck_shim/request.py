@@ -1,0 +1,25 @@
+"""What the supervisor asks of this process, read from the file beside the boot code.
+
+The keys are those of checks/records/request.h; unknown ones are passed over.
+"""
+
+import os
+
+from .line_file import parse_lines
+
+
+class Request:
+    def __init__(self, values):
+        self.run_folder = values["run_folder"]
+        self.experiment = values.get("experiment", "plain")
+        self.steps = int(values["steps"]) if "steps" in values else None
+        self.reference_rate = float(values.get("reference_rate", 1e-3))
+        self.size_cap_bytes = int(values.get("size_cap_bytes", 256 << 20))
+
+
+def read_request(folder):
+    """Raises KeyError, OSError or ValueError; the boot code treats each as 'not asked'."""
+    path = os.path.join(folder, "request")
+    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        lines = parse_lines(file.read())
+    return Request({fields[0]: fields[1] for fields in lines if len(fields) > 1})

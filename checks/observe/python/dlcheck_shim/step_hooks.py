@@ -1,0 +1,183 @@
+"""Watches optimizer steps: what they consumed, what they did, and the clock of the process."""
+
+import math
+import resource
+import time
+
+import torch
+
+from . import tensors
+from .digest import digest
+from .optimizers import parameters_of, rate_of, remember
+
+# Copies of weights for one step stay below this; parameters beyond it get no update_norm.
+MOST_COPIED_BYTES = 256 << 20
+
+
+class StepHooks:
+    def __init__(self, guard, recorder, sites, models, optimizers, uncleared):
+        self.recorder, self.sites = recorder, sites
+        self.models, self.optimizers, self.uncleared = models, optimizers, uncleared
+        self.last_end, self.active = None, None
+        self.ended = False  # a step call ended since a scaler last asked
+        self.before_first_end, self.after_each = [], []  # functions without arguments
+        self.enter = guard.isolated("clock")(self.enter)
+        self.end = guard.isolated("clock")(self.end)
+        self.measure_before = guard.isolated("step")(self.measure_before)
+        self.measure_after = guard.isolated("step")(self.measure_after)
+
+    def before(self, optimizer, args, kwargs):
+        """Gives new arguments only when there is a closure, which is then watched too."""
+        if torch.compiler.is_compiling() or not self.enter(optimizer):
+            return None
+        return self.measure_before(optimizer, self.active, args, kwargs)
+
+    def enter(self, optimizer):
+        """False for a step inside another optimizer's step: it is part of that one."""
+        self.recorder.begin()
+        if self.active is not None and self.active is not self.optimizers.watched.get(optimizer):
+            return False
+        self.active = self.optimizers.watch(optimizer)
+        return True
+
+    def measure_before(self, optimizer, watched, args, kwargs):
+        if not tensors.may_compute():
+            return None
+        with torch.no_grad():
+            if self.recorder.sampled:
+                self.models.look_for_gradients()
+                self.copy_weights(optimizer, watched)
+            if self.recorder.digests:
+                self.digest_weights(optimizer, watched)
+        closure = kwargs.get("closure") or (args[1] if len(args) > 1 else None)
+        if closure is None:
+            self.consume(optimizer, watched)
+            return None
+        return self.with_watched_closure(optimizer, watched, closure, args, kwargs)
+
+    def with_watched_closure(self, optimizer, watched, closure, args, kwargs):
+        """The gradients that count are there only after the closure ran."""
+
+        def run_and_look():
+            loss = closure()
+            self.consume(optimizer, watched)
+            return loss
+
+        if len(args) > 1:
+            return (args[0], run_and_look, *args[2:]), kwargs
+        return args, {**kwargs, "closure": run_and_look}
+
+    def copy_weights(self, optimizer, watched):
+        watched.before, copied = [], 0
+        for parameter in parameters_of(optimizer):
+            copied += parameter.numel() * parameter.element_size()
+            if copied > MOST_COPIED_BYTES:
+                break
+            if tensors.is_plain(parameter):
+                watched.before.append((parameter, parameter.detach().clone()))
+
+    def digest_weights(self, optimizer, watched):
+        if all(map(tensors.is_plain, parameters_of(optimizer))):
+            number = digest(parameters_of(optimizer))
+            self.recorder.quantity("weights_digest", watched.thing, number >> 32,
+                                   number & 0xFFFFFFFF)  # fmt: skip
+
+    def consume(self, optimizer, watched):
+        """Measures the gradients as the step is about to use them."""
+        with torch.no_grad():
+            owners = [p for p in parameters_of(optimizer) if p.grad is not None]
+            gradients = [p.grad for p in owners]
+            if not gradients:
+                watched.consumed, watched.consumed_norms = [], None
+                return
+            norms = tensors.norms(gradients)
+            scale = getattr(optimizer, "grad_scale", None)
+            if scale is not None:  # a fused step divides by it only inside
+                norms = norms / scale
+            self.uncleared.confirm(watched, owners)
+            watched.consumed = [(id(p), *seen) for p, seen in zip(owners, remember(gradients))]
+            watched.consumed_norms = norms
+            things = [watched.things.get(p, 0) for p in owners]
+            self.write_gradients(watched.thing, things, owners, norms)
+
+    def write_gradients(self, owner, things, parameters, norms):
+        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
+        sampled, on_host = recorder.sampled, norms.device.type == "cpu"
+
+        def write(values):
+            if not sampled and math.isfinite(sum(values)):
+                return
+            for i, value in enumerate(values):
+                aux = 0
+                if not math.isfinite(value):
+                    # Read late from an accelerator, the gradient itself is gone.
+                    aux = tensors.count_nonfinite(parameters[i].grad) if on_host else int(
+                        math.isnan(value))  # fmt: skip
+                recorder.quantity("gradient_norm", things[i], value, aux, owner=owner, at=at)
+
+        recorder.transfer.add(norms, write)
+
+    def after(self, optimizer, args, kwargs):
+        watched = self.optimizers.watched.get(optimizer)
+        if torch.compiler.is_compiling() or watched is None or self.active is not watched:
+            return
+        self.measure_after(optimizer, watched)
+        self.end("step", watched)
+
+    def measure_after(self, optimizer, watched):
+        with torch.no_grad():
+            if self.recorder.sampled and tensors.may_compute():
+                self.write_weights(optimizer, watched)
+            if self.recorder.step == 0:
+                for function in self.before_first_end:
+                    function()
+        self.write_scalars(optimizer, watched)
+
+    def end(self, event, watched):
+        self.active, self.ended = None, True
+        self.recorder.event(event, watched.thing, site=self.sites.current(), owner=watched.thing)
+        self.recorder.end_step()
+        for function in self.after_each:
+            function()
+
+    def write_weights(self, optimizer, watched):
+        parameters = [p for p in parameters_of(optimizer) if p.device.type != "meta"]
+        if not parameters:
+            return
+        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
+        before, watched.before = watched.before, []
+        changes = [old for _, old in before]
+        if changes:
+            torch._foreach_sub_(changes, [p.detach() for p, _ in before])
+        measured = [p.detach() for p in parameters] + changes
+        things = [watched.things.get(p, 0) for p in parameters]
+        changed = [watched.things.get(p, 0) for p, _ in before]
+
+        def write(values):
+            for thing, parameter, value in zip(things, parameters, values):
+                aux = 0 if math.isfinite(value) else tensors.count_nonfinite(parameter.detach())
+                recorder.quantity("weight_norm", thing, value, aux, owner=watched.thing, at=at)
+            for thing, value in zip(changed, values[len(things) :]):
+                recorder.quantity("update_norm", thing, value, owner=watched.thing, at=at)
+
+        recorder.transfer.add(tensors.norms(measured), write)
+
+    def write_scalars(self, optimizer, watched):
+        recorder = self.recorder
+        now = time.perf_counter()
+        if recorder.takes_scalars():
+            for thing, group in zip(watched.groups, optimizer.param_groups):
+                rate = rate_of(group)
+                if rate is not None:
+                    recorder.quantity("learning_rate", thing, rate, owner=watched.thing)
+        if recorder.sampled:
+            if self.last_end is not None:
+                recorder.quantity("step_time", 0, now - self.last_end, owner=watched.thing)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            recorder.quantity("memory", 0, peak, owner=watched.thing)
+        self.last_end = now
+
+    def skip(self, optimizer):
+        """A scaler left the weights alone: the call counts, the optimizer did nothing."""
+        self.recorder.begin()
+        self.end("skipped", self.optimizers.watch(optimizer))

@@ -1,0 +1,109 @@
+"""Finds gradients that were not cleared between two steps of their optimizer.
+
+Looks at the gradients themselves and never at which calls were made: setting them to None, zeroing
+them in place and zeroing them through `.data` are all clearing. Cheap where all is well: the test is
+whether a parameter still has the same gradient object, unwritten since the step.
+"""
+
+import weakref
+
+import torch
+
+from . import tensors
+from .optimizers import parameters_of
+
+
+class Candidate:
+    """Gradients that still were what the last step consumed when a backward was about to begin."""
+
+    def __init__(self, owners, gradients, consumed, norms):
+        self.gradients = {id(p): weakref.ref(g) for p, g in zip(owners, gradients)}
+        self.order, self.consumed, self.looks = list(self.gradients), consumed, [norms]
+
+
+class Uncleared:
+    def __init__(self, recorder, optimizers):
+        self.recorder, self.optimizers = recorder, optimizers
+        self.candidates = {}  # by the thing of the optimizer
+        recorder.on_fork.append(self.candidates.clear)
+
+    def before_backward(self):
+        for optimizer, watched in self.optimizers.watched.items():
+            candidate = self.candidates.get(watched.thing)
+            if candidate is not None:
+                self.look_again(watched, candidate)
+            elif watched.consumed:
+                self.look(optimizer, watched)
+
+    def look(self, optimizer, watched):
+        """The first backward after a step: what does it still hold?"""
+        consumed, watched.consumed = watched.consumed, []
+        seen = {number: (place, reference, version)
+                for place, (number, reference, version) in enumerate(consumed)}  # fmt: skip
+        owners, gradients, places = [], [], []
+        for parameter in parameters_of(optimizer):
+            gradient = parameter.grad
+            if gradient is None or id(parameter) not in seen:
+                continue
+            place, reference, version = seen[id(parameter)]
+            if reference() is gradient and gradient._version == version:
+                owners.append(parameter)
+                gradients.append(gradient)
+                places.append(place)
+        if gradients:
+            norms = watched.consumed_norms[places]
+            self.candidates[watched.thing] = Candidate(
+                owners, gradients, norms, tensors.norms(gradients)
+            )
+
+    def look_again(self, watched, candidate):
+        """A later backward, as in a GAN, where another optimizer's step came between."""
+        gradients = [candidate.gradients[number]() for number in candidate.order]
+        if any(gradient is None for gradient in gradients):
+            del self.candidates[watched.thing]
+            return
+        candidate.looks.append(tensors.norms(gradients))
+
+    def confirm(self, watched, owners):
+        """The optimizer is about to use the gradients: were they never cleared in between?"""
+        candidate = self.candidates.pop(watched.thing, None)
+        if candidate is None:
+            return
+        kept = [id(p) in candidate.gradients and candidate.gradients[id(p)]() is p.grad
+                for p in owners]  # fmt: skip
+        still = {id(p) for p, same in zip(owners, kept) if same}
+        if not still:  # cleared since: nothing to read
+            return
+        held, *later = (look.tolist() for look in candidate.looks)
+        consumed = candidate.consumed.tolist()
+        count = sum(
+            number in still and held[i] != 0 and close(held[i], consumed[i])
+            and all(look[i] != 0 for look in later)
+            for i, number in enumerate(candidate.order)
+        )  # fmt: skip
+        if count:
+            self.recorder.event("uncleared", watched.thing, float(count), owner=watched.thing)
+
+
+def close(one, other):
+    """Equal up to the rounding of two ways to sum; true also for two values that are not finite."""
+    return not abs(one - other) > 1e-5 * abs(other)
+
+
+def held_norms(optimizers, recorder, site):
+    """Writes what the gradients hold before the first backward after a step."""
+    with torch.no_grad():
+        for optimizer, watched in optimizers.watched.items():
+            owners = [p for p in parameters_of(optimizer) if p.grad is not None]
+            if not owners:
+                continue
+            things = [watched.things.get(p, 0) for p in owners]
+            at = (recorder.step, recorder.micro_step)
+
+            def write(values, things=things, owner=watched.thing, at=at):
+                for thing, value in zip(things, values):
+                    recorder.quantity(
+                        "held_gradient_norm", thing, value, site=site, owner=owner, at=at
+                    )
+
+            recorder.transfer.add(tensors.norms([p.grad for p in owners]), write)

@@ -1,0 +1,45 @@
+"""Puts a function of the probe around a function of the program's libraries."""
+
+import functools
+
+import torch
+
+
+def replace(owners, name, make):
+    """Sets attribute `name` of each owner to make(original), which keeps the original's name.
+
+    Silently leaves alone what this version of the library does not have. TorchScript, which cannot
+    compile a stand-in, is pointed to the original.
+    """
+    for owner in owners:
+        original = getattr(owner, name, None)
+        if original is None:
+            continue
+        stand_in = functools.wraps(original)(make(original))
+        setattr(stand_in, "__script_if_tracing_wrapper", True)
+        setattr(stand_in, "__original_fn", original)
+        setattr(owner, name, stand_in)
+
+
+def followed_by(observe):
+    """A stand-in that calls the original and then `observe(result, args, kwargs)`.
+
+    Calls from compiled code, and calls that the original makes to itself, are passed through.
+    """
+    inside = [False]
+
+    def make(original):
+        def stand_in(*args, **kwargs):
+            if torch.compiler.is_compiling() or inside[0]:
+                return original(*args, **kwargs)
+            inside[0] = True
+            try:
+                result = original(*args, **kwargs)
+            finally:
+                inside[0] = False
+            observe(result, args, kwargs)
+            return result
+
+        return stand_in
+
+    return make
