@@ -1,0 +1,34 @@
+// Starts the command of a run under a request, waits for it, and says how it ended. The plain run
+// inherits terminal, streams and process group, so that Ctrl-C, SIGTERM and debuggers work as
+// without us; every other experiment runs in a group of its own, with standard input closed and its
+// output kept, and nothing of it is left behind.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "checks/engine/trace.h"
+#include "checks/records/request.h"
+
+namespace dlcheck {
+
+struct Launch {
+  std::vector<std::string> command;
+  Request request;  // its run_folder exists and is absolute
+  std::string
+      python_folder;  // holds boot/sitecustomize.py and dlcheck_shim; empty: Python is not watched
+  bool own_group = false;  // an experiment, not the plain run
+  absl::Duration deadline = absl::InfiniteDuration();
+};
+
+// Writes the request and the boot folder, runs the command to its end and writes the ending.
+// Errors: InvalidArgument if the command cannot be started; Unavailable if the folder cannot be
+// written.
+absl::StatusOr<Ending> RunCommand(const Launch& launch);
+
+// True once SIGINT or SIGTERM reached this process while a command ran.
+bool WasInterrupted();
+
+}  // namespace dlcheck

@@ -1,0 +1,20 @@
+// The subcommands of `dlcheck`, one file each. Each takes the words after its name and returns the
+// exit code; what goes wrong is one line on standard error.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dlcheck::cli {
+
+using Words = std::vector<std::string>;
+
+int RunMain(const Words& words);
+int CheckMain(const Words& words);
+int JudgeMain(const Words& words);
+int ListMain(const Words& words);
+int ExplainMain(const Words& words);
+int SelftestMain(const Words& words);
+int VersionMain(const Words& words);
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,34 @@
+// `dlcheck explain ID` and `dlcheck explain --all`.
+#include <cstdio>
+
+#include "checks/catalog/catalog.h"
+#include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/options.h"
+#include "diagnostics/render.h"
+
+namespace dlcheck::cli {
+
+int ExplainMain(const Words& words) {
+  std::vector<std::string> patterns;
+  bool all = false;
+  CLI::App app("Prints what a check promises, why, how it judges and how to mend what it finds.");
+  app.add_option("ID", patterns, "a check, an area or a glob");
+  app.add_flag("--all", all, "every check, as Markdown");
+  if (const auto code = Parse(app, words)) return *code;
+  if (all) {
+    std::fputs(RenderCatalog(Catalog()).c_str(), stdout);
+    return kExitClean;
+  }
+  if (patterns.empty()) {
+    return Refuse(absl::InvalidArgumentError("explain needs the id of a check, or --all"));
+  }
+  const auto checks = SelectChecks(patterns, {});
+  if (!checks.ok()) return Refuse(checks.status());
+  for (const Check* check : *checks) {
+    if (check != checks->front()) std::fputs("\n", stdout);
+    std::fputs(RenderExplanation(*check).c_str(), stdout);
+  }
+  return kExitClean;
+}
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,45 @@
+// `dlcheck judge DIR`: judges records that are there already, of `dlcheck run` or of any probe.
+#include "absl/time/clock.h"
+#include "checks/engine/status.h"
+#include "checks/engine/trace_reader.h"
+#include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/output_folder.h"
+#include "diagnostics/cli/verdict.h"
+
+namespace dlcheck::cli {
+namespace {
+
+absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder) {
+  Evidence evidence;
+  for (const std::string& run_folder : folder.Runs()) {
+    absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(run_folder);
+    if (!recorded.ok()) return recorded.status();
+    evidence.Add(recorded->experiment, std::move(recorded->run));
+  }
+  if (evidence.runs().empty()) {
+    return absl::InvalidArgumentError(folder.path() + " holds no run with records");
+  }
+  return evidence;
+}
+
+}  // namespace
+
+int JudgeMain(const Words& words) {
+  Options options;
+  std::string path;
+  CLI::App app("Judges the records of an earlier run again.");
+  AddSharedOptions(app, options);
+  app.add_option("DIR", path, "an output folder of dlcheck run")->required();
+  if (const auto code = Parse(app, words)) return *code;
+  const absl::StatusOr<Choice> choice = Resolve(options);
+  if (!choice.ok()) return Refuse(choice.status());
+  const absl::StatusOr<OutputFolder> folder = OutputFolder::Open(path);
+  if (!folder.ok()) return Refuse(folder.status());
+  const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder);
+  if (!evidence.ok()) return Refuse(evidence.status());
+  return Deliver(*evidence, *choice, options, *folder,
+                 {.command = {}, .started = absl::Now(), .write_result = false});
+}
+
+}  // namespace dlcheck::cli

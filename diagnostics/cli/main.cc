@@ -1,0 +1,74 @@
+// The `dlcheck` command: picks the subcommand and stops every exception at the last border.
+#include <cstdio>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "checks/catalog/catalog.h"
+#include "checks/engine/report.h"
+#include "diagnostics/cli/commands.h"
+
+namespace dlcheck::cli {
+namespace {
+
+struct Command {
+  const char* name;
+  int (*main)(const Words&);
+  const char* meaning;
+};
+constexpr Command kCommands[] = {
+    {"run", RunMain, "run a training program, watch it, and judge what was seen"},
+    {"check", CheckMain, "train a model with the reference trainer under every experiment"},
+    {"judge", JudgeMain, "judge an earlier run's records again"},
+    {"list", ListMain, "list all checks"},
+    {"explain", ExplainMain, "print one check's page, or all with --all"},
+    {"selftest", SelftestMain, "run every check's own examples"},
+    {"version", VersionMain, "print versions"},
+};
+
+void PrintHelp(FILE* to) {
+  std::fputs(
+      "dlcheck finds the silent faults of deep-learning training code.\n\n"
+      "  dlcheck run -- python train.py --its --own --flags\n"
+      "  dlcheck check --model ./libmynet.so --data digits.h5\n\nCommands:\n",
+      to);
+  for (const Command& command : kCommands) {
+    std::fprintf(to, "  %-9s %s\n", command.name, command.meaning);
+  }
+  std::fputs(
+      "\n`dlcheck COMMAND --help` lists a command's options.\n"
+      "Exit codes: 0 clean, 1 findings, 2 usage or rejected input, 3 internal error,\n"
+      "4 a required check reached no verdict, 5 nothing was judged, 130 interrupted.\n",
+      to);
+}
+
+int Main(const Words& words) {
+  if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    PrintHelp(words.empty() ? stderr : stdout);
+    return words.empty() ? kExitUsage : kExitClean;
+  }
+  const Words rest(words.begin() + 1, words.end());
+  std::vector<std::string> names;
+  for (const Command& command : kCommands) {
+    if (words[0] == command.name) return command.main(rest);
+    names.emplace_back(command.name);
+  }
+  if (words[0] == "--version") return VersionMain(rest);
+  const std::string nearest = Nearest(words[0], names);
+  std::fprintf(
+      stderr, "dlcheck: there is no command '%s'%s\n", words[0].c_str(),
+      nearest.empty() ? "; see dlcheck --help" : ("; did you mean '" + nearest + "'?").c_str());
+  return kExitUsage;
+}
+
+}  // namespace
+}  // namespace dlcheck::cli
+
+int main(int argc, char** argv) {
+  try {
+    return dlcheck::cli::Main({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "dlcheck: internal error: %s\n", error.what());
+    return dlcheck::kExitInternal;
+  }
+}

@@ -1,0 +1,119 @@
+// `dlcheck run [OPTIONS] -- COMMAND`: runs, watches and judges.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include "absl/time/clock.h"
+#include "checks/engine/status.h"
+#include "checks/engine/text.h"
+#include "checks/engine/trace_reader.h"
+#include "checks/observe/launcher.h"
+#include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/output_folder.h"
+#include "diagnostics/cli/places.h"
+#include "diagnostics/cli/verdict.h"
+
+namespace dlcheck::cli {
+namespace {
+
+// The command as a subject: one run folder an experiment. Notes how the plain run ended.
+Subject CommandSubject(const Words& command, const Options& options, const OutputFolder& folder,
+                       Ending& plain_ending) {
+  return [&](const Experiment& experiment, absl::Duration deadline) -> absl::StatusOr<Run> {
+    Launch launch{.command = command,
+                  .request = ToRequest(experiment),
+                  .python_folder = PythonFolder(),
+                  .own_group = experiment != kPlain,
+                  .deadline = deadline};
+    DLCHECK_ASSIGN_OR_RETURN(launch.request.run_folder, folder.AddRun(FolderName(experiment)));
+    launch.request.seed = options.seed;
+    if (experiment == kPlain) launch.request.steps = options.steps;
+    DLCHECK_ASSIGN_OR_RETURN(const Ending ending, RunCommand(launch));
+    if (experiment == kPlain) plain_ending = ending;
+    absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(launch.request.run_folder);
+    if (recorded.ok()) {
+      recorded->run.ending.how = recorded->run.ending.how == Ending::How::kTruncated
+                                     ? ending.how
+                                     : recorded->run.ending.how;
+      return std::move(recorded->run);
+    }
+    return recorded.status();
+  };
+}
+
+void AnnounceExperiment(const Experiment& experiment) {
+  // One line that the next overwrites; nothing where nobody watches.
+  if (isatty(STDERR_FILENO)) {
+    std::fprintf(stderr, "\r\033[Kdlcheck  experiment: %s ...\r", Describe(experiment).c_str());
+  }
+}
+
+int SubjectStatus(const Ending& ending) {
+  return ending.how == Ending::How::kKilled ? 128 + ending.status : ending.status;
+}
+
+// Watched already from outside: the outer one gets the records, this one only passes the command
+// on.
+[[noreturn]] void PassOn(const Words& command) {
+  Words words = command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  std::fprintf(stderr, "dlcheck  already watched by an outer dlcheck run; passing on\n");
+  execvp(arguments[0], arguments.data());
+  std::perror(arguments[0]);
+  std::exit(kExitUsage);
+}
+
+int RunAndJudge(const Words& command, const Options& options) {
+  const absl::StatusOr<Choice> choice = Resolve(options);
+  if (!choice.ok()) return Refuse(choice.status());
+  if (choice->checks.empty()) {
+    std::fprintf(stderr, "dlcheck: no check is selected\n");
+    return kExitNothing;
+  }
+  const absl::StatusOr<OutputFolder> folder = OutputFolder::Prepare(choice->out);
+  if (!folder.ok()) return Refuse(folder.status());
+  const absl::Time started = absl::Now();
+  Ending plain_ending;
+  const Evidence evidence =
+      Gather(CommandSubject(command, options, *folder, plain_ending), choice->checks,
+             choice->settings, choice->allowance, AnnounceExperiment, WasInterrupted);
+  if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+  if (evidence.runs().empty()) {
+    const absl::Status& why = evidence.missing().front().second;
+    if (absl::IsInvalidArgument(why)) return Refuse(why);
+  }
+  const int code =
+      Deliver(evidence, *choice, options, *folder,
+              {.command = command, .started = started, .interrupted = WasInterrupted()});
+  return options.exit_status == "subject" ? SubjectStatus(plain_ending) : code;
+}
+
+}  // namespace
+
+int RunMain(const Words& words) {
+  Options options;
+  CLI::App app(
+      "Runs a training program under watch and judges what was seen.\n"
+      "usage: dlcheck run [OPTIONS] -- COMMAND [ARGUMENTS]");
+  AddRunOptions(app, options);
+  app.add_flag("--deep", options.deep, "also rerun the program under the experiments checks need");
+  app.add_option("--seed", options.seed, "seed for hosts that take one");
+  app.add_option("--steps", options.steps, "end the program after so many optimizer steps")
+      ->check(CLI::PositiveNumber);
+  const auto dashes = std::find(words.begin(), words.end(), "--");
+  if (const auto code = Parse(app, {words.begin(), dashes})) return *code;
+  if (dashes == words.end() || dashes + 1 == words.end()) {
+    return Refuse(absl::InvalidArgumentError(
+        "run needs a command after --, as in: dlcheck run -- python train.py"));
+  }
+  const Words command(dashes + 1, words.end());
+  if (std::getenv(kRequestVariable) != nullptr) PassOn(command);
+  return RunAndJudge(command, options);
+}
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,121 @@
+#include "diagnostics/cli/verdict.h"
+
+#include <cstdio>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/time/clock.h"
+#include "checks/engine/status.h"
+#include "checks/engine/text.h"
+#include "checks/records/line_file.h"
+#include "checks/signals/run_ending.h"
+#include "diagnostics/render.h"
+
+namespace dlcheck::cli {
+namespace {
+
+bool SpeaksOfASecret(const std::string& name) {
+  const std::string lower = absl::AsciiStrToLower(name);
+  for (const char* word :
+       {"token", "secret", "password", "passwd", "api-key", "api_key", "apikey", "credential"}) {
+    if (absl::StrContains(lower, word)) return true;
+  }
+  return false;
+}
+
+// The line of a host that refused its input, if it did.
+std::string Rejection(const Evidence& evidence) {
+  for (const auto& [experiment, run] : evidence.runs()) {
+    const absl::StatusOr<RunEnding> ending = RunEnding::From(run);
+    if (ending.ok() && !ending->rejected_file.empty()) {
+      return StrCat("input rejected: ", ending->rejected_file, ": ", ending->rejected_cause);
+    }
+  }
+  return "";
+}
+
+// What the record files themselves say was lost, one line each.
+void PrintLosses(const Evidence& evidence) {
+  for (const auto& [experiment, run] : evidence.runs()) {
+    for (const char* key : {"quiet", "damaged"}) {
+      const std::string_view reason = run.trace.ProcessAttribute(key);
+      if (reason.empty()) continue;
+      std::fprintf(stderr, "dlcheck  recording of '%s' is not complete: %s\n",
+                   Describe(experiment).c_str(), std::string(reason).c_str());
+    }
+  }
+}
+
+const char* Reason(int code) {
+  switch (code) {
+    case kExitClean:
+      return "clean";
+    case kExitFindings:
+      return "findings";
+    case kExitUsage:
+      return "input rejected";
+    case kExitInternal:
+      return "a check is broken";
+    case kExitUndecided:
+      return "a required check reached no verdict";
+    case kExitNothing:
+      return "nothing was judged";
+    default:
+      return "interrupted";
+  }
+}
+
+// Several at once rank 2, 130, 3, 1, 4, 5, 0.
+int Ranked(int from_report, bool rejected, bool interrupted) {
+  if (rejected) return kExitUsage;
+  return interrupted ? int{kExitInterrupted} : from_report;
+}
+
+}  // namespace
+
+std::vector<std::string> Redacted(const std::vector<std::string>& command) {
+  std::vector<std::string> redacted;
+  bool value_is_secret = false;
+  for (const std::string& word : command) {
+    const size_t equals = word.find('=');
+    if (value_is_secret) {
+      redacted.emplace_back("***");
+    } else if (equals != std::string::npos && SpeaksOfASecret(word.substr(0, equals))) {
+      redacted.push_back(word.substr(0, equals + 1) + "***");
+    } else {
+      redacted.push_back(word);
+    }
+    value_is_secret = !value_is_secret && word.starts_with("-") && equals == std::string::npos &&
+                      SpeaksOfASecret(word);
+  }
+  return redacted;
+}
+
+int Deliver(const Evidence& evidence, const Choice& choice, const Options& options,
+            const OutputFolder& folder, const Occasion& occasion) {
+  const Report report = JudgeAll(evidence, choice.checks, choice.settings);
+  const std::string rejection = Rejection(evidence);
+  Frame frame;
+  frame.exit_code = Ranked(ExitCodeOf(report, choice.fail_on, choice.required), !rejection.empty(),
+                           occasion.interrupted);
+  frame.exit_reason = Reason(frame.exit_code);
+  frame.command = Redacted(occasion.command);
+  frame.started = absl::FormatTime(occasion.started);
+  frame.wall_seconds = absl::ToDoubleSeconds(absl::Now() - occasion.started);
+  const std::string json = RenderJson(report, frame);
+  if (occasion.write_result) {
+    const absl::Status written = folder.WriteResult(json);
+    frame.result_path = written.ok() ? choice.out + "/result.json" : "";
+    if (!written.ok()) Refuse(written);
+  }
+  if (options.json) {
+    const Expected<Done> written = WriteWholeFile(*options.json, json);
+    if (!written.ok()) return Refuse(ToStatus(written.failure()));
+  }
+  PrintLosses(evidence);
+  if (!rejection.empty()) std::fprintf(stderr, "dlcheck: %s\n", rejection.c_str());
+  std::fputs(RenderText(report, frame).c_str(), stderr);
+  return frame.exit_code;
+}
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,28 @@
+// From evidence to what the user gets: the text on standard error, result.json, the exit code.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "absl/time/time.h"
+#include "checks/engine/evidence.h"
+#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/output_folder.h"
+
+namespace dlcheck::cli {
+
+struct Occasion {
+  std::vector<std::string> command;  // of the subject; empty when judging again
+  absl::Time started;
+  bool interrupted = false;
+  bool write_result = true;
+};
+
+// Judges, writes and prints. Returns the exit code.
+int Deliver(const Evidence& evidence, const Choice& choice, const Options& options,
+            const OutputFolder& folder, const Occasion& occasion);
+
+// Values of arguments and options whose name speaks of a secret become "***".
+std::vector<std::string> Redacted(const std::vector<std::string>& command);
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,151 @@
+#include <map>
+
+#include "checks/engine/text.h"
+#include "diagnostics/layout.h"
+#include "diagnostics/render.h"
+#include "diagnostics/triage.h"
+
+namespace dlcheck {
+namespace {
+
+constexpr size_t kIndent = 9;
+constexpr int kPlacesShown = 4;
+
+std::string Row(std::string_view label, std::string_view text) {
+  std::string line(label);
+  line.resize(std::max(kIndent, line.size() + 1), ' ');
+  return line + Wrap(text, kIndent) + "\n";
+}
+
+std::string PlaceOf(const Finding& finding) {
+  for (const Place& place : finding.places) {
+    if (!place.file.empty() && place.line > 0) {
+      const size_t slash = place.file.rfind('/');
+      return StrCat(slash == std::string::npos ? place.file : place.file.substr(slash + 1), ":",
+                    place.line);
+    }
+  }
+  if (finding.places.empty()) return "";
+  return finding.places.front().thing;
+}
+
+std::string WhereAndWhen(const Finding& finding) {
+  std::string text = PlaceOf(finding);
+  const std::string when = finding.first_step == finding.last_step
+                               ? StrCat("step ", finding.first_step)
+                               : StrCat("steps ", finding.first_step, " to ", finding.last_step);
+  return text.empty() ? when : StrCat(text, ", ", when);
+}
+
+std::string MorePlaces(const Finding& finding) {
+  std::vector<std::string> names;
+  for (const Place& place : finding.places) {
+    if (!place.thing.empty()) names.push_back(place.thing);
+  }
+  return names.size() < 2 ? "" : Listed(names, kPlacesShown);
+}
+
+std::string RenderFinding(const Check& check, const Finding& finding) {
+  std::string severity(SeverityName(finding.severity));
+  severity.resize(kIndent, ' ');
+  std::string text = Spread(severity + std::string(check.id), WhereAndWhen(finding)) + "\n";
+  text += Row("", finding.message);
+  if (const std::string places = MorePlaces(finding); !places.empty()) text += Row("  at", places);
+  return text;
+}
+
+std::string RenderCause(const Cause& cause) {
+  const Check& check = *cause.result->check;
+  std::string text;
+  for (const Finding& finding : cause.result->verdict.findings) {
+    text += RenderFinding(check, finding);
+  }
+  text += Row("  fix", check.fix);
+  text += Row("  why", check.why);
+  if (cause.symptoms.empty()) return text;
+  std::vector<std::string> hidden;
+  for (const Result* symptom : cause.symptoms) hidden.emplace_back(symptom->check->id);
+  return text + Row("  hides", StrCat(Listed(hidden, hidden.size()), " (explained by this one)"));
+}
+
+int CountFindings(const Report& report, Severity severity) {
+  int count = 0;
+  for (const Result& result : report.results) {
+    for (const Finding& finding : result.verdict.findings) count += finding.severity == severity;
+  }
+  return count;
+}
+
+std::string Headline(const Report& report) {
+  std::string text;
+  const auto add = [&text](int count, std::string_view noun, bool plural) {
+    if (count == 0) return;
+    StrAppend(&text, text.empty() ? "" : " · ", count, " ", noun, plural && count != 1 ? "s" : "");
+  };
+  add(CountFindings(report, Severity::kError), "error", true);
+  add(CountFindings(report, Severity::kWarning), "warning", true);
+  add(CountFindings(report, Severity::kNote), "note", true);
+  const bool findings = !text.empty();
+  const int passed = Count(report, Outcome::kPassed);
+  add(passed, passed == 1 ? "check passed" : "checks passed", false);
+  add(Count(report, Outcome::kNotApplicable), "not applicable", false);
+  add(Count(report, Outcome::kNotSeen), "not seen", false);
+  add(Count(report, Outcome::kOverAllowance), "over allowance", false);
+  add(Count(report, Outcome::kBroken), "broken", false);
+  if (!findings) StrAppend(&text, " · no findings");
+  return text;
+}
+
+// What reached no verdict, by outcome and reason.
+std::string RenderUndecided(const Report& report) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> reasons;
+  for (const Result& result : report.results) {
+    if (result.outcome == Outcome::kPassed || result.outcome == Outcome::kFailed) continue;
+    std::string outcome(OutcomeName(result.outcome));
+    for (char& c : outcome) c = c == '_' ? ' ' : c;
+    // One line for all that only waits for --deep, whatever experiment it needs.
+    const bool deep = result.reason.starts_with("needs --deep");
+    reasons[{outcome, deep ? "needs --deep" : result.reason}].emplace_back(result.check->id);
+  }
+  std::string text;
+  for (const auto& [reason, ids] : reasons) {
+    text += Row("", StrCat(reason.first, ": ", Listed(ids, ids.size()), " (", reason.second, ")"));
+  }
+  return text;
+}
+
+std::string RenderCoverage(const Coverage& coverage) {
+  if (coverage.steps == 0) return "";
+  return Row("",
+             StrCat("judged ", coverage.parameters_with_gradient, " of ",
+                    Counted(coverage.parameters, "parameter"), ", ",
+                    WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step")));
+}
+
+}  // namespace
+
+std::string RenderText(const Report& report, const Frame& frame) {
+  const std::string exit = StrCat("exit ", frame.exit_code);
+  if (frame.exit_code == kExitNothing) {
+    std::string text = Spread("dlcheck  nothing was judged: no training was seen", exit) + "\n";
+    text += RenderUndecided(report);
+    return text +
+           Row("", "If training happens in another interpreter, start that one under dlcheck.");
+  }
+  // A dot above the line is one column on the screen and two bytes in the text.
+  std::string text =
+      Spread(StrCat("dlcheck  ", Headline(report)), frame.exit_code == 0 ? "" : exit) + "\n";
+  const std::vector<Cause> causes = Triage(report);
+  for (const Cause& cause : causes) text += "\n" + RenderCause(cause);
+  if (!causes.empty()) text += "\n";
+  text += RenderCoverage(report.coverage);
+  text += RenderUndecided(report);
+  if (!causes.empty()) {
+    text += Row("", StrCat("next: mend the first and run again; `dlcheck explain ",
+                           causes.front().result->check->id, "`"));
+  }
+  if (!frame.result_path.empty()) text += Row("", frame.result_path);
+  return text;
+}
+
+}  // namespace dlcheck
