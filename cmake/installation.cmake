@@ -1,0 +1,30 @@
+# An installed tree that works from elsewhere: binaries, the Python shim, fixtures, and a CMake package
+# with the probe's and the plugins' headers and sources, which are compiled in the user's build.
+set(_share ${CMAKE_INSTALL_DATADIR}/dlcheck)
+set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/dlcheck)
+
+install(TARGETS dlcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+if(TARGET dlcheck-data)
+  install(TARGETS dlcheck-data RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+if(TARGET dlcheck-train)
+  install(TARGETS dlcheck-train RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set_target_properties(dlcheck-train PROPERTIES INSTALL_RPATH ${DLCHECK_TORCH_DIR}/lib)
+endif()
+
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/python/ DESTINATION ${_share}/python
+        PATTERN __pycache__ EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/fixtures/digits.h5 ${PROJECT_SOURCE_DIR}/fixtures/digits.csv.gz
+        DESTINATION ${_share}/fixtures)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/records ${PROJECT_SOURCE_DIR}/checks/observe
+        DESTINATION ${_share}/probe/checks
+        FILES_MATCHING PATTERN *.h PATTERN *.cc PATTERN *.def
+        PATTERN launcher.* EXCLUDE PATTERN python EXCLUDE)
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/libtorch.cmake ${PROJECT_SOURCE_DIR}/cmake/dlcheckConfig.cmake
+        DESTINATION ${_package})
+
+# The build tree has the same shape under share/, so that binaries find their files in both.
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/dlcheck)
+file(CREATE_LINK ${PROJECT_SOURCE_DIR}/checks/observe/python ${PROJECT_BINARY_DIR}/share/dlcheck/python
+     SYMBOLIC)
