@@ -1,0 +1,20 @@
+// The flags of dlcheck-train.
+#pragma once
+
+#include <optional>
+
+#include "reference/recipe.h"
+
+namespace dlcheck::reference {
+
+struct CommandLine {
+  Recipe recipe;
+  bool list_faults = false;
+  // Set when everything is done already: help was printed, or a line on standard error.
+  std::optional<int> exit_status;
+};
+
+// A recipe file first, flags over it. Errors: UsageError, InputRejected.
+CommandLine ReadCommandLine(int count, const char* const* arguments);
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,59 @@
+#include "reference/experiments.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "reference/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+constexpr int64_t kOneBatchSamples = 32;
+
+void UseReferenceOptimizer(const Request& request, Recipe& recipe) {
+  if (!request.reference_rate) {
+    throw UsageError("experiment " + request.experiment + " came without reference_rate");
+  }
+  recipe.optimizer = "adam";
+  recipe.lr = *request.reference_rate;
+  recipe.weight_decay = 0;
+}
+
+void RedirectSave(const Request& request, Recipe& recipe) {
+  if (recipe.save.empty()) return;
+  const std::string name = std::filesystem::path(recipe.save).filename();
+  const std::string redirected = std::filesystem::path(request.run_folder) / name;
+  std::printf("saving to '%s' instead of '%s': this is an experiment\n", redirected.c_str(),
+              recipe.save.c_str());
+  recipe.save = redirected;
+}
+
+}  // namespace
+
+void ApplyRequest(const Request& request, Plan& plan) {
+  Recipe& recipe = plan.recipe;
+  if (request.seed) recipe.seed = *request.seed;
+  const std::string& experiment = request.experiment;
+  if (experiment != "plain") RedirectSave(request, recipe);
+  if (experiment == "plain" || experiment == "same_seed") {
+    recipe.steps = std::min(recipe.steps, request.steps.value_or(recipe.steps));
+    return;
+  }
+  recipe.steps = request.steps.value_or(recipe.steps);
+  UseReferenceOptimizer(request, recipe);
+  if (experiment == "one_batch") {
+    recipe.batch_size = std::min(recipe.batch_size, kOneBatchSamples);
+    recipe.dropout = 0;
+    plan.batch_of_step = [](int64_t) { return int64_t{0}; };
+  } else if (experiment == "blind") {
+    plan.input = [](const torch::Tensor& x, const torch::Tensor& mean_image) {
+      return mean_image.expand_as(x);
+    };
+  } else if (experiment != "reference") {
+    throw UsageError("experiment '" + experiment + "' is not known to this trainer");
+  }
+}
+
+}  // namespace dlcheck::reference

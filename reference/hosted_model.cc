@@ -1,0 +1,112 @@
+#include "reference/hosted_model.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <sstream>
+
+#include "reference/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+constexpr int64_t kTrialBatch = 2;
+
+std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// dlopen's message without the path that it begins with.
+std::string LoaderMessage(const std::string& path) {
+  const std::string message = dlerror();
+  const std::string prefix = path + ": ";
+  return message.rfind(prefix, 0) == 0 ? message.substr(prefix.size()) : message;
+}
+
+void* Symbol(void* library, const char* name, const std::string& path) {
+  void* symbol = dlsym(library, name);
+  if (symbol == nullptr) {
+    throw InputRejected(path, std::string("does not export ") + name +
+                                  "; put DLCHECK_MODEL(Net) of dlcheck/plugin.h into its source");
+  }
+  return symbol;
+}
+
+// Field by field, because a plugin with another layout must not be read beyond what it wrote.
+void CompareVersions(const PluginVersions& plugin, const std::string& path) {
+  const PluginVersions host = BuiltVersions();
+  if (plugin.size != host.size || plugin.plugin_abi != host.plugin_abi) {
+    throw InputRejected(path, "was built with plugin interface " +
+                                  std::to_string(plugin.plugin_abi) + "; this dlcheck-train has " +
+                                  std::to_string(host.plugin_abi));
+  }
+  if (std::string(plugin.torch_version) != host.torch_version) {
+    throw InputRejected(path, std::string("was built with LibTorch ") + plugin.torch_version +
+                                  "; this dlcheck-train has " + host.torch_version);
+  }
+  if (plugin.cxx11_abi != host.cxx11_abi) {
+    throw InputRejected(
+        path, "was built with _GLIBCXX_USE_CXX11_ABI=" + std::to_string(plugin.cxx11_abi) +
+                  "; this dlcheck-train has " + std::to_string(host.cxx11_abi));
+  }
+}
+
+std::string ShapeOf(const torch::Tensor& tensor) {
+  if (!tensor.defined()) return "nothing";
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+torch::Tensor TryForward(const Model& model, const InputShape& sample_shape,
+                         const std::string& path) {
+  std::vector<int64_t> shape = {kTrialBatch};
+  shape.insert(shape.end(), sample_shape.begin(), sample_shape.end());
+  try {
+    return model.forward(torch::zeros(shape));
+  } catch (const c10::Error& error) {
+    throw InputRejected(path,
+                        "its forward pass failed: " + FirstLine(error.what_without_backtrace()));
+  } catch (const std::exception& error) {
+    throw InputRejected(path, "its forward pass failed: " + FirstLine(error.what()));
+  }
+}
+
+// Leaves the random state and the mode as they were, so that training does not depend on the trial.
+void TryModel(const Model& model, const InputShape& sample_shape, int64_t classes,
+              const std::string& path) {
+  const torch::NoGradGuard no_grad;
+  at::Generator generator = at::detail::getDefaultCPUGenerator();
+  const torch::Tensor state = generator.get_state();
+  model.module->eval();
+  const torch::Tensor logits = TryForward(model, sample_shape, path);
+  model.module->train();
+  generator.set_state(state);
+  if (!logits.defined() || logits.sizes() != at::IntArrayRef({kTrialBatch, classes})) {
+    throw InputRejected(path, "gave outputs of shape " + ShapeOf(logits) + " for 2 samples; [2, " +
+                                  std::to_string(classes) + "] is expected");
+  }
+}
+
+}  // namespace
+
+Model HostModel(const std::string& path, const InputShape& sample_shape, int64_t classes) {
+  // Absolute, because the loader looks up a name without a slash elsewhere.
+  const std::string full_path = std::filesystem::absolute(path);
+  void* library = dlopen(full_path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr)
+    throw InputRejected(path, "cannot be loaded: " + LoaderMessage(full_path));
+  const auto versions =
+      reinterpret_cast<PluginVersionsFunction*>(Symbol(library, kPluginVersionsSymbol, path));
+  CompareVersions(versions(), path);
+  const auto create =
+      reinterpret_cast<PluginCreateFunction*>(Symbol(library, kPluginCreateSymbol, path));
+  PluginModel created;
+  char error[512] = "";
+  if (create(sample_shape, classes, created, error, sizeof(error)) != 0) {
+    throw InputRejected(path, "its constructor failed: " + FirstLine(error));
+  }
+  const Model model{created.module, created.forward};
+  TryModel(model, sample_shape, classes, path);
+  return model;
+}
+
+}  // namespace dlcheck::reference

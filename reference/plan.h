@@ -1,0 +1,45 @@
+// One run as a value: the recipe, and each place where an experiment or a planted fault may put
+// something else. Without either, every place holds what the textbook does.
+//
+// Letters: B batch, C classes, F features.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "reference/data.h"
+#include "reference/recipe.h"
+
+namespace dlcheck::reference {
+
+struct Plan {
+  using Tensor = torch::Tensor;
+
+  Recipe recipe;
+
+  // Set by experiments.
+  std::function<int64_t(int64_t step)> batch_of_step = [](int64_t step) { return step; };
+  std::function<Tensor(Tensor x, const Tensor& mean_image)> input = [](Tensor x, const Tensor&) {
+    return x;
+  };
+
+  // Set by faults.
+  std::optional<Normalisation> normalisation;  // none: the statistics of the training split
+  std::function<uint64_t(uint64_t seed)> order_seed = [](uint64_t seed) { return seed; };
+  std::function<void(torch::nn::Module&)> initialise = [](torch::nn::Module&) {};
+  std::function<Tensor(Tensor)> features = [](Tensor features) { return features; };  // (B, F)
+  std::function<bool(const std::string& parameter)> is_optimized = [](const std::string&) {
+    return true;
+  };
+  std::function<void(int64_t step)> step_begins = [](int64_t) {};
+  std::function<Batch(int64_t step, Batch)> batch = [](int64_t, Batch batch) { return batch; };
+  bool clears_gradients = true;
+  std::function<Tensor(Tensor)> logits = [](Tensor logits) { return logits; };  // (B, C)
+  std::function<Tensor(int64_t step, Tensor)> loss = [](int64_t, Tensor loss) { return loss; };
+};
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,26 @@
+// What the user sees while the trainer works: a line an evaluation on standard output, and on a
+// terminal a moving line on standard error.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace dlcheck::reference {
+
+class Progress {
+ public:
+  explicit Progress(int64_t steps);
+
+  // `loss` is asked for only when it is shown.
+  void Stepped(int64_t step, const std::function<double()>& loss);
+  void Evaluated(int64_t step, double loss, double accuracy);
+  void Finished(double loss, double accuracy);
+
+ private:
+  void ClearLine();
+
+  int64_t steps_;
+  bool on_terminal_;
+};
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,20 @@
+// One run of the trainer, from a plan to its scores: builds data, model and optimizer in that order
+// and trains. What main.cc does apart from reading its flags and turning exceptions into a status.
+#pragma once
+
+#include "reference/loop.h"
+#include "reference/observer.h"
+#include "reference/plan.h"
+
+namespace dlcheck::reference {
+
+struct Outcome {
+  Scores scores;
+  Model model;
+};
+
+// A given plan gives the same weights and scores each time, on one machine with one thread count.
+// Errors: UsageError, InputRejected, and whatever the model throws.
+Outcome RunPlan(const Plan& plan, const Observer& observer);
+
+}  // namespace dlcheck::reference
