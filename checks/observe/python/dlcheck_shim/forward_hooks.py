@@ -13,8 +13,9 @@ from .digest import digest
 
 
 class ForwardHooks:
-    def __init__(self, guard, recorder, sites, models):
-        self.recorder, self.sites, self.models = recorder, sites, models
+    def __init__(self, guard, recorder, sites, models, losses):
+        self.recorder, self.sites = recorder, sites
+        self.models, self.losses = models, losses
         self.begin = guard.isolated("forward")(self.begin)
         self.write_forward = guard.isolated("forward")(self.write_forward)
         self.end = guard.isolated("forward")(self.end)
@@ -32,6 +33,7 @@ class ForwardHooks:
     def begin(self, module, args):
         if module.training:
             self.recorder.begin()
+            self.losses.end_evaluation()
         self.model = self.models.as_root(module)
         if self.model is not None:
             self.entered = self.enter(args)

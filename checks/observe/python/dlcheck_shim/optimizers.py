@@ -29,16 +29,21 @@ class Optimizers:
         recorder.on_fork.append(self.watched.clear)
 
     def watch(self, optimizer):
-        """The Watched of an optimizer; names its parameters, again when some were added."""
         watched = self.watched.get(optimizer)
         if watched is None:
             watched = Watched(self.recorder, optimizer, len(self.watched.entries))
             self.watched.set(optimizer, watched)
+        return watched
+
+    def name_parameters(self, optimizer, watched):
+        """Gives its parameters their things; again when some were added, and now and then.
+
+        Done as late as the gradients are looked at: a model may first run inside the step's closure.
+        """
         size = sum(len(group["params"]) for group in optimizer.param_groups)
         if size != watched.size or self.recorder.digests:
             watched.size = size
             self.name_all(optimizer, watched)
-        return watched
 
     def name_all(self, optimizer, watched):
         for index in range(len(watched.groups), len(optimizer.param_groups)):

@@ -119,10 +119,10 @@ class Recorder:
     def attribute(self, thing, key, value):
         self.writer.attribute(thing, key, value)
 
-    def event(self, name, thing=0, value=0.0, aux=0.0, site=0, owner=0):
+    def event(self, name, thing=0, value=0.0, aux=0.0, site=0, owner=0, always=False):
         """Writes an event of a sampled step; of another step only the count is kept."""
         number = names.EVENTS[name]
-        if self.sampled:
+        if self.sampled or always:
             self.writer.put(
                 EVENT, number, self.step, self.micro_step, thing, site, owner, value, aux
             )

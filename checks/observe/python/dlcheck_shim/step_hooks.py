@@ -84,6 +84,7 @@ class StepHooks:
 
     def consume(self, optimizer, watched):
         """Measures the gradients as the step is about to use them."""
+        self.optimizers.name_parameters(optimizer, watched)
         with torch.no_grad():
             owners = [p for p in parameters_of(optimizer) if p.grad is not None]
             gradients = [p.grad for p in owners]

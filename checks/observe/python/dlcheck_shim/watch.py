@@ -31,11 +31,11 @@ class Watch:
         self.recorder = recorder = Recorder(request, process_attributes())
         self.guard = Guard(self.write_failure)
         sites = Sites(recorder)
-        models = Models(recorder)
+        self.models = models = Models(recorder)
         optimizers = Optimizers(recorder, models)
         uncleared = Uncleared(recorder, optimizers)
         self.losses = LossHooks(recorder, sites)
-        self.forwards = ForwardHooks(self.guard, recorder, sites, models)
+        self.forwards = ForwardHooks(self.guard, recorder, sites, models, self.losses)
         self.steps = StepHooks(self.guard, recorder, sites, models, optimizers, uncleared)
         self.backwards = BackwardHooks(
             self.guard, recorder, sites, optimizers, uncleared, self.losses, self.forwards

@@ -1,0 +1,138 @@
+"""Inputs and targets that stand in for the program's own, for the experiments one_batch and blind.
+
+A model's inputs are the tensors among the arguments of a training forward of its root; what already
+carries a gradient is no input. Positions are counted within a step, so that a step of several
+micro-batches is stood in for as a whole.
+"""
+
+import torch
+import torch.nn.functional as F
+
+from .loss_hooks import KINDS
+from .wrapping import replace
+
+DROPOUTS = (
+    "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
+)  # fmt: skip
+
+
+def switch_dropout_off():
+    for owner in (F, torch):
+        for name in DROPOUTS:
+            replace([owner], name, lambda original: lambda input, *args, **kwargs: input)
+    replace([F], "scaled_dot_product_attention", without_dropout)
+
+
+def without_dropout(original):
+    def attend(query, key, value, attn_mask=None, dropout_p=0.0, *args, **kwargs):
+        return original(query, key, value, attn_mask, 0.0, *args, **kwargs)
+
+    return attend
+
+
+def swapped(value, swap):
+    """The same nest of tuples, lists and dictionaries with `swap` applied to every input tensor."""
+    if isinstance(value, torch.Tensor):
+        return value if value.requires_grad else swap(value)
+    if type(value) in (list, tuple):
+        return type(value)(swapped(item, swap) for item in value)
+    if type(value) is dict:
+        return {key: swapped(item, swap) for key, item in value.items()}
+    return value
+
+
+class StandIns:
+    """Puts itself between the program and the root modules of its training forwards."""
+
+    def __init__(self, watch, refuse):
+        self.watch, self.refuse = watch, refuse
+        self.inside = False
+        self.counts = {}  # forwards and loss calls of this step
+
+    def begin(self):
+        replace([torch.nn.Module], "__call__", self.watched_call)
+        self.watch.steps.after_each.append(self.end_step)
+
+    def end_step(self):
+        self.counts = {}
+
+    def position(self, what):
+        number = self.counts.get(what, 0)
+        self.counts[what] = number + 1
+        return (what, number)
+
+    def watched_call(self, original):
+        def call(module, *args, **kwargs):
+            if (torch.compiler.is_compiling() or self.inside or not module.training
+                    or not torch.is_grad_enabled()):  # fmt: skip
+                return original(module, *args, **kwargs)
+            model = self.watch.models.as_root(module)
+            if model is None:
+                return original(module, *args, **kwargs)
+            self.inside = True
+            try:
+                place, tensors = self.position(model.ordinal), []
+                swapped((args, kwargs), lambda tensor: tensors.append(tensor) or tensor)
+                others = iter(self.stand_in(place, tensors))
+                args, kwargs = swapped((args, kwargs), lambda tensor: next(others))
+                return original(module, *args, **kwargs)
+            finally:
+                self.inside = False
+
+        return call
+
+
+class OneBatch(StandIns):
+    def __init__(self, watch, refuse):
+        super().__init__(watch, refuse)
+        self.first = {}  # tensors by position
+
+    def begin(self):
+        super().begin()
+        for function in KINDS:
+            replace([F], function, self.watched_loss)
+
+    def watched_loss(self, original):
+        def loss(input, target, *args, **kwargs):
+            if torch.is_grad_enabled() and input.requires_grad and not target.requires_grad:
+                target = self.stand_in(self.position("target"), [target])[0]
+            return original(input, target, *args, **kwargs)
+
+        return loss
+
+    def stand_in(self, place, tensors):
+        first = self.first.get(place)
+        if first is None:
+            self.first[place] = [tensor.clone() for tensor in tensors]
+            return tensors
+        if [t.dtype for t in first] != [t.dtype for t in tensors]:
+            self.refuse("the first batch cannot stand in: later ones have other tensors")
+        return [tensor.clone() for tensor in first]
+
+    def end_step(self):
+        if "target" not in self.counts:
+            self.refuse("the loss is not one of " + ", ".join(KINDS) + ", so its targets are unknown")
+        if not any(isinstance(what, int) for what in self.counts):
+            self.refuse("no training forward of a module was seen in a step")
+        super().end_step()
+
+
+class Blind(StandIns):
+    def __init__(self, watch, refuse):
+        super().__init__(watch, refuse)
+        self.means = {}  # by position of the first batch
+
+    def stand_in(self, place, tensors):
+        if any(not tensor.is_floating_point() for tensor in tensors):
+            self.refuse("the inputs are not floating-point numbers, so they have no mean")
+        if place not in self.means:
+            self.means[place] = [tensor.mean(0, keepdim=True) for tensor in tensors]
+        means = self.means[place]
+        if [m.shape[1:] for m in means] != [t.shape[1:] for t in tensors]:
+            self.refuse("the inputs differ in shape from batch to batch")
+        return [mean.expand(t.shape).clone() for mean, t in zip(means, tensors)]
+
+    def end_step(self):
+        if not self.counts:
+            self.refuse("no training forward of a module was seen in a step")
+        super().end_step()
