@@ -85,7 +85,7 @@ void PlantCorruptedBatches(Plan& plan) {
   plan.recipe.steps = std::max<int64_t>(plan.recipe.steps, 2 * kFirstCorrupted);
   plan.batch = [](int64_t step, const Batch& batch) {
     const bool corrupted = step >= kFirstCorrupted && step % 5 == 0;
-    return corrupted ? Batch{batch.x * 1e4, batch.y} : batch;
+    return corrupted ? Batch{torch::randn_like(batch.x) * 1e4, batch.y} : batch;
   };
 }
 
