@@ -1,7 +1,7 @@
 # An installed tree that works from elsewhere: binaries, the Python shim, fixtures, and a CMake package
 # with the probe's and the plugins' headers and sources, which are compiled in the user's build.
 set(_share ${CMAKE_INSTALL_DATADIR}/dlcheck)
-set(_package ${CMAKE_INSTALL_LIBDIR}/cmake/dlcheck)
+set(_package lib/cmake/dlcheck)
 
 install(TARGETS dlcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET dlcheck-data)

@@ -10,6 +10,7 @@ find_package(HDF5 QUIET COMPONENTS C)
 find_package(PkgConfig QUIET)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
 find_package(Threads REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
 set(_missing "")
 foreach(pair absl_FOUND:libabsl-dev CLI11_FOUND:libcli11-dev GTest_FOUND:libgtest-dev

@@ -127,10 +127,12 @@ std::string RenderCoverage(const Coverage& coverage) {
 std::string RenderText(const Report& report, const Frame& frame) {
   const std::string exit = StrCat("exit ", frame.exit_code);
   if (frame.exit_code == kExitNothing) {
-    std::string text = Spread("dlcheck  nothing was judged: no training was seen", exit) + "\n";
-    text += RenderUndecided(report);
-    return text +
-           Row("", "If training happens in another interpreter, start that one under dlcheck.");
+    return Spread("dlcheck  nothing was judged: no optimizer step and no backward call was seen",
+                  exit) +
+           "\n" +
+           Row("",
+               "If training happens in another interpreter, start that one under dlcheck; Python "
+               "with -I, -E or -S, and C++ programs without the probe, are not watched.");
   }
   // A dot above the line is one column on the screen and two bytes in the text.
   std::string text =

@@ -60,9 +60,7 @@ Expected<RecordReader> RecordReader::Open(const std::string& path) {
   return reader;
 }
 
-RecordReader::RecordReader(RecordReader&& other) noexcept : file_(-1) {
-  *this = std::move(other);
-}
+RecordReader::RecordReader(RecordReader&& other) noexcept : file_(-1) { *this = std::move(other); }
 
 RecordReader& RecordReader::operator=(RecordReader&& other) noexcept {
   path_ = std::move(other.path_);

@@ -68,14 +68,7 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::Create(const Options& option
     return Failure{Failure::Cause::kUnavailable,
                    "cannot make '" + folder + "': " + std::strerror(errno)};
   }
-  // A process id can come back within one run; each use gets files of its own.
-  std::string stem;
-  for (int use = 0; use < kMostFilesOfOneProcessId && writer->record_file_ < 0; ++use) {
-    stem = folder + "/" + std::to_string(writer->options_.process) + "-" + std::to_string(use);
-    writer->record_file_ =
-        open((stem + ".records").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (writer->record_file_ < 0 && errno != EEXIST) break;
-  }
+  const std::string stem = writer->CreateRecordFile(folder);
   if (writer->record_file_ < 0) {
     return Failure{Failure::Cause::kUnavailable,
                    "cannot create '" + stem + ".records': " + std::strerror(errno)};
@@ -86,20 +79,36 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::Create(const Options& option
     return Failure{Failure::Cause::kUnavailable,
                    "cannot allocate '" + stem + ".records': " + std::strerror(errno)};
   }
+  writer->WriteLine(Preamble(options));
+  writer->WriteHeader();
+  return writer;
+}
+
+// A process id can come back within one run; each use gets files of its own. Returns the stem tried
+// last.
+std::string TraceWriter::CreateRecordFile(const std::string& folder) {
+  std::string stem;
+  for (int use = 0; use < kMostFilesOfOneProcessId; ++use) {
+    stem = folder + "/" + std::to_string(options_.process) + "-" + std::to_string(use);
+    record_file_ = open((stem + ".records").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    if (record_file_ >= 0 || errno != EEXIST) break;
+  }
+  return stem;
+}
+
+void TraceWriter::WriteHeader() {
   FileHeader header{};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.byte_order = kByteOrder;
   header.major = kFormatMajor;
   header.minor = kFormatMinor;
-  CopyPadded(header.writer, sizeof(header.writer), options.writer);
-  CopyPadded(header.role, sizeof(header.role), options.role);
-  header.start = options.clock();
-  header.process = writer->options_.process;
+  CopyPadded(header.writer, sizeof(header.writer), options_.writer);
+  CopyPadded(header.role, sizeof(header.role), options_.role);
+  header.start = options_.clock();
+  header.process = options_.process;
   header.record_bytes = sizeof(Record);
-  writer->WriteLine(Preamble(options));
-  std::memcpy(writer->map_, &header, sizeof(header));
-  writer->written_bytes_ = sizeof(header);
-  return writer;
+  std::memcpy(map_, &header, sizeof(header));
+  written_bytes_ = sizeof(header);
 }
 
 TraceWriter::~TraceWriter() {

@@ -54,6 +54,8 @@ class TraceWriter {
 
  private:
   explicit TraceWriter(const Options& options) : options_(options) {}
+  std::string CreateRecordFile(const std::string& folder);
+  void WriteHeader();
   bool Grow();
   void GoQuiet(const std::string& reason);
   void Append(Kind kind, uint16_t number, Record fields);

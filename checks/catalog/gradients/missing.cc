@@ -37,6 +37,26 @@ Finding Found(Severity severity, std::string message, const std::vector<std::str
           .bound = 0};
 }
 
+// The parameters that should have a gradient, by what they lack.
+struct Lacking {
+  std::vector<std::string> absent, unused, zero;
+  int64_t judged = 0;
+};
+
+Lacking Sort(const Gradients& gradients, double enough) {
+  Lacking lacking;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    if (parameter.optimizer.empty() || !parameter.requires_grad || parameter.orphan) continue;
+    ++lacking.judged;
+    if (parameter.consumed.empty()) {
+      (parameter.module_ran ? lacking.absent : lacking.unused).push_back(parameter.name);
+    } else if (static_cast<double>(parameter.consumed.size()) >= enough && AllZero(parameter)) {
+      lacking.zero.push_back(parameter.name);
+    }
+  }
+  return lacking;
+}
+
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
   if (!gradients.backward_seen) return absl::NotFoundError("no backward call was seen");
   const auto steps = static_cast<int64_t>(gradients.steps.size());
@@ -44,41 +64,22 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
     return absl::NotFoundError(
         StrCat("only ", Counted(steps, "step"), " of the ", settings[kSteps], " that are needed"));
   }
-  std::vector<std::string> absent, unused, zero;
-  int64_t judged = 0;
-  for (const Gradients::Parameter& parameter : gradients.parameters) {
-    if (parameter.optimizer.empty() || !parameter.requires_grad || parameter.orphan) continue;
-    ++judged;
-    if (parameter.consumed.empty()) {
-      (parameter.module_ran ? absent : unused).push_back(parameter.name);
-    } else if (static_cast<double>(parameter.consumed.size()) >= settings[kSteps] &&
-               AllZero(parameter)) {
-      zero.push_back(parameter.name);
-    }
-  }
+  const auto [absent, unused, zero, judged] = Sort(gradients, settings[kSteps]);
   Verdict verdict{.findings = {}, .judged = JudgedParameters(judged, gradients)};
-  if (!absent.empty()) {
-    verdict.findings.push_back(
-        Found(Severity::kError,
-              StrCat(absent.size(), " of ", judged, " optimized parameters (", Listed(absent),
-                     ") got no gradient in any of ", Counted(steps, "sampled step"),
-                     ", although their module ran in every training forward."),
-              absent, gradients));
-  }
-  if (!zero.empty()) {
-    verdict.findings.push_back(Found(
-        Severity::kWarning,
-        StrCat("The gradient of ", zero.size(), " of ", judged, " optimized parameters (",
-               Listed(zero), ") was exactly zero in all of ", Counted(steps, "sampled step"), "."),
-        zero, gradients));
-  }
-  if (!unused.empty()) {
-    verdict.findings.push_back(
-        Found(Severity::kNote,
-              StrCat(unused.size(), " of ", judged, " optimized parameters (", Listed(unused),
-                     ") got no gradient; their module never ran in a training forward."),
-              unused, gradients));
-  }
+  const auto report = [&, judged = judged](Severity severity, const std::vector<std::string>& names,
+                                           const std::string& fate) {
+    if (names.empty()) return;
+    verdict.findings.push_back(Found(severity,
+                                     StrCat(names.size(), " of ", judged, " optimized parameters (",
+                                            Listed(names), ") ", fate, "."),
+                                     names, gradients));
+  };
+  const std::string span = StrCat("in any of ", Counted(steps, "sampled step"));
+  report(Severity::kError, absent,
+         StrCat("got no gradient ", span, ", although their module ran in training"));
+  report(Severity::kWarning, zero, StrCat("got no gradient but zero ", span));
+  report(Severity::kNote, unused,
+         StrCat("got no gradient ", span, "; their module never ran in a training forward"));
   return verdict;
 }
 

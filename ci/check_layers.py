@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""Holds the layers, the sizes and a few habits of the code, and says which line breaks them.
+
+Third parties are kept in by linking; this keeps our own layers: what a folder may include is listed
+below. A file over its size limit is a decision, and stands in LARGER with its reason.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+# Folder: the folders whose headers it may include, beside its own.
+LAYERS = {
+    "checks/records": [],
+    "checks/engine": ["checks/records"],
+    "checks/signals": ["checks/engine", "checks/records"],
+    "checks/catalog": ["checks/signals", "checks/engine", "checks/records"],
+    "checks/observe": ["checks/engine", "checks/records", "dlcheck"],
+    "include/dlcheck": ["checks/records", "dlcheck"],
+    "fixtures": ["checks/records", "dlcheck"],
+    "diagnostics/cli": ["diagnostics", "checks"],
+    "diagnostics": ["checks/engine", "checks/records"],
+    "reference": ["fixtures", "checks/records", "dlcheck"],
+}
+
+# Folders where third-party headers of torch may be included.
+TORCH = ("checks/observe", "include/dlcheck", "fixtures/programs", "fixtures/models", "reference")
+
+LIMITS = {".h": 120, ".cc": 300, ".py": 300}
+CHECK_LIMIT = 150
+FUNCTION_LIMIT = 40
+
+# File: its own limit and the reason.
+LARGER = {
+    "checks/catalog/optimizer/stale_gradients.cc": (160, "five examples: sampled steps and gaps"),
+    "checks/catalog/start/wrong_initial_loss.cc": (190, "five settings, each with its measurement"),
+    "checks/catalog/capacity/unfittable_batch.cc": (160, "a ladder of four experiments"),
+    "checks/catalog/gradients/exploding.cc": (170, "three settings, each with its measurement"),
+}
+
+INCLUDE = re.compile(r'^#include "([^"]+)"')
+TORCH_INCLUDE = re.compile(r'^#include [<"](torch/|ATen/|c10/)')
+FUNCTION = re.compile(r"^(?!namespace|struct|class|enum|union|extern|#|//)\S.*[)\w] \{$")
+TEXT = re.compile(r'"(\\.|[^"\\])*"|//.*')
+
+
+def sources():
+    for pattern in ("*.h", "*.cc", "*.py"):
+        for path in ROOT.rglob(pattern):
+            relative = path.relative_to(ROOT)
+            if relative.parts[0].startswith((".", "build", "dlcheck-out")):
+                continue
+            yield relative, path.read_text().splitlines()
+
+
+def layer_of(name):
+    """The longest folder of LAYERS that the file lies in."""
+    fitting = [layer for layer in LAYERS if name.startswith(layer + "/")]
+    return max(fitting, key=len) if fitting else None
+
+
+def broken_includes(name, lines):
+    layer = layer_of(name)
+    if layer is None:
+        return
+    for number, line in enumerate(lines, 1):
+        if TORCH_INCLUDE.match(line) and not name.startswith(TORCH):
+            yield f"{name}:{number}: torch is not to be included here"
+        match = INCLUDE.match(line)
+        if not match or "/" not in match.group(1):
+            continue
+        included = match.group(1)
+        if not included.startswith(("checks/", "diagnostics/", "fixtures/", "reference/", "dlcheck/")):
+            continue
+        allowed = [layer.removeprefix("include/")] + LAYERS[layer]
+        if not any(included.startswith(folder + "/") for folder in allowed):
+            yield f"{name}:{number}: {layer} may not include {included}"
+
+
+def over_size(name, lines):
+    if name.startswith("tests/"):
+        return
+    limit = LIMITS[pathlib.Path(name).suffix]
+    if name.startswith("checks/catalog/") and name.count("/") == 3:
+        limit = CHECK_LIMIT
+    if name in LARGER:
+        limit = LARGER[name][0]
+    if len(lines) > limit:
+        yield f"{name}: {len(lines)} lines, the limit is {limit}; part it, or give a reason in LARGER"
+
+
+def long_functions(name, lines):
+    if not name.endswith((".cc", ".h")) or name.startswith("tests/"):
+        return
+    start = None
+    for number, line in enumerate(lines, 1):
+        if start is None and FUNCTION.match(line) and "=" not in line:
+            start = number
+        elif start is not None and line == "}":
+            # A check's metadata is one expression, and no longer a function than a table is.
+            length = number - start + 1
+            metadata = name.startswith("checks/catalog/") and lines[start].strip() == "return {"
+            if length > FUNCTION_LIMIT and not metadata:
+                yield f"{name}:{start}: a function of {length} lines, the limit is {FUNCTION_LIMIT}"
+            start = None
+
+
+def throws(name, lines):
+    if name.startswith(("reference/", "tests/", "fixtures/models/", "fixtures/programs/")):
+        return
+    if not name.endswith((".cc", ".h")):
+        return
+    for number, line in enumerate(lines, 1):
+        if re.search(r"\bthrow\b", TEXT.sub("", line)):
+            yield f"{name}:{number}: no exceptions outside reference/"
+
+
+def main():
+    faults = []
+    for relative, lines in sources():
+        name = relative.as_posix()
+        for habit in (broken_includes, over_size, long_functions, throws):
+            faults.extend(habit(name, lines))
+    for fault in sorted(faults):
+        print(fault)
+    print(f"check_layers: {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

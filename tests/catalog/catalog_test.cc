@@ -1,0 +1,103 @@
+#include "checks/catalog/catalog.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace dlcheck {
+namespace {
+
+using testing::ElementsAre;
+
+// Ids of all checks whose file is there.
+std::set<std::string> IdsOfFiles() {
+  const std::filesystem::path folder = std::string(DLCHECK_SOURCE_DIR) + "/checks/catalog";
+  std::set<std::string> ids;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const auto relative = std::filesystem::relative(entry.path(), folder);
+    if (relative.has_parent_path() && relative.extension() == ".cc") {
+      ids.insert(relative.parent_path() / relative.stem());
+    }
+  }
+  return ids;
+}
+
+TEST(Catalog, HoldsEveryFileOnceAndInOrder) {
+  std::vector<std::string> ids;
+  for (const Check& check : Catalog()) ids.emplace_back(check.id);
+  EXPECT_TRUE(std::is_sorted(ids.begin(), ids.end()));
+  EXPECT_EQ(std::set<std::string>(ids.begin(), ids.end()), IdsOfFiles());
+}
+
+TEST(Catalog, EveryCheckIsDocumented) {
+  for (const Check& check : Catalog()) {
+    for (const std::string_view text :
+         {check.promise, check.why, check.method, check.fix, check.limits}) {
+      EXPECT_TRUE(text.ends_with(".")) << check.id << ": " << text;
+      EXPECT_GE(text.size(), 20u) << check.id << ": " << text;
+      EXPECT_LE(text.size(), 520u) << check.id << ": " << text;
+    }
+    EXPECT_LE(check.promise.size(), 120u) << check.id;
+    EXPECT_FALSE(check.sources.empty()) << check.id;
+    EXPECT_FALSE(check.covers.empty()) << check.id;
+    EXPECT_FALSE(check.judgement.needs.empty()) << check.id;
+  }
+}
+
+TEST(Catalog, EverySettingHasARangeAUnitAndASource) {
+  for (const Check& check : Catalog()) {
+    std::set<std::string_view> names;
+    for (const Setting& setting : check.settings) {
+      EXPECT_TRUE(names.insert(setting.name).second) << check.id << ":" << setting.name;
+      EXPECT_LE(setting.low, setting.value) << check.id << ":" << setting.name;
+      EXPECT_GE(setting.high, setting.value) << check.id << ":" << setting.name;
+      EXPECT_FALSE(setting.unit.empty()) << check.id << ":" << setting.name;
+      EXPECT_FALSE(setting.source.empty()) << check.id << ":" << setting.name;
+    }
+  }
+}
+
+bool Reaches(const Check& from, std::string_view id, int depth) {
+  if (depth == 0) return false;
+  for (const std::string_view next : from.explains) {
+    if (next == id || Reaches(*FindCheck(next), id, depth - 1)) return true;
+  }
+  return false;
+}
+
+TEST(Catalog, ExplainsNamesChecksAndHasNoCycle) {
+  for (const Check& check : Catalog()) {
+    for (const std::string_view id : check.explains) {
+      EXPECT_NE(FindCheck(id), nullptr) << check.id << " explains " << id;
+    }
+  }
+  for (const Check& check : Catalog()) {
+    EXPECT_FALSE(Reaches(check, check.id, static_cast<int>(Catalog().size()))) << check.id;
+  }
+}
+
+TEST(Selection, TakesIdsAreasAndGlobs) {
+  const auto ids = [](const std::vector<std::string>& select,
+                      const std::vector<std::string>& ignore) {
+    std::vector<std::string> found;
+    const auto checks = SelectChecks(select, ignore);
+    for (const Check* check : *checks) found.emplace_back(check->id);
+    return found;
+  };
+  EXPECT_THAT(ids({"optimizer/stale_gradients"}, {}), ElementsAre("optimizer/stale_gradients"));
+  EXPECT_THAT(ids({"gradients"}, {"*/missing"}),
+              ElementsAre("gradients/exploding", "gradients/vanishing"));
+  EXPECT_THAT(ids({"*/seed_drif?"}, {}), ElementsAre("reproducibility/seed_drift"));
+}
+
+TEST(Selection, OffersTheNearestNameForAnUnknownOne) {
+  const auto checks = SelectChecks({"optimizer/stale_gradient"}, {});
+  ASSERT_FALSE(checks.ok());
+  EXPECT_NE(std::string(checks.status().message()).find("'optimizer/stale_gradients'"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace dlcheck

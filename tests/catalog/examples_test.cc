@@ -1,0 +1,73 @@
+// Every check's examples give what they claim, and no check speaks about another's clean example.
+#include <gtest/gtest.h>
+
+#include "checks/catalog/catalog.h"
+
+namespace dlcheck {
+namespace {
+
+absl::StatusOr<Verdict> Judged(const Check& check, const Evidence& evidence) {
+  return check.judgement.judge(Settings(), evidence);
+}
+
+TEST(Examples, GiveWhatTheyClaim) {
+  for (const Check& check : Catalog()) {
+    int clean = 0, faulty = 0;
+    for (const Example& example : check.examples) {
+      const Evidence evidence = example.evidence();
+      const auto verdict = Judged(check, evidence);
+      ASSERT_TRUE(verdict.ok()) << check.id << ", " << example.title << ": " << verdict.status();
+      const bool expect_clean = example.expect == Expect::kClean;
+      ++(expect_clean ? clean : faulty);
+      EXPECT_EQ(verdict->findings.empty(), expect_clean) << check.id << ", " << example.title;
+      for (const Finding& finding : verdict->findings) {
+        EXPECT_LE(finding.severity, check.worst) << check.id;
+        EXPECT_TRUE(finding.message.ends_with(".")) << finding.message;
+      }
+    }
+    EXPECT_GE(clean, 1) << check.id;
+    EXPECT_GE(faulty, 1) << check.id;
+  }
+}
+
+TEST(Examples, AreSilentUnderEveryOtherCheckWhereClean) {
+  for (const Check& owner : Catalog()) {
+    for (const Example& example : owner.examples) {
+      if (example.expect != Expect::kClean) continue;
+      const Evidence evidence = example.evidence();
+      for (const Check& check : Catalog()) {
+        const auto verdict = Judged(check, evidence);
+        if (!verdict.ok()) continue;
+        for (const Finding& finding : verdict->findings) {
+          EXPECT_EQ(finding.severity, Severity::kNote)
+              << check.id << " on " << owner.id << ", " << example.title << ": " << finding.message;
+        }
+      }
+    }
+  }
+}
+
+TEST(Examples, NoCheckIsBrokenByEmptyEvidence) {
+  const Evidence nothing;
+  for (const Check& check : Catalog()) {
+    const auto verdict = Judged(check, nothing);
+    ASSERT_FALSE(verdict.ok()) << check.id;
+    EXPECT_TRUE(absl::IsFailedPrecondition(verdict.status())) << check.id;
+  }
+}
+
+TEST(Examples, ARunWithoutRecordsBreaksNoCheck) {
+  for (const Check& check : Catalog()) {
+    Evidence empty;
+    for (const Need& need : check.judgement.needs) {
+      if (!empty.Knows(need.experiment)) {
+        empty.Add(need.experiment, dlcheck::Run{Trace(), {Ending::How::kFinished, 0}});
+      }
+    }
+    const auto verdict = Judged(check, empty);
+    EXPECT_TRUE(verdict.ok() || absl::IsNotFound(verdict.status())) << check.id;
+  }
+}
+
+}  // namespace
+}  // namespace dlcheck

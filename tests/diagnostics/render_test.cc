@@ -1,0 +1,149 @@
+// One small report, every renderer, each with a golden. DLCHECK_UPDATE_GOLDENS=1 rewrites them.
+#include "diagnostics/render.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "checks/catalog/catalog.h"
+#include "diagnostics/triage.h"
+
+namespace dlcheck {
+namespace {
+
+void ExpectGolden(const std::string& name, const std::string& text) {
+  const std::string path = std::string(DLCHECK_SOURCE_DIR) + "/tests/golden/render/" + name;
+  if (std::getenv("DLCHECK_UPDATE_GOLDENS") != nullptr) std::ofstream(path) << text;
+  std::ostringstream golden;
+  golden << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text, golden.str()) << "golden " << path;
+}
+
+Finding Of(Severity severity, const std::string& message, std::vector<Place> places) {
+  return {.severity = severity,
+          .message = message,
+          .places = std::move(places),
+          .first_step = 1,
+          .last_step = 400,
+          .count = 399,
+          .measured = 399,
+          .bound = 0};
+}
+
+// A cause, the symptom that it explains, a warning, a pass, and checks without a verdict.
+Report SmallReport() {
+  const auto result = [](std::string_view id, Outcome outcome, const std::string& reason,
+                         std::vector<Finding> findings) {
+    return Result{FindCheck(id), outcome, reason, {std::move(findings), "4 of 4 parameters"}};
+  };
+  const std::string odd = "</script><img onerror=x> \xff";
+  return {
+      .results =
+          {
+              result("capacity/unfittable_batch", Outcome::kNotApplicable,
+                     "needs --deep (one batch)", {}),
+              result("gradients/exploding", Outcome::kFailed, "",
+                     {Of(Severity::kWarning, "The gradient explodes.", {})}),
+              result("gradients/missing", Outcome::kPassed, "", {}),
+              result("gradients/vanishing", Outcome::kFailed, "",
+                     {Of(Severity::kWarning, "Gradients vanish in a name like " + odd + ".",
+                         {{.thing = odd, .file = ""}})}),
+              result(
+                  "optimizer/stale_gradients", Outcome::kFailed, "",
+                  {Of(Severity::kError,
+                      "Gradients are not cleared between steps: at the first backward after each "
+                      "of 399 updates, 4 of 4 gradients still held what that update had "
+                      "consumed (norm 0.392 at step 1).",
+                      {{.thing = "", .file = "/home/ada/train.py", .line = 41},
+                       {.thing = "fc1.weight", .file = ""}})}),
+              result("start/wrong_initial_loss", Outcome::kNotSeen, "no outputs were seen", {}),
+          },
+      .runs = {{kPlain, {Ending::How::kFinished, 0}, ""}, {kOneBatch, {}, "not asked for"}},
+      .coverage = {.steps = 1407,
+                   .sampled_steps = 384,
+                   .parameters = 4,
+                   .parameters_with_gradient = 4},
+  };
+}
+
+Frame SmallFrame() {
+  return {.command = {"python", "train.py"},
+          .result_path = "dlcheck-out/result.json",
+          .exit_code = 1,
+          .exit_reason = "findings",
+          .started = "2000-01-01",
+          .wall_seconds = 2};
+}
+
+TEST(Triage, PutsCausesFirstAndFoldsWhatTheyExplain) {
+  const Report report = SmallReport();
+  const std::vector<Cause> causes = Triage(report);
+  ASSERT_EQ(causes.size(), 2u);
+  EXPECT_EQ(causes[0].result->check->id, "optimizer/stale_gradients");
+  ASSERT_EQ(causes[0].symptoms.size(), 1u);
+  EXPECT_EQ(causes[0].symptoms[0]->check->id, "gradients/exploding");
+}
+
+TEST(Triage, DoesNotLetAMildCauseHideAWorseSymptom) {
+  Report report = SmallReport();
+  report.results[4].verdict.findings[0].severity = Severity::kNote;
+  EXPECT_EQ(Triage(report)[0].result->check->id, "gradients/exploding");
+}
+
+TEST(RenderText, MatchesItsGolden) {
+  ExpectGolden("report.txt", RenderText(SmallReport(), SmallFrame()));
+}
+
+TEST(RenderText, FitsAHealthyRunIntoTenLines) {
+  Report report;
+  for (const Check& check : Catalog()) {
+    report.results.push_back({&check, Outcome::kPassed, "", {}});
+  }
+  report.coverage = {
+      .steps = 10, .sampled_steps = 10, .parameters = 4, .parameters_with_gradient = 4};
+  const std::string text = RenderText(
+      report, {.command = {}, .result_path = "x/result.json", .exit_reason = "", .started = ""});
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 10);
+  EXPECT_NE(text.find("no findings"), std::string::npos);
+}
+
+TEST(RenderJson, MatchesItsGolden) {
+  ExpectGolden("result.json", RenderJson(SmallReport(), SmallFrame()));
+}
+
+TEST(RenderJson, IsValidWhateverNamesHold) {
+  const auto json = nlohmann::json::parse(RenderJson(SmallReport(), SmallFrame()));
+  EXPECT_EQ(json["schema"], 1);
+  EXPECT_EQ(json["checks"].size(), 6u);
+}
+
+TEST(RenderJson, DiffersBetweenTimesOnlyInItsVolatileObject) {
+  Frame later = SmallFrame();
+  later.started = "2001-01-01";
+  later.wall_seconds = 99;
+  auto first = nlohmann::json::parse(RenderJson(SmallReport(), SmallFrame()));
+  auto second = nlohmann::json::parse(RenderJson(SmallReport(), later));
+  EXPECT_NE(first, second);
+  first.erase("volatile");
+  second.erase("volatile");
+  EXPECT_EQ(first, second);
+}
+
+TEST(RenderExplanation, MatchesItsGolden) {
+  ExpectGolden("explanation.txt", RenderExplanation(*FindCheck("optimizer/stale_gradients")));
+}
+
+TEST(RenderCatalog, IsTheCommittedPage) {
+  const std::string path = std::string(DLCHECK_SOURCE_DIR) + "/CATALOG.md";
+  const std::string text = RenderCatalog(Catalog());
+  if (std::getenv("DLCHECK_UPDATE_GOLDENS") != nullptr) std::ofstream(path) << text;
+  std::ostringstream committed;
+  committed << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text, committed.str()) << "make it again: dlcheck explain --all > CATALOG.md";
+}
+
+}  // namespace
+}  // namespace dlcheck

@@ -1,0 +1,55 @@
+"""What end-to-end tests share: where the build is, and how to run dlcheck as a user would."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+SOURCE = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DLCHECK_BUILD", SOURCE / "build"))
+DLCHECK = BUILD / "bin" / "dlcheck"
+TRAINER = BUILD / "bin" / "dlcheck-train"
+TORCH_PYTHON = os.environ.get("DLCHECK_TORCH_PYTHON", "")
+PROGRAMS = SOURCE / "fixtures" / "programs"
+DIGITS = SOURCE / "fixtures" / "digits.csv.gz"
+
+
+def environment(**changes):
+    """This process's environment without a request of its own, one thread, and what is given."""
+    variables = dict(os.environ, OMP_NUM_THREADS="1", **changes)
+    variables.pop("DLCHECK_REQUEST", None)
+    return variables
+
+
+class EndToEnd(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dlcheck-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+        self.out = self.folder / "out"
+
+    def dlcheck(self, *words, timeout=600, cwd=None, **variables):
+        """Runs dlcheck; returns the finished process with text streams."""
+        return subprocess.run([DLCHECK, *map(str, words)], capture_output=True, text=True,
+                              timeout=timeout, cwd=cwd or self.folder,
+                              env=environment(**variables))
+
+    def run_command(self, *words, options=(), **keywords):
+        """dlcheck run --out OUT OPTIONS -- WORDS"""
+        return self.dlcheck("run", "--out", self.out, *options, "--", *words, **keywords)
+
+    def result(self):
+        return json.loads((self.out / "result.json").read_text())
+
+    def check(self, identity):
+        return next(check for check in self.result()["checks"] if check["id"] == identity)
+
+    def require_torch(self):
+        if not TORCH_PYTHON:
+            self.skipTest("no Python with torch was found when this was configured")
+
+    def require_trainer(self):
+        if not TRAINER.exists():
+            self.skipTest("dlcheck-train was not built: no LibTorch was found")
