@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "checks/records"
 TARGET = ROOT / "checks/observe/python/dlcheck_shim/names.py"
-ROW = re.compile(r'^DLCHECK_(?:EVENT|QUANTITY)\(\w+, "(\w+)", (\d+),', re.MULTILINE)
+ROW = re.compile(r'^DLCHECK_(?:EVENT|QUANTITY)\(\s*\w+,\s*"(\w+)",\s*(\d+),', re.MULTILINE)
 
 
 def constant(file, pattern):

@@ -159,8 +159,7 @@ class Recorder:
         """Writes what is still held back and closes the files."""
         if not self.opened:
             return
-        self.transfer.end_step(at_once=True)
-        self.transfer.end_step(at_once=True)
+        self.transfer.read_all()
         self.write_gap(self.step)
         self.writer.close()
         self.writer = Mute()

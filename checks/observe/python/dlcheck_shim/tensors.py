@@ -7,6 +7,8 @@ import torch
 
 HALF = (torch.float16, torch.bfloat16)
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+# So long may a number of an accelerator wait: a copy stops the device, and a crash loses the rest.
+MOST_STEPS_WAITING = 16
 
 
 def is_plain(tensor):
@@ -55,44 +57,33 @@ def count_nonfinite(tensor):
 class Transfer:
     """Brings numbers to the host without stopping the device.
 
-    On the CPU a number is read at once. From an accelerator the numbers of a sampled step come in one
-    copy at its end; those of other steps are copied in the background and read one step later.
+    On the CPU a number is read at once; from an accelerator those of several steps come in one copy.
     """
 
     def __init__(self):
-        self.waiting, self.under_way = [], []
+        self.waiting, self.steps = [], 0
 
     def add(self, tensor, use):
         """`use` takes the list of the values of `tensor`, which has one dimension."""
         if tensor.device.type == "cpu":
             use(tensor.tolist())
         else:
-            self.waiting.append((tensor, use))
+            self.waiting.append((tensor.detach(), use))
 
-    def end_step(self, at_once):
-        self.read(self.under_way)
-        self.under_way = []
+    def end_step(self, sampled):
+        """Reads what is waiting after a sampled step, or when it has waited for some steps."""
+        self.steps += 1
+        if sampled or self.steps >= MOST_STEPS_WAITING:
+            self.read_all()
+
+    def read_all(self):
+        self.steps = 0
         if not self.waiting:
             return
-        device = self.waiting[0][0].device
-        joined = torch.cat([t.detach().to(device, torch.float64) for t, _ in self.waiting])
-        uses = [(t.numel(), use) for t, use in self.waiting]
-        self.waiting = []
-        if at_once or device.type != "cuda":
-            self.read([(joined, uses, None)])
-            return
-        host = torch.empty(joined.shape, dtype=joined.dtype, device="cpu", pin_memory=True)
-        host.copy_(joined, non_blocking=True)
-        arrived = torch.cuda.Event()
-        arrived.record(torch.cuda.current_stream(device))
-        self.under_way = [(host, uses, arrived)]
-
-    @staticmethod
-    def read(copies):
-        for values, uses, arrived in copies:
-            if arrived is not None:
-                arrived.synchronize()
-            numbers, at = values.tolist(), 0
-            for count, use in uses:
-                use(numbers[at : at + count])
-                at += count
+        waiting, self.waiting = self.waiting, []
+        device = waiting[0][0].device
+        numbers = torch.cat([t.to(device, torch.float64) for t, _ in waiting]).tolist()
+        at = 0
+        for tensor, use in waiting:
+            use(numbers[at : at + tensor.numel()])
+            at += tensor.numel()

@@ -1,0 +1,11 @@
+# The C++ probe: the one part of checks/ that links LibTorch, and is left out without it.
+if(DLCHECK_HAS_LIBTORCH)
+  dlcheck_library(dlcheck_probe
+    SOURCES probe.cc probe_clearing.cc probe_clock.cc probe_hooks.cc probe_loss.cc probe_models.cc
+            probe_optimizer.cc probe_recorder.cc tensor_summary.cc
+    DEPENDS dlcheck_records dlcheck::libtorch)
+  target_include_directories(dlcheck_probe PUBLIC ${PROJECT_SOURCE_DIR}/include)
+  target_compile_features(dlcheck_probe PUBLIC cxx_std_17)
+  # The precompiled torch header is made in reference/, which is read after this folder.
+  cmake_language(DEFER DIRECTORY ${PROJECT_SOURCE_DIR} CALL dlcheck_use_torch dlcheck_probe)
+endif()

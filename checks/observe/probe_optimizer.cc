@@ -1,0 +1,140 @@
+#include "checks/observe/probe_optimizer.h"
+
+#include <cmath>
+#include <utility>
+
+namespace dlcheck {
+namespace {
+
+// Copies of weights for one step stay below this; parameters beyond it get no update_norm.
+constexpr size_t kMostCopiedBytes = size_t{256} << 20;
+
+bool AllFinite(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return std::isfinite(sum);
+}
+
+std::vector<at::Tensor> Detached(const std::vector<at::Tensor>& tensors) {
+  std::vector<at::Tensor> detached;
+  for (const at::Tensor& tensor : tensors) detached.push_back(tensor.detach());
+  return detached;
+}
+
+std::vector<at::Tensor> Gradients(const std::vector<at::Tensor>& parameters) {
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& parameter : parameters) gradients.push_back(parameter.grad());
+  return gradients;
+}
+
+}  // namespace
+
+ProbeOptimizer::ProbeOptimizer(ProbeClock& clock, ProbeModels& models, int ordinal,
+                               std::string_view type, std::vector<Probe::Group> groups)
+    : clock_(&clock),
+      models_(&models),
+      name_("optimizer#" + std::to_string(ordinal)),
+      thing_(clock.writer().Thing("optimizer", ordinal, "")),
+      groups_(std::move(groups)) {
+  clock.writer().Attribute(thing_, "type", type.substr(type.rfind(':') + 1));
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    const std::string group = name_ + "/group#" + std::to_string(i);
+    group_things_.push_back(clock.writer().Thing("group", ordinal, group));
+    for (size_t place = 0; place < groups_[i].parameters.size(); ++place) {
+      const auto& [given, tensor] = groups_[i].parameters[place];
+      const std::string name = given.empty() ? group + "/" + std::to_string(place) : given;
+      ProbeModels::Parameter& parameter = models.Adopt(tensor, name);
+      parameter.group = group;
+      parameters_.push_back(tensor);
+      things_[tensor.unsafeGetTensorImpl()] = parameter.thing;
+    }
+  }
+}
+
+std::vector<uint32_t> ProbeOptimizer::ThingsOf(const std::vector<at::Tensor>& parameters) const {
+  std::vector<uint32_t> things;
+  for (const at::Tensor& parameter : parameters) {
+    things.push_back(things_.at(parameter.unsafeGetTensorImpl()));
+  }
+  return things;
+}
+
+void ProbeOptimizer::BeginStep() {
+  if (clock_->takes_digest()) {
+    models_->Describe();
+    clock_->PutDigest(Quantity::kWeightsDigest, {thing_}, DigestTensors(parameters_));
+  }
+  if (!clock_->sampled()) return;
+  models_->LookForGradients();
+  before_.clear();
+  size_t copied = 0;
+  for (const at::Tensor& parameter : parameters_) {
+    copied += parameter.nbytes();
+    if (copied > kMostCopiedBytes) break;
+    before_.push_back(parameter.detach().clone());
+  }
+}
+
+void ProbeOptimizer::Consume() {
+  std::vector<at::Tensor> with_gradient;
+  for (const at::Tensor& parameter : parameters_) {
+    if (parameter.grad().defined()) with_gradient.push_back(parameter);
+  }
+  if (with_gradient.empty()) return;
+  const std::vector<at::Tensor> gradients = Gradients(with_gradient);
+  const at::Tensor norms = Norms(gradients);
+  if (const int uncleared = clearing_.Consumed(with_gradient, norms); uncleared > 0) {
+    clock_->Put(Event::kUncleared, {thing_, thing_}, uncleared);
+  }
+  WriteNorms(Quantity::kGradientNorm, with_gradient, gradients, norms, clock_->sampled());
+}
+
+// Not `always`: only if some value is not finite. What has to be counted is counted in `measured`,
+// unless the norm is read late, from an accelerator, when that is gone.
+void ProbeOptimizer::WriteNorms(Quantity quantity, const std::vector<at::Tensor>& parameters,
+                                const std::vector<at::Tensor>& measured, const at::Tensor& norms,
+                                bool always) {
+  const bool on_host = norms.device().is_cpu();
+  clock_->transfer().Add(
+      norms, [this, quantity, measured, always, on_host, things = ThingsOf(parameters),
+              moment = clock_->now()](const std::vector<double>& values) {
+        if (!always && AllFinite(values)) return;
+        for (size_t i = 0; i < values.size(); ++i) {
+          double nonfinite = std::isnan(values[i]) ? 1 : 0;
+          if (!std::isfinite(values[i]) && on_host) nonfinite = CountNonFinite(measured[i]);
+          clock_->Put(quantity, {things[i], thing_}, moment, values[i], nonfinite);
+        }
+      });
+}
+
+void ProbeOptimizer::WriteHeld() {
+  std::vector<at::Tensor> holding;
+  for (const at::Tensor& parameter : parameters_) {
+    if (parameter.grad().defined()) holding.push_back(parameter);
+  }
+  if (holding.empty()) return;
+  const std::vector<at::Tensor> gradients = Gradients(holding);
+  WriteNorms(Quantity::kHeldGradientNorm, holding, gradients, Norms(gradients), true);
+}
+
+void ProbeOptimizer::AfterStep() {
+  if (clock_->sampled() && !parameters_.empty()) WriteWeights();
+  if (!clock_->takes_scalars()) return;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    if (!groups_[i].rate) continue;
+    clock_->Put(Quantity::kLearningRate, {group_things_[i], thing_}, groups_[i].rate());
+  }
+}
+
+void ProbeOptimizer::WriteWeights() {
+  const std::vector<at::Tensor> weights = Detached(parameters_);
+  WriteNorms(Quantity::kWeightNorm, parameters_, weights, Norms(weights), true);
+  if (before_.empty()) return;
+  std::vector<at::Tensor> copied(parameters_.begin(),
+                                 parameters_.begin() + static_cast<std::ptrdiff_t>(before_.size()));
+  at::_foreach_sub_(before_, Detached(copied));
+  WriteNorms(Quantity::kUpdateNorm, copied, before_, Norms(before_), true);
+  before_.clear();
+}
+
+}  // namespace dlcheck

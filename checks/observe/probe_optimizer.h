@@ -1,0 +1,82 @@
+// One optimizer of a C++ program under watch: what its steps consume and what they do.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "checks/observe/probe_clock.h"
+#include "checks/observe/probe_models.h"
+#include "dlcheck/probe.h"
+
+namespace dlcheck {
+
+// Finds gradients that were not cleared between two steps of their optimizer. Looks at the
+// gradients themselves and never at which calls were made. The same test as the Python probe's.
+class Clearing {
+ public:
+  // The gradients as a step is about to use them: how many were never cleared since the step
+  // before. Remembers them for the next. `norms` are theirs.
+  int Consumed(const std::vector<at::Tensor>& parameters, const at::Tensor& norms);
+
+  // A backward is about to begin.
+  void BeforeBackward();
+
+ private:
+  // What identifies a gradient without keeping it alive.
+  struct Identity {
+    at::Tensor parameter;
+    c10::weak_intrusive_ptr<at::TensorImpl> gradient;
+    uint32_t version;
+  };
+  // Gradients that still were what the last step consumed when a backward was about to begin.
+  struct Candidate {
+    std::vector<Identity> kept;
+    at::Tensor consumed;
+    std::vector<at::Tensor> looks;  // norms at each backward since
+  };
+  void Look();
+  void LookAgain();
+  int Confirm();
+
+  std::vector<Identity> consumed_;
+  at::Tensor consumed_norms_;
+  std::optional<Candidate> candidate_;
+};
+
+class ProbeOptimizer {
+ public:
+  ProbeOptimizer(ProbeClock& clock, ProbeModels& models, int ordinal, std::string_view type,
+                 std::vector<Probe::Group> groups);
+
+  void BeginStep();
+  void Consume();
+  void AfterStep();
+  void BeforeBackward() { clearing_.BeforeBackward(); }
+  // Writes what the gradients hold before the first backward after a step.
+  void WriteHeld();
+
+  uint32_t thing() const { return thing_; }
+  std::vector<at::Tensor> parameters() const { return parameters_; }
+
+ private:
+  std::vector<uint32_t> ThingsOf(const std::vector<at::Tensor>& parameters) const;
+  void WriteNorms(Quantity quantity, const std::vector<at::Tensor>& parameters,
+                  const std::vector<at::Tensor>& measured, const at::Tensor& norms, bool always);
+  void WriteWeights();
+
+  ProbeClock* clock_;
+  ProbeModels* models_;
+  std::string name_;
+  uint32_t thing_;
+  std::vector<uint32_t> group_things_;
+  std::vector<Probe::Group> groups_;
+  std::vector<at::Tensor> parameters_, before_;
+  std::unordered_map<const at::TensorImpl*, uint32_t> things_;
+  Clearing clearing_;
+};
+
+}  // namespace dlcheck

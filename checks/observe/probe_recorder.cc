@@ -1,0 +1,169 @@
+#include "checks/observe/probe_recorder.h"
+
+#include <sys/resource.h>
+#include <torch/version.h>
+
+#include <cerrno>
+#include <cmath>
+#include <utility>
+
+namespace dlcheck {
+namespace {
+
+constexpr double kNanosecond = 1e-9;
+constexpr double kKibibyte = 1024;
+
+bool Lists(const std::string& words, const std::string& word) {
+  return (" " + words + " ").find(" " + word + " ") != std::string::npos;
+}
+
+}  // namespace
+
+std::unique_ptr<ProbeRecorder> ProbeRecorder::Create(const Request& request,
+                                                     const Probe::Options& options) {
+  TraceWriter::Options writing;
+  writing.run_folder = request.run_folder;
+  writing.size_cap_bytes = request.size_cap_bytes;
+  Expected<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(writing);
+  if (!writer.ok()) return nullptr;
+  (*writer)->Attribute(0, "capabilities", options.capabilities);
+  (*writer)->Attribute(0, "torch", TORCH_VERSION);
+  (*writer)->Attribute(0, "program", program_invocation_name);
+  auto recorder = std::make_unique<ProbeRecorder>(request, std::move(*writer));
+  if (!Lists(options.capabilities, request.experiment)) {
+    recorder->clock_.Refuse("this program cannot be the experiment " + request.experiment);
+  }
+  return recorder;
+}
+
+ProbeRecorder::ProbeRecorder(const Request& request, std::unique_ptr<TraceWriter> writer)
+    : clock_(request, std::move(writer)),
+      models_(clock_),
+      forward_(clock_, models_),
+      backward_([this] { BeforeBackward(); }) {
+  forward_.BeginStep();
+}
+
+uint32_t ProbeRecorder::Site(const Probe::Site& site) {
+  return clock_.sampled() ? clock_.writer().Site(site.file, site.line, site.function) : 0;
+}
+
+void ProbeRecorder::Watch(torch::nn::Module& model) {
+  models_.Add(model);
+  backward_.Add(models_.Leaves());
+}
+
+int ProbeRecorder::Optimizes(std::string_view type, std::vector<Probe::Group> groups) {
+  const int ordinal = static_cast<int>(optimizers_.size());
+  optimizers_.push_back(
+      std::make_unique<ProbeOptimizer>(clock_, models_, ordinal, type, std::move(groups)));
+  backward_.Add(models_.Leaves());
+  return ordinal;
+}
+
+// Called from within the first accumulation of a backward call.
+void ProbeRecorder::BeforeBackward() {
+  if (quiet_) return;
+  const torch::NoGradGuard no_grad;
+  const bool first = clock_.micro_step() == 0;
+  for (const auto& optimizer : optimizers_) {
+    optimizer->BeforeBackward();
+    if (first && clock_.sampled()) optimizer->WriteHeld();
+  }
+  if (loss_thing_ == 0) loss_thing_ = LossThing(clock_, "", 0);
+  clock_.Put(Event::kBackward, {loss_thing_, 0, loss_site_});
+  clock_.CountBackward();
+}
+
+void ProbeRecorder::AfterStep(int optimizer, const Probe::Site& site) {
+  ProbeOptimizer& stepped = *optimizers_.at(At(optimizer));
+  stepped.AfterStep();
+  if (clock_.step() == 0) initial_.Write(clock_);
+  WriteStepTimeAndMemory(stepped.thing());
+  clock_.Put(Event::kStep, {stepped.thing(), stepped.thing(), Site(site)});
+  clock_.EndStep();
+  if (clock_.takes_digest()) backward_.Add(models_.Leaves());
+  forward_.BeginStep();
+}
+
+void ProbeRecorder::WriteStepTimeAndMemory(uint32_t owner) {
+  const uint64_t now = MonotonicTime();
+  if (clock_.sampled()) {
+    if (last_step_end_) {
+      clock_.Put(Quantity::kStepTime, {0, owner},
+                 static_cast<double>(now - *last_step_end_) * kNanosecond);
+    }
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    clock_.Put(Quantity::kMemory, {0, owner}, static_cast<double>(usage.ru_maxrss) * kKibibyte);
+  }
+  last_step_end_ = now;
+}
+
+void ProbeRecorder::Cleared(int optimizer, const Probe::Site& site) {
+  const uint32_t thing = optimizers_.at(At(optimizer))->thing();
+  clock_.Put(Event::kCleared, {thing, thing, Site(site)});
+}
+
+void ProbeRecorder::Batch(const at::Tensor& inputs, const Probe::Site& site) {
+  const uint32_t model = models_.model_thing();
+  const double samples = inputs.dim() > 0 ? static_cast<double>(inputs.size(0)) : 1;
+  clock_.Put(Event::kUsed, {model, model, Site(site)}, samples);
+  if (!clock_.sampled() || last_batch_step_ == clock_.step()) return;
+  last_batch_step_ = clock_.step();
+  if (clock_.takes_digest()) {
+    clock_.PutDigest(Quantity::kBatchDigest, {model}, DigestTensors({inputs}));
+  }
+  if (!inputs.is_floating_point()) return;
+  clock_.transfer().Add(Norms({inputs.detach()}), [this, model, inputs, moment = clock_.now()](
+                                                      const std::vector<double>& values) {
+    const double nonfinite = std::isfinite(values[0]) ? 0 : CountNonFinite(inputs);
+    clock_.Put(Quantity::kInputNorm, {model}, moment, values[0], nonfinite);
+  });
+}
+
+void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
+                         const at::Tensor& targets, const Probe::Site& site) {
+  const std::string kind = outputs.defined() ? LossKind(outputs, targets) : "";
+  loss_thing_ = LossThing(clock_, kind, kind == "cross_entropy" ? outputs.size(1) : 0);
+  loss_site_ = Site(site);
+  if (clock_.step() == 0 && !kind.empty()) initial_.Add(kind, outputs, targets);
+  if (loss.numel() != 1 || !clock_.takes_scalars()) return;
+  const double samples = outputs.defined() ? static_cast<double>(targets.size(0)) : 0;
+  clock_.transfer().Add(loss.detach().reshape({1}),
+                        [this, about = ProbeClock::About{loss_thing_, 0, loss_site_}, samples,
+                         moment = clock_.now()](const std::vector<double>& values) {
+                          clock_.Put(Quantity::kLoss, about, moment, values[0], samples);
+                        });
+}
+
+void ProbeRecorder::EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets) {
+  if (clock_.step() == 0) initial_.Add(LossKind(outputs, targets), outputs, targets);
+}
+
+void ProbeRecorder::PutEvent(Event event, const Probe::Site& site, double value) {
+  const uint32_t thing = event == Event::kMode ? models_.model_thing() : 0;
+  clock_.Put(event, {thing, 0, Site(site)}, value);
+}
+
+void ProbeRecorder::PutFileEvent(Event event, std::string_view path) {
+  clock_.Put(event, {clock_.writer().Thing("file", 0, path)});
+}
+
+void ProbeRecorder::Reject(std::string_view file, std::string_view cause) {
+  const uint32_t thing = clock_.writer().Thing("file", 0, file);
+  clock_.writer().Attribute(thing, "cause", cause);
+  clock_.Put(Event::kInputRejected, {thing});
+}
+
+void ProbeRecorder::Evaluated(double loss, int64_t samples) {
+  clock_.Put(Event::kEvaluated, {}, loss, static_cast<double>(samples));
+}
+
+void ProbeRecorder::GoQuiet(std::string_view reason) {
+  quiet_ = true;
+  clock_.Put(Event::kQuiet, {});
+  clock_.writer().Attribute(0, "quiet", reason);
+}
+
+}  // namespace dlcheck
