@@ -7,6 +7,7 @@
 #include <string>
 
 #include "checks/records/request.h"
+#include "dlcheck/probe.h"
 #include "reference/command_line.h"
 #include "reference/experiments.h"
 #include "reference/faults.h"
@@ -43,15 +44,60 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
   return 0;
 }
 
+// The parameters of an optimizer as the probe wants them; the rate is asked for at each step.
+std::vector<Probe::Group> GroupsOf(Optimizer& optimizer) {
+  std::vector<Probe::Group> groups;
+  for (size_t i = 0; i < optimizer.groups().size(); ++i) {
+    Probe::Group group;
+    for (const Optimizer::Parameter& parameter : optimizer.groups()[i].parameters) {
+      group.parameters.emplace_back(parameter.name, parameter.tensor);
+    }
+    group.rate = [&optimizer, i] { return optimizer.groups()[i].lr; };
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+// The one place where trainer and probe meet.
+Observer ObserverFor(Probe& probe) {
+  using torch::Tensor;
+  Observer observer;
+  if (!probe.active()) return observer;
+  observer.seeded = [&](int64_t seed) { probe.Seeded(seed); };
+  observer.model = [&](torch::nn::Module& model) { probe.Watch(model); };
+  observer.optimizer = [&](Optimizer& optimizer) {
+    probe.Optimizes("reference optimizer", GroupsOf(optimizer));
+  };
+  observer.batch = [&](const Tensor& x, const Tensor&) { probe.Batch(x); };
+  observer.mode = [&](bool training) { probe.Training(training); };
+  observer.cleared = [&] { probe.Cleared(); };
+  observer.loss = [&](const Tensor& loss, const Tensor& logits, const Tensor& targets) {
+    probe.Loss(loss, logits, targets);
+  };
+  observer.before_step = [&] { probe.BeforeStep(); };
+  observer.after_step = [&] { probe.AfterStep(); };
+  observer.evaluation_outputs = [&](const Tensor& logits, const Tensor& targets) {
+    probe.EvaluationOutputs(logits, targets);
+  };
+  observer.evaluated = [&](double loss, int64_t samples) { probe.Evaluated(loss, samples); };
+  observer.saved = [&](const std::string& path) { probe.Saved(path); };
+  observer.rejected = [&](const std::string& file, const std::string& cause) {
+    probe.Rejected(file, cause);
+  };
+  return observer;
+}
+
 int Main(int count, const char* const* arguments) {
   const std::optional<Request> request = RequestFromEnvironment();
-  const Observer observer;
+  Probe probe({.capabilities = "plain same_seed one_batch reference blind"});
+  const Observer observer = ObserverFor(probe);
   try {
     return Run(ReadCommandLine(count, arguments), request, observer);
   } catch (const InputRejected& rejection) {
     Tell(observer.rejected, rejection.file, rejection.cause);
     return Fail(rejection.what(), 2);
   } catch (const UsageError& error) {
+    Tell(observer.rejected, "dlcheck-train", error.what());
     return Fail(error.what(), 2);
   } catch (const c10::Error& error) {
     return Fail(error.what_without_backtrace(), 1);

@@ -11,6 +11,8 @@ void SaveState(const std::string& path, const Model& model, const Optimizer& opt
   optimizer.Save(optimizer_archive);
   archive.write("model", model_archive);
   archive.write("optimizer", optimizer_archive);
+  archive.write("random_state", at::detail::getDefaultCPUGenerator().get_state(),
+                /*is_buffer=*/true);
   archive.write("steps", torch::tensor(steps), /*is_buffer=*/true);
   const std::string unfinished = path + ".unfinished";
   archive.save_to(unfinished);

@@ -1,0 +1,161 @@
+"""Every fault that the reference trainer can plant is found by the check that claims it, first among
+the findings; what else fires stands in a golden, so that a new false alarm shows as a diff.
+
+DLCHECK_UPDATE_GOLDENS=1 rewrites the golden.
+"""
+
+import os
+import subprocess
+import unittest
+
+from support import SOURCE, TRAINER, EndToEnd
+
+GOLDEN = SOURCE / "tests" / "golden" / "fault_matrix.txt"
+
+
+def faults():
+    """Name, claimed check and options of every fault."""
+    if not TRAINER.exists():
+        return []
+    lines = subprocess.run([TRAINER, "--list-faults"], capture_output=True, text=True,
+                           check=True).stdout.splitlines()
+    return [line.split("\t")[:3] for line in lines]
+
+
+class FaultMatrix(EndToEnd):
+    def setUp(self):
+        super().setUp()
+        self.require_trainer()
+
+    def findings(self):
+        """Failed checks with their worst severity, in the order of the report."""
+        result = self.result()
+        severity = {check["id"]: check["severity"] for check in result["checks"]}
+        rows = []
+        for cause in result["order"]:
+            rows.append(f"{cause['id']} ({severity[cause['id']]})")
+            rows.extend(f"hidden {hidden} ({severity[hidden]})" for hidden in cause["hides"])
+        return rows
+
+    def test_every_fault_is_found_first_and_nothing_unexpected_fires(self):
+        table = []
+        for name, check, options in faults():
+            with self.subTest(fault=name):
+                self.out = self.folder / name
+                process = self.run_command(TRAINER, "--fault", name, options=options.split())
+                self.assertEqual(process.returncode, 1, process.stderr)
+                result = self.result()
+                self.assertEqual(result["order"][0]["id"], check, process.stderr)
+                table.append(f"{name}\t{', '.join(self.findings())}\n")
+        text = "".join(table)
+        if "DLCHECK_UPDATE_GOLDENS" in os.environ:
+            GOLDEN.write_text(text)
+        self.assertEqual(text, GOLDEN.read_text())
+
+    def test_every_check_is_claimed_by_a_fault(self):
+        listed = self.dlcheck("list").stdout.split("\n")
+        ids = {line.split()[0] for line in listed if line}
+        self.assertEqual(ids, {check for _, check, _ in faults()})
+
+    def test_step_and_parameter_of_a_finding_are_right(self):
+        self.run_command(TRAINER, "--fault", "nan_in_one_batch")
+        self.assertEqual(self.check("numerics/nonfinite_values")["findings"][0]["first_step"], 40)
+        self.run_command(TRAINER, "--fault", "crash_at_step_37")
+        self.assertEqual(self.check("program/failed")["findings"][0]["first_step"], 37)
+        self.run_command(TRAINER, "--fault", "head_not_in_optimizer")
+        places = self.check("optimizer/untracked_parameters")["findings"][0]["places"]
+        self.assertTrue(places)
+        self.assertTrue(all(place["thing"].startswith("head.") for place in places), places)
+        self.run_command(TRAINER, "--fault", "detached_trunk")
+        places = self.check("gradients/missing")["findings"][0]["places"]
+        self.assertTrue(places)
+        self.assertFalse(any(place["thing"].startswith("head.") for place in places), places)
+
+
+class Healthy(EndToEnd):
+    def setUp(self):
+        super().setUp()
+        self.require_trainer()
+
+    def test_check_without_arguments_passes_nine_checks_and_fails_none(self):
+        process = self.dlcheck("check", "--out", self.out)
+        counts = self.result()["exit"]["counts"]
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertGreaterEqual(counts["passed"], 9, process.stderr)
+        self.assertEqual(counts["failed"], 0, process.stderr)
+
+    def test_the_convolutional_network_passes_too(self):
+        process = self.dlcheck("check", "--out", self.out, "--model", "cnn")
+        self.assertEqual(process.returncode, 0, process.stderr)
+        self.assertEqual(self.result()["exit"]["counts"]["failed"], 0, process.stderr)
+
+    def test_check_prints_the_line_that_it_is(self):
+        process = self.dlcheck("check", "--out", self.out, "--select", "gradients", "--seed", "3")
+        line = process.stderr.splitlines()[0]
+        self.assertEqual(line, f"dlcheck run --deep --out {self.out} --select gradients -- "
+                               f"{TRAINER} --seed 3")
+
+    def test_the_same_command_twice_gives_the_same_result(self):
+        results = []
+        for _ in range(2):
+            self.dlcheck("check", "--out", self.out)
+            result = self.result()
+            del result["volatile"]
+            results.append(result)
+        self.assertEqual(*results)
+
+
+class BadInput(EndToEnd):
+    """What the trainer refuses is exit code 2, a line that names it, and a result that parses."""
+
+    def setUp(self):
+        super().setUp()
+        self.require_trainer()
+
+    def rejected(self, *words, named):
+        process = self.dlcheck("check", "--out", self.out, *words)
+        self.assertEqual(process.returncode, 2, process.stderr)
+        for word in named:
+            self.assertIn(word, process.stderr)
+        self.assertEqual(self.result()["exit"]["code"], 2)
+        left = subprocess.run(["pgrep", "-f", str(self.out)], capture_output=True, text=True)
+        self.assertEqual(left.stdout, "", "a child was left")
+
+    def test_a_data_file_that_is_not_there(self):
+        self.rejected("--data", self.folder / "no.h5", named=["no.h5"])
+
+    def test_a_data_file_that_is_empty(self):
+        empty = self.folder / "empty.h5"
+        empty.touch()
+        self.rejected("--data", empty, named=["empty.h5"])
+
+    def test_a_data_file_that_is_no_hdf5(self):
+        text = self.folder / "text.h5"
+        text.write_text("x,y\n1,2\n" * 1000)
+        self.rejected("--data", text, named=["text.h5"])
+
+    def test_a_data_file_that_is_a_folder(self):
+        self.rejected("--data", self.folder, named=[str(self.folder)])
+
+    def test_a_data_file_that_is_truncated(self):
+        cut = self.folder / "cut.h5"
+        cut.write_bytes((SOURCE / "fixtures" / "digits.h5").read_bytes()[:100_000])
+        self.rejected("--data", cut, named=["cut.h5"])
+
+    def test_a_plugin_that_is_no_library(self):
+        text = self.folder / "libtext.so"
+        text.write_text("not a library")
+        self.rejected("--model", text, named=["libtext.so"])
+
+    def test_a_learning_rate_that_is_no_number(self):
+        self.rejected("--lr", "nan", named=["lr"])
+
+    def test_a_batch_of_nothing(self):
+        self.rejected("--batch-size", "0", named=["batch"])
+
+    def test_an_option_that_neither_knows(self):
+        self.rejected("--learning-rat", "0.1", named=["--learning-rat"])
+
+
+if __name__ == "__main__":
+    unittest.main()
