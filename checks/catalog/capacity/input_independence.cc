@@ -108,7 +108,7 @@ Check InputIndependence() {
           {"Karpathy 2019, A Recipe for Training Neural Networks: input-independent baseline",
            "measured: five strengths of signal, 40 runs with random labels"},
       .covers = {"D01", "D02"},
-      .explains = {},
+      .explains = {"capacity/unfittable_batch"},
       .worst = Severity::kError,
       .live = false,
       .settings = {kNothing, kLittle},

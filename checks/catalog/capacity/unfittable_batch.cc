@@ -119,7 +119,7 @@ Check UnfittableBatch() {
       .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: overfit one batch",
                   "measured: 20 seeds a rung"},
       .covers = {"M09", "M10"},
-      .explains = {"capacity/input_independence"},
+      .explains = {},
       .worst = Severity::kError,
       .live = false,
       .settings = {kShare, kTargetShare},
