@@ -40,6 +40,10 @@ std::vector<Cause> Triage(const Report& report) {
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
     const Severity first = WorstOf(a.result->verdict), second = WorstOf(b.result->verdict);
     if (first != second) return first > second;
+    // That the program failed is often what its fault led to, and seldom the other way round.
+    const bool a_program = AreaOf(a.result->check->id) == "program";
+    const bool b_program = AreaOf(b.result->check->id) == "program";
+    if (a_program != b_program) return b_program;
     return a.symptoms.size() > b.symptoms.size();
   });
   return causes;

@@ -63,19 +63,21 @@ Observer ObserverFor(Probe& probe) {
   using torch::Tensor;
   Observer observer;
   if (!probe.active()) return observer;
-  observer.seeded = [&](int64_t seed) { probe.Seeded(seed); };
+  // The lines of this file are not where a user would look.
+  constexpr Probe::Site kNowhere{"", 0, ""};
+  observer.seeded = [&](int64_t seed) { probe.Seeded(seed, kNowhere); };
   observer.model = [&](torch::nn::Module& model) { probe.Watch(model); };
   observer.optimizer = [&](Optimizer& optimizer) {
     probe.Optimizes("reference optimizer", GroupsOf(optimizer));
   };
-  observer.batch = [&](const Tensor& x, const Tensor&) { probe.Batch(x); };
-  observer.mode = [&](bool training) { probe.Training(training); };
-  observer.cleared = [&] { probe.Cleared(); };
+  observer.batch = [&](const Tensor& x, const Tensor&) { probe.Batch(x, kNowhere); };
+  observer.mode = [&](bool training) { probe.Training(training, kNowhere); };
+  observer.cleared = [&] { probe.Cleared(0, kNowhere); };
   observer.loss = [&](const Tensor& loss, const Tensor& logits, const Tensor& targets) {
-    probe.Loss(loss, logits, targets);
+    probe.Loss(loss, logits, targets, kNowhere);
   };
   observer.before_step = [&] { probe.BeforeStep(); };
-  observer.after_step = [&] { probe.AfterStep(); };
+  observer.after_step = [&] { probe.AfterStep(0, kNowhere); };
   observer.evaluation_outputs = [&](const Tensor& logits, const Tensor& targets) {
     probe.EvaluationOutputs(logits, targets);
   };

@@ -15,9 +15,22 @@ bool EndedWell(const Ending& ending) {
   return ending.how == Ending::How::kFinished || ending.how == Ending::How::kStopped;
 }
 
-// Why an experiment's run is no evidence, if it is none.
+// A program that trained for a while and then failed, as at an assertion of its own score, can
+// still be asked why. Fewer steps than this would not do for any experiment.
+constexpr int64_t kTrainedForAWhile = 64;
+
+bool TrainedForAWhile(const Run& run) {
+  int64_t steps = 0;
+  for (const Occurrence& event : run.trace.Events()) {
+    if (event.event == Event::kStep) steps += static_cast<int64_t>(event.count);
+  }
+  return run.ending.how == Ending::How::kFailed && steps >= kTrainedForAWhile;
+}
+
+// Why an experiment's run is no evidence, if it is none. Experiments change what is learned, so a
+// program may well fail at the end of one; what it recorded until then counts.
 absl::Status Usable(const Experiment& experiment, const Run& run) {
-  if (EndedWell(run.ending)) return absl::OkStatus();
+  if (EndedWell(run.ending) || TrainedForAWhile(run)) return absl::OkStatus();
   if (run.ending.how == Ending::How::kDeadline) {
     return absl::DeadlineExceededError(
         StrCat(Describe(experiment), " did not end within the allowance (--time)"));
@@ -37,7 +50,7 @@ class Gathering {
       evidence_.AddMissing(kPlain, run.status());
       return;
     }
-    worth_experiments_ = EndedWell(run->ending);
+    worth_experiments_ = EndedWell(run->ending) || TrainedForAWhile(*run);
     evidence_.Add(kPlain, *std::move(run));
   }
 

@@ -179,8 +179,9 @@ Ending WaitFor(pid_t child, const Launch& launch) {
   bool late = false;
   if (!WaitUntil(child, handle, until, launch.own_group)) {
     late = true;
-    kill(-child, SIGTERM);
-    WaitUntil(child, handle, absl::Now() + kGrace, false);
+    const pid_t target = launch.own_group ? -child : child;
+    kill(target, SIGTERM);
+    if (!WaitUntil(child, handle, absl::Now() + kGrace, false)) kill(target, SIGKILL);
   }
   // Of an experiment's group nothing may stay behind, whether it ended by itself or not.
   if (launch.own_group) kill(-child, SIGKILL);

@@ -33,6 +33,8 @@ int CheckMain(const Words& words) {
       command.push_back(word);
     }
   }
+  // A user's model may loop for ever; a training program of the user's own is never cut short.
+  if (!options.deadline_seconds) command.insert(command.end(), {"--deadline", "600"});
   command.push_back("--");
   command.push_back(trainer);
   command.insert(command.end(), rest.begin(), rest.end());

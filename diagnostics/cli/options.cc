@@ -87,6 +87,9 @@ void AddRunOptions(CLI::App& app, Options& options) {
   app.add_option("--out", options.out, "folder of records and result (dlcheck-out)");
   app.add_option("--time", options.time_seconds, "seconds that all experiments may take (600)")
       ->check(CLI::PositiveNumber);
+  app.add_option("--deadline", options.deadline_seconds,
+                 "end the program itself after so many seconds (never; 600 for check)")
+      ->check(CLI::PositiveNumber);
   app.add_option("--exit-status", options.exit_status,
                  "subject: exit as the program did, whatever was found")
       ->check(CLI::IsMember({"dlcheck", "subject"}));

@@ -15,7 +15,7 @@ namespace dlcheck::cli {
 struct Options {
   std::vector<std::string> select, ignore, set, required;
   std::optional<std::string> out, fail_on, json;
-  std::optional<double> time_seconds;
+  std::optional<double> time_seconds, deadline_seconds;
   std::optional<int64_t> seed, steps;
   bool deep = false;
   std::string exit_status = "dlcheck";

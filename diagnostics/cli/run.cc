@@ -30,7 +30,10 @@ Subject CommandSubject(const Words& command, const Options& options, const Outpu
                   .deadline = deadline};
     DLCHECK_ASSIGN_OR_RETURN(launch.request.run_folder, folder.AddRun(FolderName(experiment)));
     launch.request.seed = options.seed;
-    if (experiment == kPlain) launch.request.steps = options.steps;
+    if (experiment == kPlain) {
+      launch.request.steps = options.steps;
+      if (options.deadline_seconds) launch.deadline = absl::Seconds(*options.deadline_seconds);
+    }
     DLCHECK_ASSIGN_OR_RETURN(const Ending ending, RunCommand(launch));
     if (experiment == kPlain) plain_ending = ending;
     absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(launch.request.run_folder);

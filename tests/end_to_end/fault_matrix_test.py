@@ -92,8 +92,8 @@ class Healthy(EndToEnd):
     def test_check_prints_the_line_that_it_is(self):
         process = self.dlcheck("check", "--out", self.out, "--select", "gradients", "--seed", "3")
         line = process.stderr.splitlines()[0]
-        self.assertEqual(line, f"dlcheck run --deep --out {self.out} --select gradients -- "
-                               f"{TRAINER} --seed 3")
+        self.assertEqual(line, f"dlcheck run --deep --out {self.out} --select gradients "
+                               f"--deadline 600 -- {TRAINER} --seed 3")
 
     def test_the_same_command_twice_gives_the_same_result(self):
         results = []

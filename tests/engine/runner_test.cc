@@ -80,7 +80,10 @@ class RunnerTest : public testing::Test {
                                    absl::Duration) -> absl::StatusOr<dlcheck::Run> {
       asked_.push_back(FolderName(experiment));
       dlcheck::Run run = RunWith(experiment == kOneBatchFaster ? 2 : 1);
-      if (experiment == kPlain) run.ending = plain_ending_;
+      if (experiment == kPlain) {
+        run = RunWith(plain_steps_);
+        run.ending = plain_ending_;
+      }
       return run;
     };
     return Gather(
@@ -95,6 +98,7 @@ class RunnerTest : public testing::Test {
 
   std::vector<std::string> asked_;
   Ending plain_ending_{Ending::How::kFinished, 0};
+  int64_t plain_steps_ = 1;
   bool deep_ = true;
 };
 
@@ -120,6 +124,14 @@ TEST_F(RunnerTest, RerunsNothingAfterThePlainRunFailed) {
   const Result result = ResultOf(ladder, GatherWith(ladder));
   EXPECT_THAT(asked_, ElementsAre("plain-0"));
   EXPECT_EQ(result.outcome, Outcome::kNotApplicable);
+}
+
+TEST_F(RunnerTest, RerunsAProgramThatTrainedForAWhileBeforeItFailed) {
+  plain_ending_ = {Ending::How::kFailed, 1};
+  plain_steps_ = 64;
+  const Check ladder = CheckOf("capacity/ladder", Reads<&JudgeLadder>());
+  GatherWith(ladder);
+  EXPECT_EQ(asked_.size(), 3u);
 }
 
 TEST_F(RunnerTest, SaysOverAllowanceWhenTheTimeIsSpent) {

@@ -37,10 +37,6 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, 
                               const IfSeen<During<kReferenceLonger, LossCurve>>& sighted_longer,
                               const IfSeen<During<kBlindLonger, LossCurve>>& blind_longer) {
   const auto points = static_cast<int64_t>(std::min(sighted->points.size(), blind->points.size()));
-  if (points < kReference.steps) {
-    return absl::NotFoundError(StrCat("the program made only ", points, " of ", kReference.steps,
-                                      " steps with and without its inputs"));
-  }
   const bool extended = sighted_longer && blind_longer;
   const LossCurve& with = extended ? *sighted_longer : *sighted;
   const LossCurve& without = extended ? *blind_longer : *blind;
@@ -57,6 +53,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, 
       .findings = {},
       .judged = StrCat("two runs of ", Counted(static_cast<int64_t>(with.points.size()), "step"))};
   if (ratio <= settings[kLittle]) return verdict;
+  if (points < kReference.steps) {
+    return absl::NotFoundError(StrCat("the program made only ", points, " of ", kReference.steps,
+                                      " steps with and without its inputs"));
+  }
   const bool nothing = ratio > settings[kNothing];
   verdict.findings.push_back(
       {.severity = nothing ? Severity::kError : Severity::kWarning,

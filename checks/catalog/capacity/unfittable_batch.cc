@@ -69,6 +69,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kOneBatch, 
   const double bound = settings[loss->kind == "mse" ? kTargetShare : kShare];
   Verdict verdict{.findings = {}, .judged = StrCat("one batch, ", Counted(points, "step"))};
   if (best <= bound) return verdict;
+  if (points < kOneBatch.steps) {
+    return absl::NotFoundError(
+        StrCat("the program made only ", points, " of ", kOneBatch.steps, " steps on one batch"));
+  }
   const bool known = loss->kind == "cross_entropy" || loss->kind == "nll" || loss->kind == "mse";
   verdict.findings.push_back(
       {.severity = known ? Severity::kError : Severity::kWarning,

@@ -77,7 +77,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   const std::string span = StrCat("in any of ", Counted(steps, "sampled step"));
   report(Severity::kError, absent,
          StrCat("got no gradient ", span, ", although their module ran in training"));
-  report(Severity::kWarning, zero, StrCat("got no gradient but zero ", span));
+  report(Severity::kWarning, zero,
+         StrCat("had a gradient of exactly zero in all of ", Counted(steps, "sampled step")));
   report(Severity::kNote, unused,
          StrCat("got no gradient ", span, "; their module never ran in a training forward"));
   return verdict;

@@ -28,8 +28,14 @@ std::string Origin(const Finiteness::Step& step) {
   return StrCat("a weight (", NamesOf(step.weights), ")");
 }
 
-std::vector<Place> PlacesOf(const Finiteness::Step& step) {
+// The origin first, then all that is trained and was reached.
+std::vector<Place> PlacesOf(const Finiteness::Step& first, const Finiteness::Step& step) {
   std::vector<Place> places;
+  if (!first.inputs.empty()) {
+    places.push_back({.thing = "input", .file = ""});
+  } else if (!first.losses.empty()) {
+    places.push_back({.thing = "loss", .file = ""});
+  }
   for (const auto* list : {&step.gradients, &step.weights}) {
     for (const Finiteness::Seen& seen : *list) {
       const Place place{.thing = seen.name, .file = ""};
@@ -60,7 +66,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness) {
   if (finiteness.scaled && only_gradients) return verdict;
   Finding finding{.severity = Severity::kError,
                   .message = "",
-                  .places = PlacesOf(trained),
+                  .places = PlacesOf(finiteness.first, trained),
                   .first_step = finiteness.first.step,
                   .last_step = finiteness.first.step,
                   .count = finiteness.steps_with,
@@ -73,8 +79,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness) {
     StrAppend(&finding.message, "; no update consumed it in ",
               Counted(finiteness.steps_with, "recorded step"), ".");
   } else {
-    StrAppend(&finding.message, "; at step ", trained.step, " it was in ", Reached(trained),
-              ", and so in the model.");
+    const bool same = trained.step == finiteness.first.step;
+    StrAppend(&finding.message, same ? "; in the same step" : StrCat("; at step ", trained.step),
+              " it reached ", Reached(trained), ".");
   }
   verdict.findings.push_back(std::move(finding));
   return verdict;

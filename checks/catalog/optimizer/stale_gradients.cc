@@ -13,6 +13,9 @@ std::string Message(const Clearing& clearing, int64_t updates,
                     const std::set<std::string>& parameters) {
   const Clearing::Stale& first = clearing.stale.front();
   const Clearing::Stale& last = clearing.stale.back();
+  // A gap counts without norms.
+  const auto measured = std::find_if(clearing.stale.rbegin(), clearing.stale.rend(),
+                                     [](const Clearing::Stale& stale) { return stale.norm > 0; });
   if (parameters.empty()) {
     return StrCat("Gradients were not cleared before ", Counted(updates, "update"),
                   " between steps ", first.step, " and ", last.last_step,
@@ -23,8 +26,8 @@ std::string Message(const Clearing& clearing, int64_t updates,
              Counted(updates, "update"), ", ", parameters.size(), " of ", clearing.parameters,
              " gradients still held what that update had consumed");
   if (first.norm > 0) StrAppend(&message, " (norm ", Short(first.norm), " at step ", first.step);
-  if (first.norm > 0 && last.norm > 0 && last.step != first.step) {
-    StrAppend(&message, ", ", Short(last.norm), " at step ", last.step);
+  if (first.norm > 0 && measured->step != first.step) {
+    StrAppend(&message, ", ", Short(measured->norm), " at step ", measured->step);
   }
   if (first.norm > 0) message += ")";
   return message + ".";
