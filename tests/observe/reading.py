@@ -6,6 +6,7 @@ A reader of its own, so that these tests need nothing that is under test.
 import dataclasses
 import os
 import pathlib
+import re
 import struct
 import subprocess
 import sys
@@ -120,10 +121,8 @@ def host(name):
 
 def defined(file, writer):
     """Names of the rows of a .def file that `writer` (C or P) is said to write."""
-    import re
-
     text = (ROOT / "checks/records" / file).read_text()
-    rows = re.findall(r'^DLCHECK_\w+\(([^;]*?)"\)$', text, re.MULTILINE | re.DOTALL)
+    rows = re.findall(r'^DLCHECK_\w+\((.*?)"\)$', text, re.MULTILINE | re.DOTALL)
     found = set()
     for row in rows:
         strings = re.findall(r'"((?:[^"\\]|\\.)*)', row)

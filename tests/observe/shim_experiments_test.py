@@ -1,0 +1,94 @@
+"""What an experiment changes, and that it refuses what it cannot carry out."""
+
+import textwrap
+import unittest
+
+from tests.observe.reading import host, python, run_watched
+
+LOOP = textwrap.dedent(
+    """
+    import os, torch, torch.nn.functional as F
+    torch.manual_seed(1)
+    model = torch.nn.{model}
+    optimizer = torch.optim.SGD(model.parameters(), lr=1e-9)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 5)
+    for step in range(20):
+        inputs = {inputs}
+        loss = {loss}
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        schedule.step()
+        torch.save(model.state_dict(), "model.pt")
+    model.load_state_dict(torch.load("model.pt"))
+    print("saved", os.path.exists("model.pt"), optimizer.param_groups[0]["lr"] < 1e-12)
+    """
+)
+NUMBERS = {"model": "Linear(3, 1)", "inputs": "torch.randn(4, 3)",
+           "loss": "F.mse_loss(model(inputs), inputs.sum(1, keepdim=True))"}  # fmt: skip
+
+
+def losses(run):
+    return [row.value for row in run.main.of("quantity", "loss")]
+
+
+class ShimExperiments(unittest.TestCase):
+    def run_loop(self, experiment, source=NUMBERS, **request):
+        request.setdefault("reference_rate", 0.1)
+        return run_watched(python("-c", LOOP.format(**source)), experiment=experiment, **request)
+
+    def test_all_hosts_fit_one_batch(self):
+        for name in ("plain", "closures", "trainer"):
+            run = run_watched(host(name), experiment="one_batch", steps=200, reference_rate=0.01)
+            self.assertEqual((run.status, len(losses(run))), (0, 200), name + run.err)
+            self.assertLess(losses(run)[-1], 0.01, name)
+
+    def test_no_host_learns_blindly(self):
+        for name in ("plain", "closures", "trainer"):
+            run = run_watched(host(name), experiment="blind", steps=200, reference_rate=0.01)
+            self.assertEqual(run.status, 0, name + run.err)
+            self.assertGreater(sum(losses(run)[-20:]) / 20, 2.2, name)
+
+    def test_the_reference_optimizer_takes_the_place_of_the_programs(self):
+        run = self.run_loop("reference", steps=20)
+        self.assertEqual(run.main.attributes[("optimizer", "0", "")]["type"], "Adam")
+        self.assertEqual({row.value for row in run.main.of("quantity", "learning_rate")}, {0.1})
+        self.assertLess(losses(run)[-1], losses(run)[0] / 2)
+
+    def test_the_same_seed_changes_nothing_but_the_end(self):
+        plain, again = self.run_loop("plain"), self.run_loop("same_seed", steps=12)
+        self.assertEqual(losses(plain)[:12], losses(again))
+        self.assertEqual(again.main.rows[-1].name, "stopped")
+        self.assertEqual((again.status, again.out), (0, ""))
+
+    def test_saves_stay_in_memory(self):
+        self.assertEqual(self.run_loop("plain").out, "saved True True\n")
+        for experiment in ("same_seed", "one_batch", "blind"):
+            run = self.run_loop(experiment)
+            self.assertEqual(run.out, "saved False True\n", run.err)
+            self.assertTrue(run.main.process["redirected"].endswith("model.pt"))
+
+    def test_what_cannot_be_carried_out_is_refused(self):
+        words = {"model": "Embedding(9, 2)", "inputs": "torch.randint(9, (4,))",
+                 "loss": "F.cross_entropy(model(inputs), inputs % 2)"}  # fmt: skip
+        own_loss = {**NUMBERS, "loss": "(model(inputs) - inputs.sum(1, keepdim=True)).square().mean()"}
+        cases = [
+            ("blind", words, "have no mean"),
+            ("one_batch", own_loss, "the loss is not one of"),
+            ("upside_down", NUMBERS, "knows no experiment"),
+        ]
+        for experiment, source, reason in cases:
+            run = self.run_loop(experiment, source)
+            self.assertEqual(run.status, 0, run.err)
+            self.assertIn(reason, run.main.process["refused"])
+            self.assertLessEqual(len(run.main.of("event", "step")), 1)
+
+    def test_capabilities_are_said_first(self):
+        run = self.run_loop("plain")
+        self.assertEqual(
+            run.main.process["capabilities"], "plain same_seed one_batch reference blind"
+        )
+
+
+if __name__ == "__main__":
+    unittest.main()

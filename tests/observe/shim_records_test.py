@@ -1,0 +1,205 @@
+"""What the shim records of programs that are as they should be."""
+
+import tempfile
+import textwrap
+import unittest
+
+from tests.observe.reading import defined, host, python, run_watched
+
+# Calls that none of the three hosts makes.
+OTHER_CALLS = textwrap.dedent(
+    """
+    import torch, torch.nn.functional as F
+    torch.manual_seed(1)
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+    torch.save(model.state_dict(), "weights.pt")
+    model.load_state_dict(torch.load("weights.pt"))
+    for step in range(4):
+        bad = float("inf") if step == 2 else 1.0
+        loss = F.mse_loss(model(torch.ones(5, 3)), torch.zeros(5, 2)) * bad
+        if step != 1:
+            optimizer.zero_grad()
+        scaler.scale(loss).backward()
+        scaler.unscale_(optimizer)
+        scaler.step(optimizer)
+        scaler.update()
+    """
+)
+
+
+class ShimRecords(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.hosts = {name: run_watched(host(name)) for name in ("plain", "closures", "trainer")}
+        cls.other = run_watched(python("-c", OTHER_CALLS))
+
+    def test_hold_every_event_and_quantity_that_python_writes(self):
+        runs = [*self.hosts.values(), self.other]
+        capped = run_watched(host("plain"), size_cap_bytes=64 * 64)
+        stopped = run_watched(host("plain"), experiment="same_seed", steps=3)
+        rows = [row for run in [*runs, capped, stopped] for row in run.main.rows]
+        self.assertEqual(
+            defined("quantity.def", "P") - {r.name for r in rows if r.kind == "quantity"}, set()
+        )
+        self.assertEqual(
+            defined("event.def", "P") - {r.name for r in rows if r.kind == "event"}, set()
+        )
+
+    def test_programs_end_as_they_do_alone(self):
+        for name, run in self.hosts.items():
+            self.assertEqual(run.status, 0, name + run.err)
+            self.assertFalse([key for key in run.main.process if "failed" in key], name)
+
+    def test_every_step_is_a_record_or_in_a_gap(self):
+        steps = {"plain": 400, "closures": 250, "trainer": 264}
+        for name, run in self.hosts.items():
+            for event in ("step", "backward", "used"):
+                seen = len(run.main.of("event", event))
+                seen += sum(row.value for row in run.main.of("gap", event))
+                self.assertEqual(seen, steps[name], (name, event))
+
+    def test_loss_and_rate_are_there_at_every_step(self):
+        for run in self.hosts.values():
+            for quantity in ("loss", "learning_rate"):
+                rows = run.main.of("quantity", quantity)
+                self.assertEqual([row.step for row in rows], list(range(len(rows))))
+
+    def test_parameters_are_described(self):
+        names = {
+            "plain": ["0.weight", "0.bias", "2.weight", "2.bias"],
+            "closures": ["0.weight", "0.bias", "4.weight", "4.bias"],
+            "trainer": ["trunk.weight", "trunk.bias", "norm.weight", "norm.bias", "head.weight",
+                        "head.bias"],
+        }  # fmt: skip
+        for host_name, expected in names.items():
+            found = {k: v for k, v in self.hosts[host_name].main.attributes.items()
+                     if k[0] == "parameter"}  # fmt: skip
+            self.assertEqual([key[2] for key in found], expected)
+            for attributes in found.values():
+                self.assertEqual(attributes["optimizer"], "optimizer#0/group#0")
+        head = self.hosts["trainer"].main.attributes[("parameter", "0", "head.weight")]
+        self.assertEqual((head["shape"], head["elements"], head["module"]), ("10x48", "480", "head"))
+
+    def test_places_are_lines_of_the_program(self):
+        for row in self.hosts["trainer"].main.of("event", "backward")[:3]:
+            self.assertEqual((row.site[0][-17:], row.site[2]), ("digits_trainer.py", "training_step"))
+
+    def test_initial_losses_are_those_of_the_outputs(self):
+        for run in self.hosts.values():
+            first = {row.name: row for row in run.main.rows if row.name.endswith("_loss")}
+            samples = first["initial_loss"].aux
+            self.assertGreaterEqual(samples, 50)
+            self.assertAlmostEqual(first["initial_loss"].value, 2.35, delta=0.1)
+            self.assertAlmostEqual(first["constant_loss"].value, 2.28, delta=0.03)
+            self.assertAlmostEqual(first["independent_loss"].value, 2.35, delta=0.1)
+
+    def test_a_held_back_step_counts_and_is_skipped(self):
+        main = self.other.main
+        self.assertEqual(self.other.status, 0, self.other.err)
+        self.assertEqual([row.step for row in main.of("event", "skipped")], [2])
+        self.assertEqual([row.step for row in main.of("event", "step")], [0, 1, 3])
+        self.assertEqual([row.value for row in main.of("event", "unscale")], [4, 4, 4, 2])
+        self.assertEqual(
+            [row.name for row in main.rows if row.name in ("saved", "loaded")], ["saved", "loaded"]
+        )
+
+    def test_what_a_model_shares_or_leaves_out_is_said(self):
+        program = textwrap.dedent(
+            """
+            import torch
+            class Tied(torch.nn.Module):
+                def __init__(self):
+                    super().__init__()
+                    self.into = torch.nn.Linear(4, 4, bias=False)
+                    self.back = torch.nn.Linear(4, 4, bias=False)
+                    self.back.weight = self.into.weight
+                    self.left_out = torch.nn.Linear(4, 4, bias=False)
+                def forward(self, x):
+                    return self.left_out(self.back(self.into(x)))
+            model, loose = Tied(), torch.nn.Parameter(torch.ones(1))
+            optimizer = torch.optim.SGD([model.into.weight, loose], lr=0.1)
+            for step in range(3):
+                optimizer.zero_grad()
+                (model(torch.ones(2, 4)) * loose).sum().backward()
+                optimizer.step()
+            """
+        )
+        found = run_watched(python("-c", program)).main.attributes
+        self.assertEqual(found[("parameter", "0", "into.weight")]["alias"], "back.weight")
+        left_out = found[("parameter", "0", "left_out.weight")]
+        self.assertEqual(left_out["gradient_seen"], "1")
+        self.assertNotIn("optimizer", left_out)
+        self.assertEqual(found[("parameter", "0", "optimizer#0/group#0/1")]["orphan"], "1")
+
+    def test_a_full_file_ends_the_records_and_not_the_program(self):
+        run = run_watched(host("plain"), size_cap_bytes=64 * 100)
+        self.assertEqual(run.status, 0)
+        self.assertEqual(run.main.rows[-1].name, "quiet")
+        self.assertIn("cap of 6400 bytes", run.main.process["quiet"])
+
+    def test_a_value_that_is_not_finite_is_kept_in_any_step(self):
+        program = textwrap.dedent(
+            """
+            import torch
+            model = torch.nn.Linear(2, 1, bias=False)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+            for step in range(150):
+                optimizer.zero_grad()
+                model(torch.full((1, 2), float("nan") if step == 140 else 1.0)).sum().backward()
+                optimizer.step()
+            """
+        )
+        main = run_watched(python("-c", program)).main
+        found = [row for row in main.of("quantity", "gradient_norm") if row.step == 140]
+        self.assertEqual([row.aux for row in found], [2])
+        self.assertNotIn(140, [row.step for row in main.of("event", "step")])
+
+    def test_worker_processes_leave_no_files(self):
+        program = textwrap.dedent(
+            """
+            import torch
+            from torch.utils.data import DataLoader, TensorDataset
+            if __name__ == "__main__":
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                table = TensorDataset(torch.ones(8, 2))
+                for context in ("fork", "spawn"):
+                    loader = DataLoader(table, 4, num_workers=1, multiprocessing_context=context)
+                    for (x,) in loader:
+                        model(x).sum().backward()
+                        optimizer.step()
+            """
+        )
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(program)
+            file.flush()
+            run = run_watched(python(file.name))
+        self.assertEqual(run.status, 0, run.err)
+        self.assertEqual([trace.role for trace in run.traces], ["main"])
+
+    def test_a_child_that_trains_has_files_of_its_own(self):
+        program = textwrap.dedent(
+            """
+            import os, torch
+            def train():
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                model(torch.ones(1, 2)).sum().backward()
+                optimizer.step()
+            train()
+            if os.fork() == 0:
+                train()
+                os._exit(0)
+            os.wait()
+            """
+        )
+        run = run_watched(python("-c", program))
+        self.assertEqual(sorted(trace.role for trace in run.traces), ["child", "main"])
+        for trace in run.traces:
+            self.assertEqual([row.step for row in trace.of("event", "step")], [0])
+
+
+if __name__ == "__main__":
+    unittest.main()
