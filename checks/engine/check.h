@@ -59,7 +59,7 @@ class Settings {
   std::map<std::string, double, std::less<>> changed_;
 };
 
-// An optional need of another experiment is met only while the check fails without it.
+// An optional need of another experiment is met only while the check does not pass without it.
 struct Need {
   Experiment experiment;
   std::string_view signal;

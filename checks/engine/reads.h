@@ -5,7 +5,8 @@
 //                                 const IfSeen<LearningRates>& rates);
 //
 // A bare signal is of the plain run; During is of another experiment; IfSeen can be done without,
-// and IfSeen<During<...>> is an experiment that is run only while the check fails without it.
+// and IfSeen<During<...>> is an experiment that is run only while the check does not pass without
+// it.
 #pragma once
 
 #include <tuple>

@@ -91,11 +91,12 @@ class Gathering {
   Evidence evidence_;
 };
 
-// The next experiment that might save a check that fails, or null.
+// The next experiment that might let a check pass that does not yet, or null.
 const Experiment* NextOptional(const Check& check, const Settings& settings,
                                const Evidence& evidence) {
   const absl::StatusOr<Verdict> verdict = check.judgement.judge(settings, evidence);
-  if (!verdict.ok() || verdict->findings.empty()) return nullptr;
+  const bool unseen = absl::IsNotFound(verdict.status());
+  if (!unseen && (!verdict.ok() || verdict->findings.empty())) return nullptr;
   for (const Need& need : check.judgement.needs) {
     if (need.optional && !evidence.Knows(need.experiment)) return &need.experiment;
   }
