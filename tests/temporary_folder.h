@@ -1,6 +1,7 @@
 // A folder of a test's own that is gone when the test ends.
 #pragma once
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 
@@ -11,6 +12,8 @@ class TemporaryFolder {
   TemporaryFolder() {
     std::string pattern = (std::filesystem::temp_directory_path() / "dlcheck-test-XXXXXX").string();
     path_ = mkdtemp(pattern.data());
+    // Other users may look in, as one test's child does.
+    std::filesystem::permissions(path_, std::filesystem::perms(0755));
   }
   ~TemporaryFolder() {
     std::error_code error;

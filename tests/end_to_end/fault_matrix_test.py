@@ -105,57 +105,5 @@ class Healthy(EndToEnd):
         self.assertEqual(*results)
 
 
-class BadInput(EndToEnd):
-    """What the trainer refuses is exit code 2, a line that names it, and a result that parses."""
-
-    def setUp(self):
-        super().setUp()
-        self.require_trainer()
-
-    def rejected(self, *words, named):
-        process = self.dlcheck("check", "--out", self.out, *words)
-        self.assertEqual(process.returncode, 2, process.stderr)
-        for word in named:
-            self.assertIn(word, process.stderr)
-        self.assertEqual(self.result()["exit"]["code"], 2)
-        left = subprocess.run(["pgrep", "-f", str(self.out)], capture_output=True, text=True)
-        self.assertEqual(left.stdout, "", "a child was left")
-
-    def test_a_data_file_that_is_not_there(self):
-        self.rejected("--data", self.folder / "no.h5", named=["no.h5"])
-
-    def test_a_data_file_that_is_empty(self):
-        empty = self.folder / "empty.h5"
-        empty.touch()
-        self.rejected("--data", empty, named=["empty.h5"])
-
-    def test_a_data_file_that_is_no_hdf5(self):
-        text = self.folder / "text.h5"
-        text.write_text("x,y\n1,2\n" * 1000)
-        self.rejected("--data", text, named=["text.h5"])
-
-    def test_a_data_file_that_is_a_folder(self):
-        self.rejected("--data", self.folder, named=[str(self.folder)])
-
-    def test_a_data_file_that_is_truncated(self):
-        cut = self.folder / "cut.h5"
-        cut.write_bytes((SOURCE / "fixtures" / "digits.h5").read_bytes()[:100_000])
-        self.rejected("--data", cut, named=["cut.h5"])
-
-    def test_a_plugin_that_is_no_library(self):
-        text = self.folder / "libtext.so"
-        text.write_text("not a library")
-        self.rejected("--model", text, named=["libtext.so"])
-
-    def test_a_learning_rate_that_is_no_number(self):
-        self.rejected("--lr", "nan", named=["lr"])
-
-    def test_a_batch_of_nothing(self):
-        self.rejected("--batch-size", "0", named=["batch"])
-
-    def test_an_option_that_neither_knows(self):
-        self.rejected("--learning-rat", "0.1", named=["--learning-rat"])
-
-
 if __name__ == "__main__":
     unittest.main()

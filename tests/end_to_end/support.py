@@ -25,6 +25,8 @@ def environment(**changes):
 
 
 class EndToEnd(unittest.TestCase):
+    user = None  # number of the user that runs dlcheck; none: this one
+
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dlcheck-test-"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
@@ -33,7 +35,7 @@ class EndToEnd(unittest.TestCase):
     def dlcheck(self, *words, timeout=600, cwd=None, **variables):
         """Runs dlcheck; returns the finished process with text streams."""
         return subprocess.run([DLCHECK, *map(str, words)], capture_output=True, text=True,
-                              timeout=timeout, cwd=cwd or self.folder,
+                              timeout=timeout, cwd=cwd or self.folder, user=self.user,
                               env=environment(**variables))
 
     def run_command(self, *words, options=(), **keywords):

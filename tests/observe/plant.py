@@ -58,7 +58,7 @@ PLANTS = {
             (
                 "        self.head = nn.Linear(width, 10)\n",
                 "        self.head = nn.Linear(width, 10)\n"
-                "        nn.init.normal_(self.head.weight)\n",
+                "        nn.init.normal_(self.head.weight, std=4)\n",
             )
         ],
         "capacity/unfittable_batch": [
