@@ -77,7 +77,7 @@ class BadData(BadInput):
         # The superuser may read every file, so another user tries.
         self.folder.chmod(0o777)
         self.user = NOBODY if os.geteuid() == 0 else None
-        self.rejected("--data", path, named=["empty_split.h5", "permission"])
+        self.rejected("--data", path, named=["empty_split.h5", "Permission denied"])
 
 
 class BadModels(BadInput):
