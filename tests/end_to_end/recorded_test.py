@@ -1,0 +1,54 @@
+"""Records that were written once: judged the same for ever, and never taken back while they grow."""
+
+import json
+import os
+import shutil
+import unittest
+
+from support import SOURCE, EndToEnd
+
+GOLDEN = SOURCE / "tests" / "golden"
+RECORD = 64
+
+
+class Recorded(EndToEnd):
+    def judge(self, folder):
+        """Checks by id of a judgement of this folder, and the whole result without what is volatile."""
+        copy = self.folder / "result.json"
+        process = self.dlcheck("judge", folder, "--json", copy)
+        self.assertIn(process.returncode, (0, 1, 5), process.stderr)
+        result = json.loads(copy.read_text())
+        del result["volatile"]
+        return {check["id"]: check for check in result["checks"]}, result
+
+    def test_the_trace_of_every_released_format_is_judged_as_it_was(self):
+        for trace in sorted(GOLDEN.glob("trace-*")):
+            with self.subTest(trace=trace.name):
+                golden = trace / "result.json"
+                _, result = self.judge(trace)
+                text = json.dumps(result, indent=1) + "\n"
+                if "DLCHECK_UPDATE_GOLDENS" in os.environ:
+                    golden.write_text(text)
+                self.assertEqual(text, golden.read_text())
+
+    def test_what_may_speak_live_is_never_withdrawn_by_more_records(self):
+        listed = json.loads(self.dlcheck("list", "--json").stdout)
+        live = [check["id"] for check in listed if check["live"]]
+        self.assertTrue(live)
+        shutil.copytree(GOLDEN / "trace-1.0", self.out)
+        path = next(self.out.glob("runs/*/records/*.records"))
+        data = path.read_bytes()
+        said = set()
+        for end in range(RECORD, len(data) + 1, RECORD):
+            path.write_bytes(data[:end])
+            checks, _ = self.judge(self.out)
+            for check in live:
+                if checks[check]["outcome"] == "failed":
+                    said.add(check)
+                self.assertEqual(checks[check]["outcome"] == "failed", check in said,
+                                 f"{check} was withdrawn at byte {end}")
+        self.assertEqual(said, set(live))
+
+
+if __name__ == "__main__":
+    unittest.main()
