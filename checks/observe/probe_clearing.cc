@@ -46,8 +46,10 @@ void Clearing::Look() {
     places.push_back(static_cast<int64_t>(i));
   }
   if (gradients.empty()) return;
-  candidate.consumed = consumed_norms_.index_select(
-      0, torch::tensor(places, consumed_norms_.options().dtype(at::kLong)));
+  if (consumed_norms_.defined()) {
+    candidate.consumed = consumed_norms_.index_select(
+        0, torch::tensor(places, consumed_norms_.options().dtype(at::kLong)));
+  }
   candidate.looks.push_back(Norms(gradients));
   candidate_ = std::move(candidate);
 }
@@ -79,9 +81,10 @@ int Clearing::Confirm() {
     }
   }
   if (still.empty()) return 0;  // cleared since: nothing to read
-  const std::vector<double> consumed = Values(candidate.consumed);
   std::vector<std::vector<double>> looks;
   for (const at::Tensor& look : candidate.looks) looks.push_back(Values(look));
+  const std::vector<double> consumed =
+      candidate.consumed.defined() ? Values(candidate.consumed) : looks.front();
   int count = 0;
   for (const size_t i : still) {
     bool held = Close(looks.front()[i], consumed[i]);

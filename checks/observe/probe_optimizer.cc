@@ -1,13 +1,17 @@
 #include "checks/observe/probe_optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace dlcheck {
 namespace {
 
-// Copies of weights for one step stay below this; parameters beyond it get no update_norm.
-constexpr size_t kMostCopiedBytes = size_t{256} << 20;
+// Copies of weights for one step; a parameter beyond them waits for a later sampled step.
+constexpr size_t kMostCopiedBytes = size_t{1} << 20;
+constexpr size_t kMostCopiedBytesOnDevice = size_t{64} << 20;
+// So many parameters from the input on are near it.
+constexpr size_t kFirstParameters = 8;
 
 bool AllFinite(const std::vector<double>& values) {
   double sum = 0;
@@ -66,13 +70,39 @@ void ProbeOptimizer::BeginStep() {
   }
   if (!clock_->sampled()) return;
   models_->LookForGradients();
+  CopyWeights();
+}
+
+// The parameters whose turn it is, as many as fit, so that a step's copies stay small.
+void ProbeOptimizer::CopyWeights() {
   before_.clear();
-  size_t copied = 0;
-  for (const at::Tensor& parameter : parameters_) {
-    copied += parameter.nbytes();
-    if (copied > kMostCopiedBytes) break;
+  copied_.clear();
+  if (parameters_.empty()) return;
+  const bool on_host = parameters_.front().device().is_cpu();
+  const size_t room = on_host ? kMostCopiedBytes : kMostCopiedBytesOnDevice;
+  size_t bytes = 0;
+  for (size_t turn = 0; turn < parameters_.size(); ++turn) {
+    const at::Tensor& parameter = parameters_[next_copied_];
+    bytes += parameter.nbytes();
+    if (turn > 0 && bytes > room) return;
+    copied_.push_back(parameter);
     before_.push_back(parameter.detach().clone());
+    next_copied_ = (next_copied_ + 1) % parameters_.size();
   }
+}
+
+// In a step that is not sampled: is something not finite, or does it cost nothing to see? An
+// accelerator works out the norms in the background. On the CPU the gradient of one small parameter
+// near the input is looked at: what is not finite spreads back through the whole model.
+bool ProbeOptimizer::NeedsNorms() const {
+  if (clock_->sampled() || !parameters_.front().device().is_cpu()) return true;
+  const size_t near = std::min(kFirstParameters, parameters_.size());
+  const auto smallest = std::min_element(
+      parameters_.begin(), parameters_.begin() + static_cast<std::ptrdiff_t>(near),
+      [](const at::Tensor& a, const at::Tensor& b) { return a.numel() < b.numel(); });
+  const at::Tensor& gradient = smallest->grad();
+  return gradient.defined() && !gradient.is_sparse() &&
+         !std::isfinite(gradient.sum().item<double>());
 }
 
 void ProbeOptimizer::Consume() {
@@ -80,13 +110,14 @@ void ProbeOptimizer::Consume() {
   for (const at::Tensor& parameter : parameters_) {
     if (parameter.grad().defined()) with_gradient.push_back(parameter);
   }
-  if (with_gradient.empty()) return;
   const std::vector<at::Tensor> gradients = Gradients(with_gradient);
-  const at::Tensor norms = Norms(gradients);
+  at::Tensor norms;
+  if (!gradients.empty() && NeedsNorms()) norms = Norms(gradients);
   if (const int uncleared = clearing_.Consumed(with_gradient, norms); uncleared > 0) {
     clock_->Put(Event::kUncleared, {thing_, thing_}, uncleared);
   }
-  WriteNorms(Quantity::kGradientNorm, with_gradient, gradients, norms, clock_->sampled());
+  if (norms.defined())
+    WriteNorms(Quantity::kGradientNorm, with_gradient, gradients, norms, clock_->sampled());
 }
 
 // Not `always`: only if some value is not finite. What has to be counted is counted in `measured`,
@@ -130,10 +161,8 @@ void ProbeOptimizer::WriteWeights() {
   const std::vector<at::Tensor> weights = Detached(parameters_);
   WriteNorms(Quantity::kWeightNorm, parameters_, weights, Norms(weights), true);
   if (before_.empty()) return;
-  std::vector<at::Tensor> copied(parameters_.begin(),
-                                 parameters_.begin() + static_cast<std::ptrdiff_t>(before_.size()));
-  at::_foreach_sub_(before_, Detached(copied));
-  WriteNorms(Quantity::kUpdateNorm, copied, before_, Norms(before_), true);
+  at::_foreach_sub_(before_, Detached(copied_));
+  WriteNorms(Quantity::kUpdateNorm, copied_, before_, Norms(before_), true);
   before_.clear();
 }
 

@@ -19,7 +19,7 @@ namespace dlcheck {
 class Clearing {
  public:
   // The gradients as a step is about to use them: how many were never cleared since the step
-  // before. Remembers them for the next. `norms` are theirs.
+  // before. Remembers them for the next. `norms` are theirs, undefined if nobody worked them out.
   int Consumed(const std::vector<at::Tensor>& parameters, const at::Tensor& norms);
 
   // A backward is about to begin.
@@ -67,6 +67,8 @@ class ProbeOptimizer {
   void WriteNorms(Quantity quantity, const std::vector<at::Tensor>& parameters,
                   const std::vector<at::Tensor>& measured, const at::Tensor& norms, bool always);
   void WriteWeights();
+  void CopyWeights();
+  bool NeedsNorms() const;
 
   ProbeClock* clock_;
   ProbeModels* models_;
@@ -74,7 +76,9 @@ class ProbeOptimizer {
   uint32_t thing_;
   std::vector<uint32_t> group_things_;
   std::vector<Probe::Group> groups_;
-  std::vector<at::Tensor> parameters_, before_;
+  std::vector<at::Tensor> parameters_;
+  std::vector<at::Tensor> copied_, before_;  // parameters, and their values before the step
+  size_t next_copied_ = 0;
   std::unordered_map<const at::TensorImpl*, uint32_t> things_;
   Clearing clearing_;
 };

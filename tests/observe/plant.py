@@ -1,4 +1,5 @@
-"""Plants faults in the small programs by rewriting their source, so that they hold no switch for it.
+"""Plants faults in the small programs by rewriting their source, so that they hold no switch for
+it.
 
 Each piece of text that is replaced must be there exactly once.
 """
@@ -28,13 +29,12 @@ PLANTS = {
             ("    optimizer.step()\n", "    optimizer.step()\n    x[step == 70 and batch] /= 0\n")
         ],
         "program/failed": [
-            ("    optimizer.step()\n", "    optimizer.step()\n    assert step < 37, 'disk is full'\n")
+            ("    optimizer.step()\n", "    optimizer.step()\n    assert step < 37, 'no space'\n")
         ],
     },
     "closures": {
         "start/wrong_initial_loss": [
-            ("    return torch.nn.Sequential(", "    return Loud(")
-            ,
+            ("    return torch.nn.Sequential(", "    return Loud("),
             (
                 "def network():",
                 "class Loud(torch.nn.Sequential):\n"
@@ -62,7 +62,7 @@ PLANTS = {
             )
         ],
         "capacity/unfittable_batch": [
-            ("return self.head(self.drop(hidden))", "return self.head(self.drop(hidden)).softmax(1)")
+            ("self.head(self.drop(hidden))", "self.head(self.drop(hidden)).softmax(1)")
         ],
         "capacity/input_independence": [
             ("self.norm(self.trunk(pixels))", "self.norm(self.trunk(pixels)) * 0")

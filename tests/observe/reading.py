@@ -1,4 +1,5 @@
-"""Runs programs under the shim or the probe in run folders of their own, and reads what they recorded.
+"""Runs programs under the shim or the probe in run folders of their own, and reads what they
+recorded.
 
 A reader of its own, so that these tests need nothing that is under test.
 """
@@ -81,7 +82,8 @@ class Run:
 
 
 def run_watched(command, environment=None, raises=True, **request):
-    """Runs a command under a request with the shim in its Python; `request` are keys of the file."""
+    """Runs a command under a request with the shim in its Python; `request` are keys of the
+    file."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         boot = folder / "boot"
@@ -100,7 +102,8 @@ def run_watched(command, environment=None, raises=True, **request):
 def run_unwatched(command, environment=None, cwd=None):
     done = subprocess.run(
         [str(word) for word in command],
-        env={**os.environ, **(environment or {})},
+        # One thread: these programs are small, and tests run side by side.
+        env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
         cwd=cwd,
         capture_output=True,
         text=True,

@@ -1,4 +1,5 @@
-"""Gradients that were not cleared are seen on the gradients themselves; clearing takes many forms."""
+"""Gradients that were not cleared are seen on the gradients themselves; clearing takes many
+forms."""
 
 import textwrap
 import unittest

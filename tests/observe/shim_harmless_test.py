@@ -1,4 +1,5 @@
-"""The shim changes nothing of a program: no bit of its training, no line of output, no exit status."""
+"""The shim changes nothing of a program: no bit of its training, no line of output, no exit
+status."""
 
 import pathlib
 import tempfile

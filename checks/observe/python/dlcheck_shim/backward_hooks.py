@@ -1,4 +1,5 @@
-"""Watches torch.autograd.backward: the loss it starts from, and what the gradients hold before it."""
+"""Watches torch.autograd.backward: the loss it starts from, and what the gradients hold before
+it."""
 
 import torch
 
@@ -20,24 +21,24 @@ class BackwardHooks:
         self.losses.end_evaluation()
         site = self.sites.current()
         if tensors.may_compute():
-            self.look_at_gradients(site)
+            self.uncleared.before_backward()
+            if recorder.sampled and recorder.micro_step == 0:
+                held_norms(self.optimizers, recorder, site)
         thing, samples = self.losses.of_backward(loss)
-        if tensors.is_plain(loss) and loss.numel() == 1 and recorder.takes_scalars():
-            at = (recorder.step, recorder.micro_step)
-            recorder.transfer.add(
-                loss.detach().reshape(1),
-                lambda values: recorder.quantity("loss", thing, values[0], samples, site, at=at),
-            )
+        if recorder.takes_scalars() and tensors.is_plain(loss) and loss.numel() == 1:
+            self.write_loss(loss, thing, samples, site)
         recorder.event("backward", thing, site=site)
 
-    def look_at_gradients(self, site):
+    def write_loss(self, loss, thing, samples, site):
         recorder = self.recorder
-        if recorder.step == 0 and recorder.micro_step == 0 and not self.optimizers.watched.entries:
+        if loss.device.type == "cpu":
+            recorder.quantity("loss", thing, loss.item(), samples, site)
             return
-        with torch.no_grad():
-            self.uncleared.before_backward()
-            if recorder.micro_step == 0 and recorder.sampled:
-                held_norms(self.optimizers, recorder, site)
+        at = (recorder.step, recorder.micro_step)
+        recorder.transfer.add(
+            loss.detach().reshape(1),
+            lambda values: recorder.quantity("loss", thing, values[0], samples, site, at=at),
+        )
 
     def after(self):
         self.recorder.micro_step += 1

@@ -1,5 +1,5 @@
-"""Watches calls that are events and nothing more: seeds, clearing, clipping, schedules, modes, batches
-handed out, files, loss scalers."""
+"""Watches calls that are events and nothing more: seeds, clearing, clipping, schedules, modes,
+batches handed out, files, loss scalers."""
 
 import os
 import random

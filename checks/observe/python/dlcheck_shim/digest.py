@@ -1,7 +1,7 @@
 """Digest of a tensor's raw bytes, the same number as checks/records/digest.h gives.
 
-Worked out on the tensor's own device in wrapping 64-bit integers, in pieces, so that it needs little
-memory of its own.
+Worked out on the tensor's own device in wrapping 64-bit integers, in pieces, so that it needs
+little memory of its own.
 """
 
 import torch

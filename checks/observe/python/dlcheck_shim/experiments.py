@@ -1,7 +1,8 @@
-"""What a run that is not plain does differently; only here may the probe change what the program does.
+"""What a run that is not plain does differently; only here may the probe change what the program
+does.
 
 `same_seed`  nothing but an end after some steps;
-`one_batch`  every step sees the batches of the first step, under the reference optimizer, no dropout;
+`one_batch`  every step sees the batches of the first, under the reference optimizer, no dropout;
 `reference`  the reference optimizer takes the place of the program's;
 `blind`      as `reference`, and the inputs say nothing about their samples.
 What cannot be carried out is refused: process attribute `refused` says why, and the process ends.
@@ -50,7 +51,8 @@ class Ending:
         self.leave()
 
     def leave(self):
-        """Ends the process at once: no handler of the program may write over what it would not have."""
+        """Ends the process at once: no handler of the program may write over what it would not
+        have."""
         self.recorder.finish()
         for stream in (sys.stdout, sys.stderr):
             try:

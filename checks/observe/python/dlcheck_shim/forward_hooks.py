@@ -1,7 +1,7 @@
 """Watches module calls with gradients enabled: which module ran, in which mode, on which batch.
 
-Global hooks, put in once before the first forward and gated inside, because putting hooks in and out
-makes compiled code compile again. Compiled regions and recomputation are passed over.
+Global hooks, put in once before the first forward and gated inside, because putting hooks in and
+out makes compiled code compile again. Compiled regions and recomputation are passed over.
 """
 
 import math
@@ -26,7 +26,7 @@ class ForwardHooks:
         if torch.compiler.is_compiling():
             return None
         if self.root is None and torch.is_grad_enabled() and not in_backward():
-            self.root, self.entered = module, False
+            self.root, self.model, self.entered = module, None, False
             self.begin(module, args)
         return None
 
@@ -40,22 +40,26 @@ class ForwardHooks:
 
     def enter(self, inputs):
         """The batch goes in; False when no tensor is among `inputs`."""
+        if not self.recorder.sampled:
+            self.recorder.event("used")
+            return True
         batch = next((i for i in inputs if tensors.is_plain(i)), None)
         if batch is None:
             return False
         recorder, thing = self.recorder, self.model.thing
         samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
         recorder.event("used", thing, samples, site=self.sites.current(), owner=thing)
-        if not recorder.sampled or not tensors.may_compute() or ("batch", thing) in self.seen():
+        if not tensors.may_compute() or ("batch", thing) in self.seen():
             return True
         self.seen().add(("batch", thing))
         with torch.no_grad():
             if recorder.digests:
                 number = digest([batch])
                 recorder.quantity("batch_digest", thing, number >> 32, number & 0xFFFFFFFF)
-            floating = next((i for i in inputs if tensors.is_plain(i) and i.is_floating_point()), None)
-            if floating is not None:
-                self.write_norm(thing, floating.detach())
+            floating = (i for i in inputs if tensors.is_plain(i) and i.is_floating_point())
+            batch = next(floating, None)
+            if batch is not None:
+                self.write_norm(thing, batch.detach())
         return True
 
     def write_norm(self, thing, batch):
@@ -77,17 +81,19 @@ class ForwardHooks:
     def after(self, module, args, kwargs, output):
         if torch.compiler.is_compiling():
             return None
-        if self.root is None or in_backward():
-            return None
-        if self.recorder.sampled:
+        if module is not self.root:
+            if self.recorder.sampled and self.root is not None and not in_backward():
+                self.write_forward(module)
+        elif not in_backward():
             self.write_forward(module)
-        elif self.model is not None and module is self.root:
-            self.recorder.event("forward")
-        if module is self.root:
             self.end(module, kwargs)
         return None
 
     def write_forward(self, module):
+        if not self.recorder.sampled:
+            if self.model is not None:
+                self.recorder.event("forward")
+            return
         if self.model is None:
             thing = self.models.thing_of_any(module)
         else:

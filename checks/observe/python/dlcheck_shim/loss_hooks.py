@@ -30,33 +30,38 @@ class LossHooks:
         self.untrained = True
         self.last = None  # weak reference to the last training loss, its thing and its samples
         self.evaluation = None  # sum of losses and samples since evaluation began
-        self.described = set()
+        self.things = {}  # by function name
 
     def seen(self, function, result, args, kwargs):
         """After a call of a loss function; `args` and `kwargs` are the caller's."""
         output = args[0] if args else kwargs.get("input")
         target = args[1] if len(args) > 1 else kwargs.get("target")
-        if not (tensors.is_plain(output) and tensors.is_plain(target)) or not tensors.may_compute():
+        if not (type(output) in tensors.PLAIN and type(target) in tensors.PLAIN):
             return
         samples = count_samples(function, output, target)
-        thing = self.recorder.thing("loss", 0, function)
-        if function not in self.described:
-            self.describe(function, thing, output, args, kwargs)
-        if torch.is_grad_enabled() and result.requires_grad:
+        thing = self.things.get(function) or self.describe(function, output, kwargs)
+        if result.requires_grad and torch.is_grad_enabled():
             self.last = (weakref.ref(result), thing, samples)
-        else:
+        elif tensors.is_plain(output) and tensors.may_compute():
             self.add_to_evaluation(result, thing, samples, kwargs.get("reduction", "mean"))
-        if self.untrained:
+        if self.untrained and tensors.is_plain(output) and tensors.may_compute():
             with torch.no_grad():
                 self.initial_of(function).add(output.detach(), target.detach(), kwargs)
 
-    def describe(self, function, thing, output, args, kwargs):
-        self.described.add(function)
+    def describe(self, function, output, kwargs):
+        thing = self.things[function] = self.recorder.thing("loss", 0, function)
         self.recorder.attribute(thing, "kind", KINDS[function])
         if function == "cross_entropy":
             self.recorder.attribute(thing, "classes", output.shape[1 if output.dim() > 1 else 0])
         if kwargs.get("label_smoothing"):
             self.recorder.attribute(thing, "label_smoothing", kwargs["label_smoothing"])
+        return thing
+
+    def unnamed(self):
+        """The thing of a loss that came from none of the functions, or was changed on its way."""
+        if "loss" not in self.things:
+            self.things["loss"] = self.recorder.thing("loss", 0, "loss")
+        return self.things["loss"]
 
     def initial_of(self, function):
         if function not in self.initial:
@@ -79,12 +84,9 @@ class LossHooks:
         """Thing and number of samples of the tensor that a backward starts from."""
         last, self.last = self.last, None
         if last is None:
-            return self.recorder.thing("loss", 0, "loss"), 0
+            return self.unnamed(), 0
         reference, thing, samples = last
-        if reference() is loss:
-            return thing, samples
-        # The number was changed on its way: scaled, or a term was added.
-        return self.recorder.thing("loss", 0, "loss"), samples
+        return (thing if reference() is loss else self.unnamed()), samples
 
     def add_to_evaluation(self, result, thing, samples, reduction):
         total = result.detach().sum() * (samples if reduction == "mean" else 1)

@@ -124,7 +124,8 @@ class Models:
                 self.recorder.attribute(known[0], "alias", ", ".join(self.aliases[known[0]]))
 
     def describe(self, groups_of):
-        """Writes what is known of every parameter; `groups_of` maps a parameter to its group's name."""
+        """Writes what is known of every parameter; `groups_of` maps a parameter to its group's
+        name."""
         for root, model in self.roots.items():
             self.name_parameters(model, root)
         self.unoptimized = []

@@ -5,6 +5,13 @@ import weakref
 import torch
 
 from .identity import IdentityMap
+from .tensors import is_plain
+
+# So many parameters from the input on are near it.
+FIRST_PARAMETERS = 8
+# Copies of weights for one step; a parameter beyond them waits for a later sampled step.
+MOST_COPIED_BYTES = 1 << 20
+MOST_COPIED_BYTES_ON_DEVICE = 64 << 20
 
 
 class Watched:
@@ -17,9 +24,10 @@ class Watched:
         self.groups = []  # things
         self.things = IdentityMap()  # of its parameters
         self.size = -1  # parameters when they were last named
-        self.inside = False  # a step call is under way
+        self.sentinel = 0  # place of a small parameter near the input
         self.consumed, self.consumed_norms = [], None
-        self.before = []  # weights before the step
+        self.before = []  # pairs of a parameter and its value before the step
+        self.copied_until = 0  # place of the parameter whose turn to be copied is next
 
 
 class Optimizers:
@@ -38,12 +46,16 @@ class Optimizers:
     def name_parameters(self, optimizer, watched):
         """Gives its parameters their things; again when some were added, and now and then.
 
-        Done as late as the gradients are looked at: a model may first run inside the step's closure.
+        Done as late as the gradients are looked at: a model may first run inside the step's
+        closure.
         """
-        size = sum(len(group["params"]) for group in optimizer.param_groups)
-        if size != watched.size or self.recorder.digests:
-            watched.size = size
+        parameters = parameters_of(optimizer)
+        if len(parameters) != watched.size or self.recorder.digests:
+            watched.size = len(parameters)
+            sizes = [p.numel() for p in parameters[:FIRST_PARAMETERS]]
+            watched.sentinel = sizes.index(min(sizes)) if sizes else 0
             self.name_all(optimizer, watched)
+        return parameters
 
     def name_all(self, optimizer, watched):
         for index in range(len(watched.groups), len(optimizer.param_groups)):
@@ -76,6 +88,22 @@ class Optimizers:
 
 def parameters_of(optimizer):
     return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+def next_to_copy(watched, parameters):
+    """The parameters whose turn it is, as many as fit, so that a step's copies stay small."""
+    on_host = not parameters or parameters[0].device.type == "cpu"
+    room = MOST_COPIED_BYTES if on_host else MOST_COPIED_BYTES_ON_DEVICE
+    chosen, start = [], watched.copied_until
+    for turn in range(len(parameters)):
+        place = (start + turn) % len(parameters)
+        parameter = parameters[place]
+        room -= parameter.numel() * parameter.element_size()
+        if chosen and room < 0:
+            break
+        chosen.append(parameter)
+        watched.copied_until = (place + 1) % len(parameters)
+    return [parameter for parameter in chosen if is_plain(parameter)]
 
 
 def remember(gradients):

@@ -43,6 +43,10 @@ class Early:
         if len(self.calls) < MOST_EARLY_CALLS:
             self.calls.append(("put", args))
 
+    def put_all(self, *args):
+        if len(self.calls) < MOST_EARLY_CALLS:
+            self.calls.append(("put_all", args))
+
     def past_half_cap(self):
         return False
 
@@ -61,6 +65,9 @@ class Mute(Early):
         pass
 
     def put(self, *args):
+        pass
+
+    def put_all(self, *args):
         pass
 
 
@@ -134,6 +141,11 @@ class Recorder:
         step, micro_step = at or (self.step, self.micro_step)
         number = names.QUANTITIES[name]
         self.writer.put(QUANTITY, number, step, micro_step, thing, site, owner, value, aux)
+
+    def quantities(self, name, rows, owner=0, site=0, at=None):
+        """Writes the values of many things; `rows` are (thing, value, aux)."""
+        step, micro_step = at or (self.step, self.micro_step)
+        self.writer.put_all(QUANTITY, names.QUANTITIES[name], step, micro_step, site, owner, rows)
 
     def takes_scalars(self):
         return self.sampled or not self.writer.past_half_cap()

@@ -1,5 +1,5 @@
-"""Puts Adam in the place of every optimizer of the program, for experiments that ask whether the model
-can learn at all and not whether the program's optimizer can.
+"""Puts Adam in the place of every optimizer of the program, for experiments that ask whether the
+model can learn at all and not whether the program's optimizer can.
 
 The program keeps its own optimizer object, with its groups, its state and its schedulers; only its
 `step` works through another.

@@ -1,4 +1,5 @@
-"""Where in the user's program something was called: the first frame outside torch and this package."""
+"""Where in the user's program something was called: the first frame outside torch and this
+package."""
 
 import os
 import sys
@@ -21,7 +22,8 @@ class Sites:
         recorder.on_fork.append(self.known.clear)
 
     def current(self):
-        """The id of the calling line, 0 in a step that is not sampled: a walk costs a microsecond."""
+        """The id of the calling line, 0 in a step that is not sampled: a walk costs a
+        microsecond."""
         if not self.recorder.sampled:
             return 0
         frame = sys._getframe(1)

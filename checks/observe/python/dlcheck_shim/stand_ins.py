@@ -111,7 +111,8 @@ class OneBatch(StandIns):
 
     def end_step(self):
         if "target" not in self.counts:
-            self.refuse("the loss is not one of " + ", ".join(KINDS) + ", so its targets are unknown")
+            known = ", ".join(KINDS)
+            self.refuse(f"the loss is not one of {known}, so its targets are unknown")
         if not any(isinstance(what, int) for what in self.counts):
             self.refuse("no training forward of a module was seen in a step")
         super().end_step()

@@ -8,10 +8,7 @@ import torch
 
 from . import tensors
 from .digest import digest
-from .optimizers import parameters_of, rate_of, remember
-
-# Copies of weights for one step stay below this; parameters beyond it get no update_norm.
-MOST_COPIED_BYTES = 256 << 20
+from .optimizers import next_to_copy, parameters_of, rate_of, remember
 
 
 class StepHooks:
@@ -43,12 +40,12 @@ class StepHooks:
     def measure_before(self, optimizer, watched, args, kwargs):
         if not tensors.may_compute():
             return None
-        with torch.no_grad():
-            if self.recorder.sampled:
+        if self.recorder.sampled:
+            with torch.no_grad():
                 self.models.look_for_gradients()
                 self.copy_weights(optimizer, watched)
-            if self.recorder.digests:
-                self.digest_weights(optimizer, watched)
+                if self.recorder.digests:
+                    self.digest_weights(optimizer, watched)
         closure = kwargs.get("closure") or (args[1] if len(args) > 1 else None)
         if closure is None:
             self.consume(optimizer, watched)
@@ -68,13 +65,8 @@ class StepHooks:
         return args, {**kwargs, "closure": run_and_look}
 
     def copy_weights(self, optimizer, watched):
-        watched.before, copied = [], 0
-        for parameter in parameters_of(optimizer):
-            copied += parameter.numel() * parameter.element_size()
-            if copied > MOST_COPIED_BYTES:
-                break
-            if tensors.is_plain(parameter):
-                watched.before.append((parameter, parameter.detach().clone()))
+        chosen = next_to_copy(watched, parameters_of(optimizer))
+        watched.before = [(parameter, parameter.detach().clone()) for parameter in chosen]
 
     def digest_weights(self, optimizer, watched):
         if all(map(tensors.is_plain, parameters_of(optimizer))):
@@ -84,22 +76,24 @@ class StepHooks:
 
     def consume(self, optimizer, watched):
         """Measures the gradients as the step is about to use them."""
-        self.optimizers.name_parameters(optimizer, watched)
+        parameters = self.optimizers.name_parameters(optimizer, watched)
+        owners = [p for p in parameters if p.grad is not None]
+        self.uncleared.confirm(watched, owners)
+        gradients = [p.grad for p in owners]
+        watched.consumed = [(id(p), *seen) for p, seen in zip(owners, remember(gradients))]
+        watched.consumed_norms = None
+        if not gradients:
+            return
+        if not self.recorder.sampled and not needs_norms(parameters[watched.sentinel], gradients):
+            return
         with torch.no_grad():
-            owners = [p for p in parameters_of(optimizer) if p.grad is not None]
-            gradients = [p.grad for p in owners]
-            if not gradients:
-                watched.consumed, watched.consumed_norms = [], None
-                return
             norms = tensors.norms(gradients)
             scale = getattr(optimizer, "grad_scale", None)
             if scale is not None:  # a fused step divides by it only inside
                 norms = norms / scale
-            self.uncleared.confirm(watched, owners)
-            watched.consumed = [(id(p), *seen) for p, seen in zip(owners, remember(gradients))]
-            watched.consumed_norms = norms
-            things = [watched.things.get(p, 0) for p in owners]
-            self.write_gradients(watched.thing, things, owners, norms)
+        watched.consumed_norms = norms
+        things = [watched.things.get(p, 0) for p in owners]
+        self.write_gradients(watched.thing, things, owners, norms)
 
     def write_gradients(self, owner, things, parameters, norms):
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
@@ -108,13 +102,15 @@ class StepHooks:
         def write(values):
             if not sampled and math.isfinite(sum(values)):
                 return
-            for i, value in enumerate(values):
+            rows = []
+            for thing, parameter, value in zip(things, parameters, values):
                 aux = 0
                 if not math.isfinite(value):
                     # Read late from an accelerator, the gradient itself is gone.
-                    aux = tensors.count_nonfinite(parameters[i].grad) if on_host else int(
-                        math.isnan(value))  # fmt: skip
-                recorder.quantity("gradient_norm", things[i], value, aux, owner=owner, at=at)
+                    late = int(math.isnan(value))
+                    aux = tensors.count_nonfinite(parameter.grad) if on_host else late
+                rows.append((thing, value, aux))
+            recorder.quantities("gradient_norm", rows, owner, at=at)
 
         recorder.transfer.add(norms, write)
 
@@ -126,12 +122,12 @@ class StepHooks:
         self.end("step", watched)
 
     def measure_after(self, optimizer, watched):
-        with torch.no_grad():
-            if self.recorder.sampled and tensors.may_compute():
+        if self.recorder.sampled and tensors.may_compute():
+            with torch.no_grad():
                 self.write_weights(optimizer, watched)
-            if self.recorder.step == 0:
-                for function in self.before_first_end:
-                    function()
+                if self.recorder.step == 0:
+                    for function in self.before_first_end:
+                        function()
         self.write_scalars(optimizer, watched)
 
     def end(self, event, watched):
@@ -155,11 +151,13 @@ class StepHooks:
         changed = [watched.things.get(p, 0) for p, _ in before]
 
         def write(values):
+            rows = []
             for thing, parameter, value in zip(things, parameters, values):
                 aux = 0 if math.isfinite(value) else tensors.count_nonfinite(parameter.detach())
-                recorder.quantity("weight_norm", thing, value, aux, owner=watched.thing, at=at)
-            for thing, value in zip(changed, values[len(things) :]):
-                recorder.quantity("update_norm", thing, value, owner=watched.thing, at=at)
+                rows.append((thing, value, aux))
+            recorder.quantities("weight_norm", rows, watched.thing, at=at)
+            rows = [(thing, value, 0) for thing, value in zip(changed, values[len(things) :])]
+            recorder.quantities("update_norm", rows, watched.thing, at=at)
 
         recorder.transfer.add(tensors.norms(measured), write)
 
@@ -182,3 +180,17 @@ class StepHooks:
         """A scaler left the weights alone: the call counts, the optimizer did nothing."""
         self.recorder.begin()
         self.end("skipped", self.optimizers.watch(optimizer))
+
+
+def needs_norms(sentinel, gradients):
+    """In a step that is not sampled: is something not finite, or does it cost nothing to see?
+
+    An accelerator works out the norms in the background. On the CPU the gradient of one small
+    parameter near the input is looked at: what is not finite spreads back through the whole model.
+    """
+    if gradients[0].device.type != "cpu":
+        return True
+    gradient = sentinel.grad
+    if gradient is None or not tensors.is_plain(gradient) or gradient.is_sparse:
+        return False
+    return not math.isfinite(gradient.sum().item())

@@ -12,7 +12,8 @@ MOST_STEPS_WAITING = 16
 
 
 def is_plain(tensor):
-    """True for tensors that hold numbers of their own: none that are traced, faked or transformed."""
+    """True for tensors that hold numbers of their own: none that are traced, faked or
+    transformed."""
     return (
         type(tensor) in PLAIN
         and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
@@ -35,7 +36,8 @@ def dense(tensor):
 
 
 def norms(tensors):
-    """L2 norms, one for each tensor, as one tensor on the device of the first. Call without autograd.
+    """L2 norms, one for each tensor, as one tensor on the device of the first. Call without
+    autograd.
 
     Half precision is widened, because a norm overflows where no element does.
     Cost: one pass over the tensors, no copy from the device.
@@ -57,7 +59,8 @@ def count_nonfinite(tensor):
 class Transfer:
     """Brings numbers to the host without stopping the device.
 
-    On the CPU a number is read at once; from an accelerator those of several steps come in one copy.
+    On the CPU a number is read at once; from an accelerator those of several steps come in one
+    copy.
     """
 
     def __init__(self):

@@ -1,8 +1,8 @@
 """Finds gradients that were not cleared between two steps of their optimizer.
 
 Looks at the gradients themselves and never at which calls were made: setting them to None, zeroing
-them in place and zeroing them through `.data` are all clearing. Cheap where all is well: the test is
-whether a parameter still has the same gradient object, unwritten since the step.
+them in place and zeroing them through `.data` are all clearing. Cheap where all is well: the test
+is whether a parameter still has the same gradient object, unwritten since the step.
 """
 
 import weakref
@@ -28,6 +28,8 @@ class Uncleared:
         recorder.on_fork.append(self.candidates.clear)
 
     def before_backward(self):
+        if not self.optimizers.watched.entries:
+            return
         for optimizer, watched in self.optimizers.watched.items():
             candidate = self.candidates.get(watched.thing)
             if candidate is not None:
@@ -38,6 +40,8 @@ class Uncleared:
     def look(self, optimizer, watched):
         """The first backward after a step: what does it still hold?"""
         consumed, watched.consumed = watched.consumed, []
+        if not any(is_unwritten(reference(), version) for _, reference, version in consumed):
+            return
         seen = {number: (place, reference, version)
                 for place, (number, reference, version) in enumerate(consumed)}  # fmt: skip
         owners, gradients, places = [], [], []
@@ -46,15 +50,16 @@ class Uncleared:
             if gradient is None or id(parameter) not in seen:
                 continue
             place, reference, version = seen[id(parameter)]
-            if reference() is gradient and gradient._version == version:
+            if reference() is gradient and is_unwritten(gradient, version):
                 owners.append(parameter)
                 gradients.append(gradient)
                 places.append(place)
         if gradients:
-            norms = watched.consumed_norms[places]
-            self.candidates[watched.thing] = Candidate(
-                owners, gradients, norms, tensors.norms(gradients)
-            )
+            norms = watched.consumed_norms
+            norms = norms[places] if norms is not None else None
+            with torch.no_grad():
+                held = tensors.norms(gradients)
+            self.candidates[watched.thing] = Candidate(owners, gradients, norms, held)
 
     def look_again(self, watched, candidate):
         """A later backward, as in a GAN, where another optimizer's step came between."""
@@ -62,7 +67,8 @@ class Uncleared:
         if any(gradient is None for gradient in gradients):
             del self.candidates[watched.thing]
             return
-        candidate.looks.append(tensors.norms(gradients))
+        with torch.no_grad():
+            candidate.looks.append(tensors.norms(gradients))
 
     def confirm(self, watched, owners):
         """The optimizer is about to use the gradients: were they never cleared in between?"""
@@ -75,7 +81,7 @@ class Uncleared:
         if not still:  # cleared since: nothing to read
             return
         held, *later = (look.tolist() for look in candidate.looks)
-        consumed = candidate.consumed.tolist()
+        consumed = held if candidate.consumed is None else candidate.consumed.tolist()
         count = sum(
             number in still and held[i] != 0 and close(held[i], consumed[i])
             and all(look[i] != 0 for look in later)
@@ -83,6 +89,11 @@ class Uncleared:
         )  # fmt: skip
         if count:
             self.recorder.event("uncleared", watched.thing, float(count), owner=watched.thing)
+
+
+def is_unwritten(gradient, version):
+    """True for a gradient that still lives and was not written since it had that version."""
+    return gradient is not None and gradient._version == version
 
 
 def close(one, other):
@@ -101,9 +112,7 @@ def held_norms(optimizers, recorder, site):
             at = (recorder.step, recorder.micro_step)
 
             def write(values, things=things, owner=watched.thing, at=at):
-                for thing, value in zip(things, values):
-                    recorder.quantity(
-                        "held_gradient_norm", thing, value, site=site, owner=owner, at=at
-                    )
+                rows = [(thing, value, 0) for thing, value in zip(things, values)]
+                recorder.quantities("held_gradient_norm", rows, owner, site, at)
 
             recorder.transfer.add(tensors.norms([p.grad for p in owners]), write)

@@ -47,9 +47,7 @@ class Watch:
         self.watch_modules()
         for function in KINDS:
             self.watch_loss(function)
-        replace(
-            [torch.autograd], "backward", lambda original: watched_backward(original, self.backwards)
-        )
+        replace([torch.autograd], "backward", self.watched_backward)
         self.watch_optimizers()
         self.calls.watch_all()
         numpy = sys.modules.get("numpy")
@@ -58,6 +56,9 @@ class Watch:
         if self.recorder.request.experiment != "plain":
             experiments.begin(self.recorder.request, self)
         atexit.register(self.guard.isolated("exit")(self.recorder.finish))
+
+    def watched_backward(self, original):
+        return watched_backward(original, self.backwards)
 
     def watch_modules(self):
         module = torch.nn.modules.module

@@ -1,7 +1,7 @@
 """Writes the records of one process: the twin of checks/records/trace_writer.h, byte for byte.
 
-Never harms the program it lives in: every failure makes it go quiet, and the last free slot says so.
-Knows nothing of forks; the recorder drops an inherited writer in the child.
+Never harms the program it lives in: every failure makes it go quiet, and the last free slot says
+so. Knows nothing of forks; the recorder drops an inherited writer in the child.
 """
 
 import errno
@@ -63,6 +63,7 @@ class TraceWriter:
         os.posix_fallocate(self.files[0], self.mapped, EXTENT_BYTES)
         self.map = mmap.mmap(self.files[0], self.mapped + EXTENT_BYTES)
         self.mapped += EXTENT_BYTES
+        self.room = min(self.mapped, self.size_cap_bytes)
 
     def past_half_cap(self):
         return self.at > self.size_cap_bytes // 2
@@ -88,20 +89,29 @@ class TraceWriter:
             self.write(format_line("attribute", thing, key, value))
 
     def put(self, kind, number, step, micro_step, thing, site, owner, value, aux):
+        self.put_all(kind, number, step, micro_step, site, owner, ((thing, value, aux),))
+
+    def put_all(self, kind, number, step, micro_step, site, owner, rows):
+        """Appends a record for each (thing, value, aux) of `rows`."""
         with self.lock:
-            if self.quiet:
-                return
-            if self.at + 2 * RECORD_BYTES > self.size_cap_bytes:
-                self.go_quiet(f"the record file reached its cap of {self.size_cap_bytes} bytes")
-                return
-            # One slot always stays free for the record that says we went quiet.
-            if self.at + 2 * RECORD_BYTES > self.mapped:
-                try:
-                    self.grow()
-                except OSError as error:
-                    self.go_quiet(f"the record file could not grow: {os.strerror(error.errno)}")
+            for thing, value, aux in rows:
+                if self.quiet or not self.has_room():
                     return
-            self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
+                self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
+
+    def has_room(self):
+        """One slot always stays free for the record that says we went quiet."""
+        needed = self.at + 2 * RECORD_BYTES
+        if needed <= self.room:
+            return True
+        if needed > self.size_cap_bytes:
+            self.go_quiet(f"the record file reached its cap of {self.size_cap_bytes} bytes")
+            return False
+        try:
+            self.grow()
+        except OSError as error:
+            self.go_quiet(f"the record file could not grow: {os.strerror(error.errno)}")
+        return not self.quiet
 
     def append(self, kind, number, step, micro_step, thing, site, owner, value, aux):
         at, sequence = self.at, self.sequence
