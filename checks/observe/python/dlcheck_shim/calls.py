@@ -32,6 +32,8 @@ class Calls:
         self.watch("fetch", [loader._BaseDataLoaderIter], "__next__", self.fetched)
         self.watch("file", [torch, torch.serialization], "save", self.saved)
         self.watch("file", [torch, torch.serialization], "load", self.loaded)
+        # State may come from anywhere: a hub, safetensors, a pipe. It always arrives here.
+        self.watch("file", [nn.Module], "load_state_dict", self.state_put_into_model)
         self.watch_schedulers()
         self.watch_scaler()
 
@@ -119,6 +121,9 @@ class Calls:
 
     def loaded(self, result, args, kwargs):
         self.recorder.event("loaded", self.file_thing(args[0] if args else kwargs.get("f")))
+
+    def state_put_into_model(self, result, args, kwargs):
+        self.recorder.event("loaded", self.models.thing_of_any(args[0]))
 
     def file_thing(self, file):
         if not isinstance(file, (str, os.PathLike)):
