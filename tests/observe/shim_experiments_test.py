@@ -61,13 +61,6 @@ class ShimExperiments(unittest.TestCase):
         self.assertEqual(again.main.rows[-1].name, "stopped")
         self.assertEqual((again.status, again.out), (0, ""))
 
-    def test_saves_stay_in_memory(self):
-        self.assertEqual(self.run_loop("plain").out, "saved True True\n")
-        for experiment in ("same_seed", "one_batch", "blind"):
-            run = self.run_loop(experiment)
-            self.assertEqual(run.out, "saved False True\n", run.err)
-            self.assertTrue(run.main.process["redirected"].endswith("model.pt"))
-
     def test_what_cannot_be_carried_out_is_refused(self):
         words = {"model": "Embedding(9, 2)", "inputs": "torch.randint(9, (4,))",
                  "loss": "F.cross_entropy(model(inputs), inputs % 2)"}  # fmt: skip

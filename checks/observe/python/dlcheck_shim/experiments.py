@@ -8,22 +8,26 @@ does.
 What cannot be carried out is refused: process attribute `refused` says why, and the process ends.
 """
 
-import io
+import atexit
 import os
 import sys
 
-import torch
-
+from .artefacts import Artefacts
 from .reference_optimizer import ReferenceOptimizers
 from .stand_ins import Blind, OneBatch, switch_dropout_off
-from .wrapping import replace
 
 
-def begin(request, watch):
-    ending = Ending(watch.recorder)
+def keep_files_safe(ending):
+    """To be called first, so that records name the files as the program does."""
+    artefacts = Artefacts(ending.recorder, ending.refuse)
+    artefacts.redirect()
+    ending.before_leaving.append(artefacts.files.clear)
+    atexit.register(artefacts.files.clear)
+
+
+def begin(request, watch, ending):
     if request.experiment not in ("same_seed", "one_batch", "reference", "blind"):
         ending.refuse(f"this probe knows no experiment '{request.experiment}'")
-    Saves(watch.recorder).redirect()
     if request.steps is not None:
         watch.steps.after_each.append(lambda: ending.stop_after(request.steps))
     if request.experiment == "same_seed":
@@ -38,7 +42,7 @@ def begin(request, watch):
 
 class Ending:
     def __init__(self, recorder):
-        self.recorder = recorder
+        self.recorder, self.before_leaving = recorder, []
 
     def stop_after(self, steps):
         if self.recorder.step >= steps:
@@ -54,6 +58,8 @@ class Ending:
         """Ends the process at once: no handler of the program may write over what it would not
         have."""
         self.recorder.finish()
+        for function in self.before_leaving:
+            function()
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
@@ -61,31 +67,3 @@ class Ending:
                 pass
         os._exit(0)
 
-
-class Saves:
-    """Keeps torch.save away from the program's files: what is saved stays in memory."""
-
-    def __init__(self, recorder):
-        self.recorder, self.files = recorder, {}
-
-    def redirect(self):
-        replace([torch, torch.serialization], "save", self.saving)
-        replace([torch, torch.serialization], "load", self.loading)
-
-    def saving(self, original):
-        def save(obj, f, *args, **kwargs):
-            memory = io.BytesIO()
-            original(obj, memory, *args, **kwargs)
-            if isinstance(f, (str, os.PathLike)):
-                self.files[os.path.abspath(f)] = memory.getvalue()
-                self.recorder.attribute(0, "redirected", ", ".join(self.files))
-
-        return save
-
-    def loading(self, original):
-        def load(f, *args, **kwargs):
-            if isinstance(f, (str, os.PathLike)) and os.path.abspath(f) in self.files:
-                f = io.BytesIO(self.files[os.path.abspath(f)])
-            return original(f, *args, **kwargs)
-
-        return load

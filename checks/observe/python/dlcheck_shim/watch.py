@@ -43,6 +43,10 @@ class Watch:
         self.calls = Calls(self.guard, recorder, sites, models, optimizers, self.steps)
 
     def begin(self):
+        experimenting = self.recorder.request.experiment != "plain"
+        ending = experiments.Ending(self.recorder)
+        if experimenting:
+            experiments.keep_files_safe(ending)
         self.steps.before_first_end.append(self.losses.write_initial)
         self.watch_modules()
         for function in KINDS:
@@ -53,8 +57,8 @@ class Watch:
         numpy = sys.modules.get("numpy")
         if numpy is not None and hasattr(numpy, "random"):
             self.calls.watch_numpy(numpy)
-        if self.recorder.request.experiment != "plain":
-            experiments.begin(self.recorder.request, self)
+        if experimenting:
+            experiments.begin(self.recorder.request, self, ending)
         atexit.register(self.guard.isolated("exit")(self.recorder.finish))
 
     def watched_backward(self, original):
