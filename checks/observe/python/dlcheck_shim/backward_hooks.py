@@ -11,6 +11,7 @@ class BackwardHooks:
     def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards):
         self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
+        self.guard = guard
         self.before = guard.isolated("backward")(self.before)
         self.after = guard.isolated("backward")(self.after)
 
@@ -51,8 +52,14 @@ def watched_backward(original, hooks):
         # A backward inside a backward belongs to the outer one (reentrant checkpoints).
         if torch.compiler.is_compiling() or torch._C._current_graph_task_id() != -1:
             return original(tensors_, *args, **kwargs)
+        if not hooks.guard.trains_here():
+            return original(tensors_, *args, **kwargs)
         hooks.before(tensors_ if isinstance(tensors_, torch.Tensor) else next(iter(tensors_), None))
-        result = original(tensors_, *args, **kwargs)
+        hooks.guard.in_backward = True
+        try:
+            result = original(tensors_, *args, **kwargs)
+        finally:
+            hooks.guard.in_backward = False
         hooks.after()
         return result
 

@@ -56,6 +56,8 @@ class Calls:
         skip = self.guard.isolated("clock")(self.steps.skip)
 
         def stand_in(scaler, optimizer, *args, **kwargs):
+            if self.guard.elsewhere():
+                return original(scaler, optimizer, *args, **kwargs)
             self.steps.ended = False
             result = original(scaler, optimizer, *args, **kwargs)
             if not self.steps.ended:

@@ -14,7 +14,7 @@ from .digest import digest
 
 class ForwardHooks:
     def __init__(self, guard, recorder, sites, models, losses):
-        self.recorder, self.sites = recorder, sites
+        self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.losses = models, losses
         self.begin = guard.isolated("forward")(self.begin)
         self.write_forward = guard.isolated("forward")(self.write_forward)
@@ -23,9 +23,11 @@ class ForwardHooks:
         self.ran = {}  # module things of this step, by step
 
     def before(self, module, args):
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or self.guard.elsewhere():
             return None
         if self.root is None and torch.is_grad_enabled() and not in_backward():
+            if module.training and not self.guard.claim():
+                return None
             self.root, self.model, self.entered = module, None, False
             self.begin(module, args)
         return None
@@ -79,7 +81,7 @@ class ForwardHooks:
         return self.ran[step]
 
     def after(self, module, args, kwargs, output):
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or self.guard.elsewhere():
             return None
         if module is not self.root:
             if self.recorder.sampled and self.root is not None and not in_backward():

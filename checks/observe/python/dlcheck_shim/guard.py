@@ -1,30 +1,70 @@
-"""Keeps every failure of the probe away from the program.
+"""Keeps every failure of the probe away from the program, and the probe to one thread of it.
 
 Each hook belongs to a family. The first exception of a family is written down and switches that
 family off; the others go on. Our own tests set DLCHECK_SHIM_RAISE=1, and then nothing is swallowed.
+
+Watched is the thread of the first training event: to read the gradients of another one while it
+works on them is to read memory that may be gone.
 """
 
 import functools
 import os
+import threading
+
+import torch
 
 RAISES = os.environ.get("DLCHECK_SHIM_RAISE") == "1"
 
 
 class Guard:
-    def __init__(self, report):
-        """`report` takes the name of a family and the exception that ended it."""
-        self.report = report
+    def __init__(self, report, report_unseen):
+        """`report` takes the name of a family and the exception that ended it; `report_unseen` the
+        number of threads that train and are not watched."""
+        self.report, self.report_unseen = report, report_unseen
         self.failed = set()
+        self.reset()
 
-    def isolated(self, family):
-        """A decorator: the function gives None when its family is off or fails."""
+    def reset(self):
+        self.thread, self.others, self.lock = None, set(), threading.Lock()
+        self.in_backward = False  # the watched thread waits for a backward of its own
+
+    def elsewhere(self):
+        """True in a thread that is not watched."""
+        here = threading.get_ident()
+        if self.thread is None or here == self.thread:
+            return False
+        # The engine's own threads run hooks of the backward that the watched one waits for.
+        ours = self.in_backward and torch._C._current_graph_task_id() != -1
+        return not ours or here in self.others
+
+    def claim(self):
+        """At a training event: the first one decides which thread is watched. True in that one."""
+        with self.lock:
+            if self.thread is None:
+                self.thread = threading.get_ident()
+        return not self.elsewhere()
+
+    def trains_here(self):
+        """At a backward or a step: as `claim`, and counts the threads that are not watched."""
+        if self.claim():
+            return True
+        here = threading.get_ident()
+        with self.lock:
+            if here not in self.others:
+                self.others.add(here)
+                self.report_unseen(len(self.others))
+        return False
+
+    def isolated(self, family, anywhere=False):
+        """A decorator: the function gives None when its family is off or fails, and in a thread
+        that is not watched unless `anywhere`."""
 
         def decorate(body):
             failed = self.failed
 
             @functools.wraps(body)
             def call(*args, **kwargs):
-                if family in failed:
+                if family in failed or not anywhere and self.elsewhere():
                     return None
                 try:
                     return body(*args, **kwargs)

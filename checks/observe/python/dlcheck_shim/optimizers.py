@@ -21,6 +21,7 @@ class Watched:
         self.ordinal, self.name = ordinal, f"optimizer#{ordinal}"
         self.thing = recorder.thing("optimizer", ordinal, "")
         recorder.attribute(self.thing, "type", type(optimizer).__name__)
+        self.elsewhere = False  # its last step was in a thread that is not watched
         self.groups = []  # things
         self.things = IdentityMap()  # of its parameters
         self.size = -1  # parameters when they were last named
@@ -41,7 +42,17 @@ class Optimizers:
         if watched is None:
             watched = Watched(self.recorder, optimizer, len(self.watched.entries))
             self.watched.set(optimizer, watched)
+        watched.elsewhere = False
         return watched
+
+    def leave_alone(self, optimizer):
+        """It steps in a thread that is not watched, so its gradients are not ours to read."""
+        watched = self.watched.get(optimizer)
+        if watched is not None:
+            watched.elsewhere = True
+
+    def ours(self):
+        return [(optimizer, w) for optimizer, w in self.watched.items() if not w.elsewhere]
 
     def name_parameters(self, optimizer, watched):
         """Gives its parameters their things; again when some were added, and now and then.

@@ -13,7 +13,7 @@ from .optimizers import next_to_copy, parameters_of, rate_of, remember
 
 class StepHooks:
     def __init__(self, guard, recorder, sites, models, optimizers, uncleared):
-        self.recorder, self.sites = recorder, sites
+        self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers, self.uncleared = models, optimizers, uncleared
         self.last_end, self.active = None, None
         self.ended = False  # a step call ended since a scaler last asked
@@ -25,7 +25,12 @@ class StepHooks:
 
     def before(self, optimizer, args, kwargs):
         """Gives new arguments only when there is a closure, which is then watched too."""
-        if torch.compiler.is_compiling() or not self.enter(optimizer):
+        if torch.compiler.is_compiling():
+            return None
+        if not self.guard.trains_here():
+            self.optimizers.leave_alone(optimizer)
+            return None
+        if not self.enter(optimizer):
             return None
         return self.measure_before(optimizer, self.active, args, kwargs)
 
@@ -117,6 +122,8 @@ class StepHooks:
     def after(self, optimizer, args, kwargs):
         watched = self.optimizers.watched.get(optimizer)
         if torch.compiler.is_compiling() or watched is None or self.active is not watched:
+            return
+        if self.guard.elsewhere():
             return
         self.measure_after(optimizer, watched)
         self.end("step", watched)

@@ -30,7 +30,7 @@ class Uncleared:
     def before_backward(self):
         if not self.optimizers.watched.entries:
             return
-        for optimizer, watched in self.optimizers.watched.items():
+        for optimizer, watched in self.optimizers.ours():
             candidate = self.candidates.get(watched.thing)
             if candidate is not None:
                 self.look_again(watched, candidate)
@@ -104,7 +104,7 @@ def close(one, other):
 def held_norms(optimizers, recorder, site):
     """Writes what the gradients hold before the first backward after a step."""
     with torch.no_grad():
-        for optimizer, watched in optimizers.watched.items():
+        for optimizer, watched in optimizers.ours():
             owners = [p for p in parameters_of(optimizer) if p.grad is not None]
             if not owners:
                 continue

@@ -29,7 +29,8 @@ from .wrapping import followed_by, replace
 class Watch:
     def __init__(self, request):
         self.recorder = recorder = Recorder(request, process_attributes())
-        self.guard = Guard(self.write_failure)
+        self.guard = Guard(self.write_failure, self.write_unseen)
+        recorder.on_fork.append(self.guard.reset)
         sites = Sites(recorder)
         self.models = models = Models(recorder)
         optimizers = Optimizers(recorder, models)
@@ -59,7 +60,7 @@ class Watch:
             self.calls.watch_numpy(numpy)
         if experimenting:
             experiments.begin(self.recorder.request, self, ending)
-        atexit.register(self.guard.isolated("exit")(self.recorder.finish))
+        atexit.register(self.guard.isolated("exit", anywhere=True)(self.recorder.finish))
 
     def watched_backward(self, original):
         return watched_backward(original, self.backwards)
@@ -88,6 +89,9 @@ class Watch:
     def write_failure(self, family, error):
         text = f"{type(error).__name__}: {error}"
         self.recorder.attribute(0, f"hook_failed/{family}", text)
+
+    def write_unseen(self, threads):
+        self.recorder.attribute(0, "unseen_threads", threads)
 
 
 def process_attributes():

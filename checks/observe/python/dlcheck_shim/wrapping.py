@@ -1,6 +1,7 @@
 """Puts a function of the probe around a function of the program's libraries."""
 
 import functools
+import threading
 
 import torch
 
@@ -26,17 +27,17 @@ def followed_by(observe):
 
     Calls from compiled code, and calls that the original makes to itself, are passed through.
     """
-    inside = [False]
+    inside = threading.local()  # has `.it` while this thread is in the original
 
     def make(original):
         def stand_in(*args, **kwargs):
-            if torch.compiler.is_compiling() or inside[0]:
+            if torch.compiler.is_compiling() or getattr(inside, "it", False):
                 return original(*args, **kwargs)
-            inside[0] = True
+            inside.it = True
             try:
                 result = original(*args, **kwargs)
             finally:
-                inside[0] = False
+                inside.it = False
             observe(result, args, kwargs)
             return result
 
