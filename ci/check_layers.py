@@ -34,10 +34,10 @@ FUNCTION_LIMIT = 40
 
 # File: its own limit and the reason.
 LARGER = {
-    "checks/catalog/optimizer/stale_gradients.cc": (160, "five examples: sampled steps and gaps"),
-    "checks/catalog/start/wrong_initial_loss.cc": (190, "five settings, each with its measurement"),
-    "checks/catalog/capacity/unfittable_batch.cc": (160, "a ladder of four experiments"),
-    "checks/catalog/gradients/exploding.cc": (170, "three settings, each with its measurement"),
+    "checks/catalog/optimizer/stale_gradients.cc": (170, "five examples: sampled steps and gaps"),
+    "checks/catalog/start/wrong_initial_loss.cc": (200, "five settings, each with its measurement"),
+    "checks/catalog/capacity/unfittable_batch.cc": (175, "a ladder of four experiments, and who is not to be judged by it"),
+    "checks/catalog/gradients/exploding.cc": (190, "three settings, each with its measurement"),
 }
 
 INCLUDE = re.compile(r'^#include "([^"]+)"')

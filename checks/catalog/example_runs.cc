@@ -24,6 +24,7 @@ void AddStep(RunBuilder& run, const StepValues& values) {
     run.Quantity(Quantity::kHeldGradientNorm, "parameter", "trunk.weight", *values.held);
     run.Quantity(Quantity::kHeldGradientNorm, "parameter", "head.weight", *values.held);
   }
+  if (values.uncleared) run.Event(Event::kUncleared, 2);
   if (values.trunk_gradient) {
     run.Quantity(Quantity::kGradientNorm, "parameter", "trunk.weight", *values.trunk_gradient,
                  values.nonfinite);

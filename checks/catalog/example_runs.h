@@ -16,6 +16,7 @@ struct StepValues {
   std::optional<double> trunk_gradient = 0.1;  // none: the gradient is none
   std::optional<double> head_gradient = 0.2;
   std::optional<double> held;  // what both gradients hold before the first backward
+  bool uncleared = false;      // and still hold when the step consumes them
   double nonfinite = 0;        // elements of the trunk's gradient
 };
 

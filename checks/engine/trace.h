@@ -40,6 +40,7 @@ struct Sample {
   uint64_t order = 0;
   double value = 0, aux = 0;
   SiteId site = 0;
+  ThingId owner = 0;  // the optimizer or model it belongs to
   uint16_t rank = 0;
   uint16_t micro_step = 0;  // saturates
 };
@@ -77,6 +78,9 @@ class Trace {
   // Empty if the thing has no such attribute.
   std::string_view Attribute(ThingId thing, std::string_view key) const;
   std::string_view ProcessAttribute(std::string_view key) const;
+  const std::map<std::string, std::string, std::less<>>& ProcessAttributes() const {
+    return process_;
+  }
 
   std::vector<ThingId> ThingsOfKind(std::string_view kind) const;
 

@@ -47,6 +47,7 @@ class ProcessReader {
                         .value = record.value,
                         .aux = record.aux,
                         .site = Joined(sites_, record.site),
+                        .owner = Joined(things_, record.owner),
                         .rank = record.rank,
                         .micro_step = static_cast<uint16_t>(std::min(record.micro_step, kMost))});
       return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace dlcheck {
 namespace {
@@ -36,6 +37,15 @@ void AddStale(const Gradients::Parameter& parameter, std::map<int64_t, Clearing:
   }
 }
 
+// Steps in which a probe saw, as the gradients were consumed, that nothing had cleared them.
+std::set<int64_t> ConfirmedSteps(const Trace& trace) {
+  std::set<int64_t> steps;
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event == Event::kUncleared && !event.gap) steps.insert(event.step);
+  }
+  return steps;
+}
+
 }  // namespace
 
 absl::StatusOr<Clearing> Clearing::From(const Run& run) {
@@ -48,6 +58,11 @@ absl::StatusOr<Clearing> Clearing::From(const Run& run) {
     ++clearing.parameters;
     AddStale(parameter, stale);
   }
+  // What a gradient held at the first backward counts only if it was still there, by the probe's
+  // own look, when the step consumed it: another model's gradient may be cleared in between.
+  std::erase_if(stale, [confirmed = ConfirmedSteps(run.trace)](const auto& update) {
+    return !confirmed.contains(update.first);
+  });
   for (const Occurrence& event : run.trace.Events()) {
     if (event.event == Event::kStep) clearing.updates_judged += static_cast<int64_t>(event.count);
     if (event.event == Event::kBackward && !event.gap && event.micro_step == 0) {

@@ -8,12 +8,11 @@ namespace {
 
 using List = std::vector<Finiteness::Seen> Finiteness::Step::*;
 
-// The lists in the order in which a value spreads.
 constexpr std::pair<Quantity, List> kLists[] = {
-    {Quantity::kInputNorm, &Finiteness::Step::inputs},
     {Quantity::kLoss, &Finiteness::Step::losses},
     {Quantity::kGradientNorm, &Finiteness::Step::gradients},
     {Quantity::kWeightNorm, &Finiteness::Step::weights},
+    {Quantity::kInputNorm, &Finiteness::Step::inputs},
 };
 
 // A norm overflows where its elements need not, so the count of elements decides where there is
@@ -29,11 +28,14 @@ absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
   const Trace& trace = run.trace;
   Finiteness finiteness;
   std::map<int64_t, Step> steps;
+  // Inputs come last: an infinite mask, or a NaN that stands for a missing value, is nobody's fault
+  // unless something that is trained or minimised is not finite in the same step.
   for (const auto& [quantity, list] : kLists) {
     for (const ThingId thing : trace.ThingsWith(quantity)) {
       for (const Sample& sample : trace.Series(quantity, thing)) {
         ++finiteness.values_judged;
         if (!IsNonFinite(quantity, sample)) continue;
+        if (quantity == Quantity::kInputNorm && !steps.contains(sample.step)) continue;
         Step& step = steps[sample.step];
         step.step = sample.step;
         (step.*list)

@@ -1,6 +1,6 @@
 #include "checks/signals/gradients.h"
 
-#include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -21,6 +21,44 @@ std::set<std::pair<int, std::string>> ModulesTrained(const Trace& trace) {
   return modules;
 }
 
+// Number of sampled steps by ordinal of the optimizer.
+std::map<int, int64_t> StepsByOptimizer(const Trace& trace) {
+  std::map<int, int64_t> steps;
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event == Event::kStep && !event.gap) ++steps[trace.thing(event.thing).ordinal];
+  }
+  return steps;
+}
+
+// "optimizer#1/group#0" gives 1; -1 for none.
+int OptimizerOrdinal(const std::string& optimizer) {
+  int ordinal = -1;
+  const size_t mark = optimizer.find('#');
+  if (mark == std::string::npos) return -1;
+  const std::string digits = optimizer.substr(mark + 1, optimizer.find('/') - mark - 1);
+  return absl::SimpleAtoi(digits, &ordinal) ? ordinal : -1;
+}
+
+// Marks the parameters whose module ran before that of any other optimized parameter of their
+// model.
+void MarkFirstToRun(const Trace& trace, Gradients& gradients,
+                    const std::vector<std::string>& modules) {
+  std::map<std::pair<int, std::string>, std::vector<size_t>> owned;
+  for (size_t i = 0; i < modules.size(); ++i) {
+    const Gradients::Parameter& parameter = gradients.parameters[i];
+    if (parameter.optimizer.empty() || !parameter.requires_grad) continue;
+    owned[{parameter.model, modules[i]}].push_back(i);
+  }
+  std::set<int> done;
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event != Event::kForward || event.gap || event.value == 0) continue;
+    const NamedThing& module = trace.thing(event.thing);
+    const auto found = owned.find({module.ordinal, module.name});
+    if (found == owned.end() || !done.insert(module.ordinal).second) continue;
+    for (const size_t i : found->second) gradients.parameters[i].first_to_run = true;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<Gradients> Gradients::From(const Run& run) {
@@ -32,6 +70,8 @@ absl::StatusOr<Gradients> Gradients::From(const Run& run) {
   }
   if (gradients.steps.empty()) return absl::NotFoundError("no optimizer step was seen");
   const auto modules = ModulesTrained(trace);
+  const std::map<int, int64_t> steps = StepsByOptimizer(trace);
+  std::vector<std::string> module_names;
   for (const ThingId id : trace.ThingsOfKind("parameter")) {
     Parameter parameter;
     parameter.name = trace.Display(id);
@@ -48,8 +88,12 @@ absl::StatusOr<Gradients> Gradients::From(const Run& run) {
     parameter.weight = trace.Series(Quantity::kWeightNorm, id);
     parameter.gradient_seen =
         !parameter.consumed.empty() || trace.Attribute(id, "gradient_seen") == "1";
+    const auto own = steps.find(OptimizerOrdinal(parameter.optimizer));
+    parameter.optimizer_steps = own == steps.end() ? 0 : own->second;
+    module_names.emplace_back(trace.Attribute(id, "module"));
     gradients.parameters.push_back(std::move(parameter));
   }
+  MarkFirstToRun(trace, gradients, module_names);
   return gradients;
 }
 

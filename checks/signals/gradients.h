@@ -25,6 +25,8 @@ struct Gradients {
     bool orphan = false;      // in an optimizer, but of no model that ran
     bool module_ran = false;  // its module ran in a training forward
     bool gradient_seen = false;
+    bool first_to_run = false;    // of all optimized parameters of its model, in a training forward
+    int64_t optimizer_steps = 0;  // sampled steps of its own optimizer
     // Valid as long as the run. Norms as the step consumed them, and as held before the first
     // backward.
     std::span<const Sample> consumed, held, weight;

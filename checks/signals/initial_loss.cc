@@ -25,12 +25,17 @@ absl::StatusOr<InitialLoss> InitialLoss::From(const Run& run) {
   if (independent.empty() || constant.empty()) {
     return absl::NotFoundError("the initial loss was recorded only in part");
   }
+  double batch = 0;
+  for (const ThingId thing : trace.ThingsWith(Quantity::kLoss)) {
+    batch = trace.Series(Quantity::kLoss, thing).front().aux;
+  }
   const Sample& initial = trace.Series(Quantity::kInitialLoss, loss).front();
   return InitialLoss{.initial = initial.value,
                      .independent = independent.front().value,
                      .constant = constant.front().value,
                      .samples = initial.aux,
                      .classes = constant.front().aux,
+                     .batch = batch,
                      .kind = std::string(trace.Attribute(loss, "kind"))};
 }
 

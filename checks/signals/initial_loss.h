@@ -16,6 +16,7 @@ struct InitialLoss {
   double initial = 0, independent = 0, constant = 0;
   double samples = 0;
   double classes = 0;  // 0 for regression
+  double batch = 0;    // samples of the first training loss; 0 if unknown
   std::string kind;
 
   // Errors: NotFound if the probe saw no outputs with their targets; FailedPrecondition if weights

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/numbers.h"
+#include "checks/signals/initial_loss.h"
 #include "checks/signals/statistics.h"
 
 namespace dlcheck {
@@ -14,6 +15,7 @@ absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
   LossCurve curve;
   for (const ThingId thing : trace.ThingsWith(Quantity::kLoss)) {
     for (const Sample& sample : trace.Series(Quantity::kLoss, thing)) {
+      if (curve.samples == 0) curve.samples = sample.aux;
       auto& [sum, count] = sums[sample.step];
       sum += sample.value;
       ++count;
@@ -27,6 +29,7 @@ absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
     (void)absl::SimpleAtoi(std::string(trace.Attribute(thing, "classes")), &curve.classes);
   }
   for (const auto& [step, sum] : sums) curve.points.push_back({step, sum.first / sum.second});
+  curve.loaded = LoadedBeforeStart(trace);
   if (curve.points.empty()) return absl::NotFoundError("no backward call from a loss was seen");
   return curve;
 }

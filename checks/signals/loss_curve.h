@@ -21,6 +21,12 @@ struct LossCurve {
   std::string kind;           // cross_entropy, nll, mse, ...; empty if the probe could not tell
   double label_smoothing = 0;
   int64_t classes = 0;  // 0 if unknown
+  double samples = 0;   // of the first loss; 0 if unknown
+  bool loaded = false;  // state was loaded before the first step
+
+  // As many classes as samples: each sample is told from the others of its batch (contrastive
+  // losses, whose floor is not zero).
+  bool is_contrastive() const { return classes > 1 && static_cast<double>(classes) == samples; }
 
   // Errors: NotFound if no backward call from a loss was seen.
   static absl::StatusOr<LossCurve> From(const Run& run);

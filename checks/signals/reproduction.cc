@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "checks/signals/initial_loss.h"
+
 namespace dlcheck {
 namespace {
 
@@ -32,6 +34,7 @@ absl::StatusOr<Reproduction> Reproduction::From(const Run& run) {
     if (event.event == Event::kStep) break;
     if (event.event == Event::kSeeded) reproduction.seeded = true;
   }
+  reproduction.loaded = LoadedBeforeStart(trace);
   reproduction.nondeterministic = std::string(trace.ProcessAttribute("nondeterministic"));
   return reproduction;
 }

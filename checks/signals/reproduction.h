@@ -21,6 +21,7 @@ struct Reproduction {
     double value, aux;
   };
   std::vector<Value> values;     // by step; within a step weights, batch, loss
+  bool loaded = false;           // state was loaded before the first step
   bool seeded = false;           // the program set a seed before its first step
   std::string nondeterministic;  // what was declared not to be deterministic; empty if nothing
 

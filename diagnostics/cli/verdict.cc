@@ -34,14 +34,30 @@ std::string Rejection(const Evidence& evidence) {
   return "";
 }
 
+// Attributes of a process that say what of it was not seen.
+bool SpeaksOfALoss(std::string_view key) {
+  return key == "quiet" || key == "damaged" || key == "unseen_threads" ||
+         key.starts_with("hook_failed/");
+}
+
+std::string LossOf(std::string_view key, const std::string& reason) {
+  if (key == "unseen_threads") return "it trains in several threads, of which one was watched";
+  if (key.starts_with("hook_failed/")) {
+    return StrCat("dlcheck's own hook '", key.substr(key.find('/') + 1),
+                  "' failed and was switched "
+                  "off: ",
+                  reason);
+  }
+  return reason;
+}
+
 // What the record files themselves say was lost, one line each.
 void PrintLosses(const Evidence& evidence) {
   for (const auto& [experiment, run] : evidence.runs()) {
-    for (const char* key : {"quiet", "damaged"}) {
-      const std::string_view reason = run.trace.ProcessAttribute(key);
-      if (reason.empty()) continue;
+    for (const auto& [key, reason] : run.trace.ProcessAttributes()) {
+      if (!SpeaksOfALoss(key)) continue;
       std::fprintf(stderr, "dlcheck  recording of '%s' is not complete: %s\n",
-                   Describe(experiment).c_str(), std::string(reason).c_str());
+                   Describe(experiment).c_str(), LossOf(key, reason).c_str());
     }
   }
 }

@@ -42,6 +42,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, 
   const LossCurve& without = extended ? *blind_longer : *blind;
   const double late_with = with.LateMedian(kLate);
   const double late_without = without.LateMedian(kLate);
+  if (with.loaded != without.loaded) {
+    return absl::FailedPreconditionError("one of the two runs began from what another had saved");
+  }
   if (!std::isfinite(late_with) || !std::isfinite(late_without)) {
     return absl::FailedPreconditionError("the losses are not finite");
   }

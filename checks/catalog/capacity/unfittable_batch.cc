@@ -4,7 +4,9 @@
 
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
+#include "checks/engine/status.h"
 #include "checks/engine/text.h"
+#include "checks/signals/gradients.h"
 #include "checks/signals/loss_curve.h"
 
 namespace dlcheck::capacity {
@@ -52,14 +54,38 @@ absl::StatusOr<double> LeftAfter(const IfSeen<During<kExperiment, LossCurve>>& r
   return Left(*run);
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kOneBatch, LossCurve>& loss,
+// Numbers that a batch asks for: one a sample, or one a sample and class.
+double Demanded(const LossCurve& loss) {
+  return loss.samples * static_cast<double>(std::max<int64_t>(1, loss.classes));
+}
+
+// Why this program cannot be judged by fitting a batch, if it cannot.
+absl::Status Judgeable(const LossCurve& plain, const LossCurve& loss, const Gradients& gradients) {
+  double elements = 0;
+  for (const Gradients::Parameter& parameter : gradients.parameters) elements += parameter.elements;
+  if (elements < Demanded(loss)) {
+    return absl::FailedPreconditionError(
+        StrCat("the model has ", elements, " numbers to learn ", Demanded(loss), " by heart"));
+  }
+  if (loss.is_contrastive()) {
+    return absl::FailedPreconditionError("a contrastive loss cannot come near zero");
+  }
+  if (loss.loaded && !plain.loaded) {
+    return absl::FailedPreconditionError("the run on one batch began from what another had saved");
+  }
+  if (!std::isfinite(loss.points.front().loss)) {
+    return absl::FailedPreconditionError("the first loss is not finite");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& plain,
+                              const Gradients& gradients, const During<kOneBatch, LossCurve>& loss,
                               const IfSeen<During<kOneBatchFaster, LossCurve>>& faster,
                               const IfSeen<During<kOneBatchSlower, LossCurve>>& slower,
                               const IfSeen<During<kOneBatchLonger, LossCurve>>& longer) {
   const auto points = static_cast<int64_t>(loss->points.size());
-  if (!std::isfinite(loss->points.front().loss)) {
-    return absl::FailedPreconditionError("the first loss is not finite");
-  }
+  DLCHECK_RETURN_IF_ERROR(Judgeable(plain, *loss, gradients));
   double best = Left(*loss);
   for (const absl::StatusOr<double>& left :
        {LeftAfter(faster), LeftAfter(slower), LeftAfter(longer)}) {
@@ -90,7 +116,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kOneBatch, 
 }
 
 Evidence FitsTo(double floor) {
-  Evidence evidence;
+  RunBuilder plain = TwoLayers();
+  AddStep(plain, {.held = {}});
+  Evidence evidence = PlainOnly(plain);
   for (const Experiment& experiment :
        {kOneBatch, kOneBatchFaster, kOneBatchSlower, kOneBatchLonger}) {
     evidence.Add(experiment, LossesOnly(FallingLosses(static_cast<int>(experiment.steps), floor)));
@@ -116,7 +144,9 @@ Check UnfittableBatch() {
           "Look between logits and loss: a softmax before cross_entropy, a ReLU on the logits, "
           "targets in another order than the outputs, a part of the model that is detached.",
       .limits =
-          "Samples that are equal but labelled differently cannot be fitted. A loss with further "
+          "A model with fewer numbers than the batch asks for, and a contrastive loss, are not "
+          "judged. Samples that are equal but labelled differently cannot be fitted. A loss with "
+          "further "
           "terms has a floor that is not known; for losses other than cross-entropy and squared "
           "error the finding is a warning.",
       .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: overfit one batch",

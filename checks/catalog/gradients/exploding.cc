@@ -43,12 +43,14 @@ struct Outbreak {
   double norm, median;
 };
 
-// Global norm by sampled step.
-std::map<int64_t, double> GlobalNorms(const Gradients& gradients) {
-  std::map<int64_t, double> norms;
+// Global norm by sampled step, apart for each optimizer: the networks of a GAN, and the phases of a
+// training in several, have nothing to do with each other's size.
+std::map<ThingId, std::map<int64_t, double>> GlobalNorms(const Gradients& gradients) {
+  std::map<ThingId, std::map<int64_t, double>> norms;
   for (const Gradients::Parameter& parameter : gradients.parameters) {
     for (const Sample& sample : parameter.consumed) {
-      norms[sample.step] = std::hypot(norms[sample.step], sample.value);
+      double& norm = norms[sample.owner][sample.step];
+      norm = std::hypot(norm, sample.value);
     }
   }
   return norms;
@@ -80,36 +82,43 @@ std::vector<Outbreak> Outbreaks(const std::map<int64_t, double>& norms, double r
   return outbreaks;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
-  const std::map<int64_t, double> norms = GlobalNorms(gradients);
-  if (norms.size() <= kSettled) {
-    return absl::NotFoundError(StrCat("only ", Counted(static_cast<int64_t>(norms.size()), "step"),
-                                      " with gradients; more than ", kSettled, " are needed"));
-  }
-  Verdict verdict{.findings = {},
-                  .judged = StrCat(Counted(static_cast<int64_t>(norms.size()), "sampled step"))};
-  const std::vector<Outbreak> outbreaks = Outbreaks(norms, settings[kRatio]);
-  if (outbreaks.empty()) return verdict;
+Finding FoundIn(const std::vector<Outbreak>& outbreaks, const Settings& settings) {
   const Outbreak& worst = *std::max_element(
       outbreaks.begin(), outbreaks.end(),
       [](const Outbreak& a, const Outbreak& b) { return a.norm / a.median < b.norm / b.median; });
   const double ratio = worst.norm / worst.median;
+  const auto count = static_cast<int64_t>(outbreaks.size());
   const bool reported =
-      static_cast<double>(outbreaks.size()) >= settings[kOutbreaks] || ratio > settings[kExtreme];
-  verdict.findings.push_back(
-      {.severity = reported ? Severity::kWarning : Severity::kNote,
-       .message = StrCat("The gradient explodes: its global norm was ", Short(ratio),
-                         " times the usual at step ", worst.step, " (", Short(worst.norm),
-                         " against a median of ", Short(worst.median), "), and more than ",
-                         settings[kRatio], " times in ",
-                         Counted(static_cast<int64_t>(outbreaks.size()), "sampled step"),
-                         " from step ", outbreaks.front().step, " on."),
-       .places = {},
-       .first_step = outbreaks.front().step,
-       .last_step = outbreaks.back().step,
-       .count = static_cast<int64_t>(outbreaks.size()),
-       .measured = ratio,
-       .bound = settings[kRatio]});
+      static_cast<double>(count) >= settings[kOutbreaks] || ratio > settings[kExtreme];
+  return {.severity = reported ? Severity::kWarning : Severity::kNote,
+          .message = StrCat("The gradient explodes: its global norm was ", Short(ratio),
+                            " times the usual at step ", worst.step, " (", Short(worst.norm),
+                            " against a median of ", Short(worst.median), "), and more than ",
+                            settings[kRatio], " times in ", Counted(count, "sampled step"),
+                            " from step ", outbreaks.front().step, " on."),
+          .places = {},
+          .first_step = outbreaks.front().step,
+          .last_step = outbreaks.back().step,
+          .count = count,
+          .measured = ratio,
+          .bound = settings[kRatio]};
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
+  Verdict verdict;
+  size_t judged = 0, most = 0;
+  for (const auto& [optimizer, norms] : GlobalNorms(gradients)) {
+    most = std::max(most, norms.size());
+    if (norms.size() <= kSettled) continue;
+    judged += norms.size();
+    const std::vector<Outbreak> outbreaks = Outbreaks(norms, settings[kRatio]);
+    if (!outbreaks.empty()) verdict.findings.push_back(FoundIn(outbreaks, settings));
+  }
+  if (judged == 0) {
+    return absl::NotFoundError(StrCat("only ", Counted(static_cast<int64_t>(most), "step"),
+                                      " with gradients; more than ", kSettled, " are needed"));
+  }
+  verdict.judged = Counted(static_cast<int64_t>(judged), "sampled step");
   return verdict;
 }
 
@@ -132,7 +141,8 @@ Check Exploding() {
           "A few steps with a huge gradient throw the weights far away, or make clipping discard "
           "nearly all of the batch.",
       .method =
-          "Global norm of the gradients as the step consumed them, against the median of up to "
+          "Global norm of each optimizer's gradients as its step consumed them, against the median "
+          "of up to "
           "100 sampled steps before it, after the first 50; a step also has to exceed twice "
           "the largest norm of those 50.",
       .fix =

@@ -39,7 +39,8 @@ Finding Found(Severity severity, std::string message, const std::vector<std::str
 
 // The parameters that should have a gradient, by what they lack.
 struct Lacking {
-  std::vector<std::string> absent, unused, zero;
+  std::vector<std::string> absent, unused, zero_matrices, zero_vectors;
+  bool cut_off = false;  // what runs first has no gradient: the path to the loss is cut behind it
   int64_t judged = 0;
 };
 
@@ -47,11 +48,14 @@ Lacking Sort(const Gradients& gradients, double enough) {
   Lacking lacking;
   for (const Gradients::Parameter& parameter : gradients.parameters) {
     if (parameter.optimizer.empty() || !parameter.requires_grad || parameter.orphan) continue;
+    if (static_cast<double>(parameter.optimizer_steps) < enough) continue;
     ++lacking.judged;
     if (parameter.consumed.empty()) {
       (parameter.module_ran ? lacking.absent : lacking.unused).push_back(parameter.name);
+      lacking.cut_off = lacking.cut_off || (parameter.module_ran && parameter.first_to_run);
     } else if (static_cast<double>(parameter.consumed.size()) >= enough && AllZero(parameter)) {
-      lacking.zero.push_back(parameter.name);
+      (parameter.is_matrix() ? lacking.zero_matrices : lacking.zero_vectors)
+          .push_back(parameter.name);
     }
   }
   return lacking;
@@ -64,23 +68,26 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
     return absl::NotFoundError(
         StrCat("only ", Counted(steps, "step"), " of the ", settings[kSteps], " that are needed"));
   }
-  const auto [absent, unused, zero, judged] = Sort(gradients, settings[kSteps]);
-  Verdict verdict{.findings = {}, .judged = JudgedParameters(judged, gradients)};
-  const auto report = [&, judged = judged](Severity severity, const std::vector<std::string>& names,
-                                           const std::string& fate) {
+  const Lacking lacking = Sort(gradients, settings[kSteps]);
+  Verdict verdict{.findings = {}, .judged = JudgedParameters(lacking.judged, gradients)};
+  const auto report = [&](Severity severity, const std::vector<std::string>& names,
+                          const std::string& fate) {
     if (names.empty()) return;
-    verdict.findings.push_back(Found(severity,
-                                     StrCat(names.size(), " of ", judged, " optimized parameters (",
-                                            Listed(names), ") ", fate, "."),
-                                     names, gradients));
+    verdict.findings.push_back(
+        Found(severity,
+              StrCat(names.size(), " of ", lacking.judged, " optimized parameters (", Listed(names),
+                     ") ", fate, "."),
+              names, gradients));
   };
-  const std::string span = StrCat("in any of ", Counted(steps, "sampled step"));
-  report(Severity::kError, absent,
-         StrCat("got no gradient ", span, ", although their module ran in training"));
-  report(Severity::kWarning, zero,
-         StrCat("had a gradient of exactly zero in all of ", Counted(steps, "sampled step")));
-  report(Severity::kNote, unused,
-         StrCat("got no gradient ", span, "; their module never ran in a training forward"));
+  const std::string span = Counted(steps, "sampled step");
+  const std::string zero = StrCat("had a gradient of exactly zero in all of ", span);
+  report(lacking.cut_off ? Severity::kError : Severity::kWarning, lacking.absent,
+         StrCat("got no gradient in any of ", span, ", although their module ran in training"));
+  report(Severity::kWarning, lacking.zero_matrices, zero);
+  // In a difference of two outputs of one layer its bias cancels exactly, as in a critic's loss.
+  report(Severity::kNote, lacking.zero_vectors, zero);
+  report(Severity::kNote, lacking.unused,
+         StrCat("got no gradient; their module did not run in the training forwards of ", span));
   return verdict;
 }
 

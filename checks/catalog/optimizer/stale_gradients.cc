@@ -62,13 +62,14 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Clearing& clearing) {
 }
 
 // Both gradients hold `held` before the first backward of the last step, after consuming 0.5 each.
-Evidence Holding(double held) {
+Evidence Holding(double held, bool uncleared) {
   RunBuilder run = TwoLayers();
   for (int step = 0; step < 4; ++step) {
     const bool last = step == 3;
     AddStep(run, {.trunk_gradient = 0.5,
                   .head_gradient = 0.5,
-                  .held = last ? std::optional<double>(held) : std::nullopt});
+                  .held = last ? std::optional<double>(held) : std::nullopt,
+                  .uncleared = last && uncleared});
   }
   return PlainOnly(run);
 }
@@ -96,7 +97,8 @@ Check StaleGradients() {
           "with time and points into the past.",
       .method =
           "Norm of every gradient before the first backward of a step, against the norm that "
-          "the update before consumed: equal and not zero means that nothing cleared it. "
+          "the update before consumed: equal, not zero, and still so when the step consumes it, "
+          "means that nothing cleared it. "
           "Between sampled steps probes count the same by object and version.",
       .fix = "Call optimizer.zero_grad() before loss.backward() in every step.",
       .limits =
@@ -110,9 +112,12 @@ Check StaleGradients() {
       .live = true,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a zeroed gradient", Expect::kClean, [] { return Holding(0.0); }},
-                   {"a halved gradient", Expect::kClean, [] { return Holding(0.25); }},
-                   {"the gradient that was consumed", Expect::kFaulty, [] { return Holding(0.5); }},
+      .examples = {{"a zeroed gradient", Expect::kClean, [] { return Holding(0.0, false); }},
+                   {"a halved gradient", Expect::kClean, [] { return Holding(0.25, false); }},
+                   {"held through another model's backward, then cleared", Expect::kClean,
+                    [] { return Holding(0.5, false); }},
+                   {"the gradient that was consumed", Expect::kFaulty,
+                    [] { return Holding(0.5, true); }},
                    {"a gap in which all was cleared", Expect::kClean, [] { return GapWith(0); }},
                    {"a gap with one missed clearing", Expect::kFaulty, [] { return GapWith(1); }}},
   };

@@ -73,8 +73,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Gradients& gradients) {
     verdict.findings.push_back(
         Found(Severity::kWarning,
               StrCat(untracked.size(), " of ", judged, " trainable parameters (", Listed(untracked),
-                     ") receive gradients and are in no optimizer, so they keep "
-                     "their initial values."),
+                     ") receive gradients and are in no optimizer, which leaves "
+                     "them as they began."),
               untracked, gradients));
   }
   return verdict;

@@ -36,6 +36,10 @@ std::string Story(const Reproduction::Value& first, const Reproduction::Value& s
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Reproduction& first,
                               const During<kSameSeed, Reproduction>& second) {
+  if (first.loaded != second->loaded) {
+    return absl::FailedPreconditionError(
+        "only one of the two runs began from saved state, which the other may have written");
+  }
   const size_t count = std::min(first.values.size(), second->values.size());
   size_t at = 0;
   while (at < count && first.values[at].what == second->values[at].what &&
