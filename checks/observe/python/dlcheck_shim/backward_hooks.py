@@ -26,7 +26,7 @@ class BackwardHooks:
             if recorder.sampled and recorder.micro_step == 0:
                 held_norms(self.optimizers, recorder, site)
         thing, samples = self.losses.of_backward(loss)
-        if recorder.takes_scalars() and tensors.is_plain(loss) and loss.numel() == 1:
+        if recorder.takes_scalars() and is_number(loss):
             self.write_loss(loss, thing, samples, site)
         recorder.event("backward", thing, site=site)
 
@@ -43,6 +43,10 @@ class BackwardHooks:
 
     def after(self):
         self.recorder.micro_step += 1
+
+
+def is_number(loss):
+    return tensors.is_plain(loss) and loss.numel() == 1 and not loss.is_complex()
 
 
 def watched_backward(original, hooks):

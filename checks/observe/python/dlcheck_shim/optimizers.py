@@ -101,6 +101,13 @@ def parameters_of(optimizer):
     return [p for group in optimizer.param_groups for p in group["params"]]
 
 
+def closure_of(args, kwargs):
+    """The closure of a call of `step`; other arguments may stand in its place. `args` begin with
+    the optimizer."""
+    closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+    return closure if callable(closure) else None
+
+
 def next_to_copy(watched, parameters):
     """The parameters whose turn it is, as many as fit, so that a step's copies stay small."""
     on_host = not parameters or parameters[0].device.type == "cpu"

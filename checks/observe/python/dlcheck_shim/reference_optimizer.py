@@ -10,7 +10,7 @@ import types
 import torch
 
 from .identity import IdentityMap
-from .optimizers import parameters_of
+from .optimizers import closure_of, parameters_of
 from .wrapping import replace
 
 
@@ -32,8 +32,8 @@ class ReferenceOptimizers:
         return construct
 
     def make_step(self):
-        def step(optimizer, closure=None, **unused):
-            loss = None
+        def step(optimizer, *args, **kwargs):
+            loss, closure = None, closure_of((optimizer, *args), kwargs)
             if closure is not None:
                 with torch.enable_grad():
                     loss = closure()

@@ -1,5 +1,6 @@
 """Watches optimizer steps: what they consumed, what they did, and the clock of the process."""
 
+import cmath
 import math
 import resource
 import time
@@ -8,7 +9,7 @@ import torch
 
 from . import tensors
 from .digest import digest
-from .optimizers import next_to_copy, parameters_of, rate_of, remember
+from .optimizers import closure_of, next_to_copy, parameters_of, rate_of, remember
 
 
 class StepHooks:
@@ -20,6 +21,7 @@ class StepHooks:
         self.before_first_end, self.after_each = [], []  # functions without arguments
         self.enter = guard.isolated("clock")(self.enter)
         self.end = guard.isolated("clock")(self.end)
+        self.consume = guard.isolated("step")(self.consume)
         self.measure_before = guard.isolated("step")(self.measure_before)
         self.measure_after = guard.isolated("step")(self.measure_after)
 
@@ -51,7 +53,7 @@ class StepHooks:
                 self.copy_weights(optimizer, watched)
                 if self.recorder.digests:
                     self.digest_weights(optimizer, watched)
-        closure = kwargs.get("closure") or (args[1] if len(args) > 1 else None)
+        closure = closure_of(args, kwargs)
         if closure is None:
             self.consume(optimizer, watched)
             return None
@@ -65,9 +67,9 @@ class StepHooks:
             self.consume(optimizer, watched)
             return loss
 
-        if len(args) > 1:
-            return (args[0], run_and_look, *args[2:]), kwargs
-        return args, {**kwargs, "closure": run_and_look}
+        if "closure" in kwargs:
+            return args, {**kwargs, "closure": run_and_look}
+        return (args[0], run_and_look, *args[2:]), kwargs
 
     def copy_weights(self, optimizer, watched):
         chosen = next_to_copy(watched, parameters_of(optimizer))
@@ -200,4 +202,4 @@ def needs_norms(sentinel, gradients):
     gradient = sentinel.grad
     if gradient is None or not tensors.is_plain(gradient) or gradient.is_sparse:
         return False
-    return not math.isfinite(gradient.sum().item())
+    return not cmath.isfinite(gradient.sum().item())

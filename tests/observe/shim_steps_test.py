@@ -1,0 +1,68 @@
+"""Steps of unusual kinds: the program goes on as it does alone, and the probe still sees it."""
+
+import textwrap
+import unittest
+
+from tests.observe.reading import python, run_unwatched, run_watched
+
+START = textwrap.dedent(
+    """
+    import torch, torch.nn.functional as F
+    torch.manual_seed(1)
+    x, y = torch.randn(8, 3), torch.randint(2, (8,))
+    """
+)
+SCALED_STEP = START + textwrap.dedent(
+    """
+    class Scaled(torch.optim.SGD):
+        def step(self, scale=1.0):
+            with torch.no_grad():
+                for p in self.param_groups[0]["params"]:
+                    p.sub_(p.grad, alpha=0.1 * scale)
+    model = torch.nn.Linear(3, 2)
+    optimizer = Scaled(model.parameters(), lr=0.1)
+    for step in range(5):
+        optimizer.zero_grad()
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step(0.5)
+    print(model.weight.tolist())
+    """
+)
+COMPLEX = START + textwrap.dedent(
+    """
+    weight = torch.nn.Parameter(torch.randn(4, dtype=torch.cfloat))
+    optimizer = torch.optim.Adam([weight], lr=0.01)
+    def closure():
+        optimizer.zero_grad()
+        loss = (weight - 1j).abs().square().mean()
+        loss.backward()
+        return loss
+    for step in range(80):
+        {step}
+    print(weight.tolist())
+    """
+)
+
+
+class ShimSteps(unittest.TestCase):
+    def both(self, program):
+        alone = run_unwatched(python("-c", program))
+        watched = run_watched(python("-c", program))
+        self.assertEqual((watched.status, watched.out), (0, alone.out), watched.err)
+        return watched.main
+
+    def test_an_argument_that_is_no_closure_is_handed_on(self):
+        main = self.both(SCALED_STEP)
+        self.assertEqual(len(main.of("quantity", "update_norm")), 10)
+        run = run_watched(python("-c", SCALED_STEP), experiment="reference")
+        self.assertEqual(run.status, 0, run.err)
+
+    def test_complex_weights_are_measured(self):
+        for step in ("optimizer.step(closure)", "closure(); optimizer.step()"):
+            main = self.both(COMPLEX.format(step=step))
+            norms = [row for row in main.of("quantity", "gradient_norm") if row.step < 64]
+            self.assertEqual(len(norms), 64)
+
+
+if __name__ == "__main__":
+    unittest.main()
