@@ -42,6 +42,44 @@ COMPLEX = START + textwrap.dedent(
     print(weight.tolist())
     """
 )
+RAISES = START + textwrap.dedent(
+    """
+    def broken():
+        raise ValueError
+    other = torch.optim.SGD(torch.nn.Linear(1, 1).parameters(), lr=0.1)
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    for step in range(5):
+        for retry in range(step % 2):
+            try:
+                other.step(broken)
+            except ValueError:
+                pass
+        F.cross_entropy(model(x), y).backward()
+        optimizer.step()
+    """
+)
+POSITIONAL = START + textwrap.dedent(
+    """
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    y[:4] = 7
+    F.cross_entropy(model(x), y, None, None, 7, None, "mean", 0.25).backward()
+    optimizer.step()
+    """
+)
+SPREADS = START + textwrap.dedent(
+    """
+    model = torch.nn.Sequential(torch.nn.Linear(3, 64), torch.nn.ReLU(), torch.nn.Linear(64, 2))
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    for step in range(150):
+        optimizer.zero_grad()
+        hidden = model[0](x)
+        part = (hidden * 0).sum().sqrt() if step == 140 else 0  # its gradient is not finite
+        F.cross_entropy(model[2](torch.relu(hidden)) + part, y).backward()
+        optimizer.step()
+    """
+)
 
 
 class ShimSteps(unittest.TestCase):
@@ -62,6 +100,23 @@ class ShimSteps(unittest.TestCase):
             main = self.both(COMPLEX.format(step=step))
             norms = [row for row in main.of("quantity", "gradient_norm") if row.step < 64]
             self.assertEqual(len(norms), 64)
+
+    def test_a_step_that_raised_blinds_nobody(self):
+        main = self.both(RAISES)
+        self.assertEqual([row.step for row in main.of("event", "step")], list(range(5)))
+        self.assertEqual(len(main.of("event", "uncleared")), 4)
+
+    def test_options_without_a_name_are_understood(self):
+        main = self.both(POSITIONAL)
+        (initial,) = main.of("quantity", "initial_loss")
+        self.assertEqual(initial.aux, 4)
+        loss = main.attributes[("loss", "0", "cross_entropy")]
+        self.assertEqual(loss["label_smoothing"], "0.25")
+
+    def test_a_gradient_that_is_not_finite_below_the_head_is_kept(self):
+        found = [row for row in self.both(SPREADS).of("quantity", "gradient_norm")
+                 if row.aux and row.step == 140]  # fmt: skip
+        self.assertEqual({row.thing[1:] for row in found}, {("0", "weight"), ("0", "bias")})
 
 
 if __name__ == "__main__":

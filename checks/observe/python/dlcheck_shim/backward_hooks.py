@@ -8,9 +8,10 @@ from .uncleared import held_norms
 
 
 class BackwardHooks:
-    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards):
+    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards, steps):
         self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
+        self.steps = steps
         self.guard = guard
         self.before = guard.isolated("backward")(self.before)
         self.after = guard.isolated("backward")(self.after)
@@ -19,6 +20,7 @@ class BackwardHooks:
         recorder = self.recorder
         recorder.begin()
         self.forwards.forget()
+        self.steps.forget_raised()
         self.losses.end_evaluation()
         site = self.sites.current()
         if tensors.may_compute():

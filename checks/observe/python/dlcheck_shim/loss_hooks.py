@@ -4,6 +4,7 @@ Only these can be judged against an independent or a constant answer; another lo
 as the number a backward starts from.
 """
 
+import inspect
 import weakref
 
 import torch
@@ -16,6 +17,12 @@ KINDS = {
     "nll_loss": "nll",
     "mse_loss": "mse",
     "binary_cross_entropy_with_logits": "bce",
+}
+
+# Names of the parameters in the order in which they may be given without a name.
+ORDER = {
+    function: tuple(inspect.signature(getattr(torch.nn.functional, function)).parameters)
+    for function in KINDS
 }
 
 
@@ -34,27 +41,27 @@ class LossHooks:
 
     def seen(self, function, result, args, kwargs):
         """After a call of a loss function; `args` and `kwargs` are the caller's."""
-        output = args[0] if args else kwargs.get("input")
-        target = args[1] if len(args) > 1 else kwargs.get("target")
+        options = dict(zip(ORDER[function], args)) | kwargs
+        output, target = options.get("input"), options.get("target")
         if not (type(output) in tensors.PLAIN and type(target) in tensors.PLAIN):
             return
         samples = count_samples(function, output, target)
-        thing = self.things.get(function) or self.describe(function, output, kwargs)
+        thing = self.things.get(function) or self.describe(function, output, options)
         if result.requires_grad and torch.is_grad_enabled():
             self.last = (weakref.ref(result), thing, samples)
         elif tensors.is_plain(output) and tensors.may_compute():
-            self.add_to_evaluation(result, thing, samples, kwargs.get("reduction", "mean"))
+            self.add_to_evaluation(result, thing, samples, reduction_of(options))
         if self.untrained and tensors.is_plain(output) and tensors.may_compute():
             with torch.no_grad():
-                self.initial_of(function).add(output.detach(), target.detach(), kwargs)
+                self.initial_of(function).add(output.detach(), target.detach(), options)
 
-    def describe(self, function, output, kwargs):
+    def describe(self, function, output, options):
         thing = self.things[function] = self.recorder.thing("loss", 0, function)
         self.recorder.attribute(thing, "kind", KINDS[function])
         if function == "cross_entropy":
             self.recorder.attribute(thing, "classes", output.shape[1 if output.dim() > 1 else 0])
-        if kwargs.get("label_smoothing"):
-            self.recorder.attribute(thing, "label_smoothing", kwargs["label_smoothing"])
+        if options.get("label_smoothing"):
+            self.recorder.attribute(thing, "label_smoothing", options["label_smoothing"])
         return thing
 
     def unnamed(self):
@@ -103,6 +110,16 @@ class LossHooks:
             return
         value = float(total) / samples if self.recorder.sampled else 0.0
         self.recorder.event("evaluated", thing, value, float(samples))
+
+
+def reduction_of(options):
+    """The reduction, which older programs spell in two other options."""
+    average, reduce = options.get("size_average"), options.get("reduce")
+    if average is None and reduce is None:
+        return options.get("reduction", "mean")
+    if reduce is False:
+        return "none"
+    return "sum" if average is False else "mean"
 
 
 def count_samples(function, output, target):

@@ -7,8 +7,6 @@ import torch
 from .identity import IdentityMap
 from .tensors import is_plain
 
-# So many parameters from the input on are near it.
-FIRST_PARAMETERS = 8
 # Copies of weights for one step; a parameter beyond them waits for a later sampled step.
 MOST_COPIED_BYTES = 1 << 20
 MOST_COPIED_BYTES_ON_DEVICE = 64 << 20
@@ -25,7 +23,6 @@ class Watched:
         self.groups = []  # things
         self.things = IdentityMap()  # of its parameters
         self.size = -1  # parameters when they were last named
-        self.sentinel = 0  # place of a small parameter near the input
         self.consumed, self.consumed_norms = [], None
         self.before = []  # pairs of a parameter and its value before the step
         self.copied_until = 0  # place of the parameter whose turn to be copied is next
@@ -63,10 +60,7 @@ class Optimizers:
         parameters = parameters_of(optimizer)
         if len(parameters) != watched.size or self.recorder.digests:
             watched.size = len(parameters)
-            sizes = [p.numel() for p in parameters[:FIRST_PARAMETERS]]
-            watched.sentinel = sizes.index(min(sizes)) if sizes else 0
             self.name_all(optimizer, watched)
-        return parameters
 
     def name_all(self, optimizer, watched):
         for index in range(len(watched.groups), len(optimizer.param_groups)):

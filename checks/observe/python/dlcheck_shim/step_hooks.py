@@ -3,6 +3,7 @@
 import cmath
 import math
 import resource
+import sys
 import time
 
 import torch
@@ -10,6 +11,10 @@ import torch
 from . import tensors
 from .digest import digest
 from .optimizers import closure_of, next_to_copy, parameters_of, rate_of, remember
+
+# A first gradient larger than this takes too long to sum, and a smaller one of the first is taken.
+MOST_SUMMED = 1 << 20
+FIRST_GRADIENTS = 4
 
 
 class StepHooks:
@@ -39,10 +44,17 @@ class StepHooks:
     def enter(self, optimizer):
         """False for a step inside another optimizer's step: it is part of that one."""
         self.recorder.begin()
+        self.forget_raised(steps_here=1)
         if self.active is not None and self.active is not self.optimizers.watched.get(optimizer):
             return False
         self.active = self.optimizers.watch(optimizer)
         return True
+
+    def forget_raised(self, steps_here=0):
+        """A step that raised has ended, but no hook said so. Steps under way stand on the stack,
+        of which `steps_here` are about to begin."""
+        if self.active is not None and steps_on_stack() <= steps_here:
+            self.active = None
 
     def measure_before(self, optimizer, watched, args, kwargs):
         if not tensors.may_compute():
@@ -83,15 +95,15 @@ class StepHooks:
 
     def consume(self, optimizer, watched):
         """Measures the gradients as the step is about to use them."""
-        parameters = self.optimizers.name_parameters(optimizer, watched)
-        owners = [p for p in parameters if p.grad is not None]
+        self.optimizers.name_parameters(optimizer, watched)
+        owners = [p for p in parameters_of(optimizer) if p.grad is not None]
         self.uncleared.confirm(watched, owners)
         gradients = [p.grad for p in owners]
         watched.consumed = [(id(p), *seen) for p, seen in zip(owners, remember(gradients))]
         watched.consumed_norms = None
         if not gradients:
             return
-        if not self.recorder.sampled and not needs_norms(parameters[watched.sentinel], gradients):
+        if not self.recorder.sampled and not needs_norms(gradients):
             return
         with torch.no_grad():
             norms = tensors.norms(gradients)
@@ -191,15 +203,38 @@ class StepHooks:
         self.end("skipped", self.optimizers.watch(optimizer))
 
 
-def needs_norms(sentinel, gradients):
+def step_code():
+    """What runs around every step; None in a torch that makes its steps otherwise."""
+    wrap = getattr(torch.optim.Optimizer, "profile_hook_step", None)
+    return None if wrap is None else wrap(lambda optimizer: None).__code__
+
+
+STEP_CODE = step_code()
+
+
+def steps_on_stack():
+    """How many steps this thread is in; where that cannot be seen, more than there can be."""
+    if STEP_CODE is None:
+        return sys.maxsize
+    frame, count = sys._getframe(1), 0
+    while frame is not None:
+        count += frame.f_code is STEP_CODE
+        frame = frame.f_back
+    return count
+
+
+def needs_norms(gradients):
     """In a step that is not sampled: is something not finite, or does it cost nothing to see?
 
-    An accelerator works out the norms in the background. On the CPU the gradient of one small
-    parameter near the input is looked at: what is not finite spreads back through the whole model.
+    An accelerator works out the norms in the background. On the CPU the gradient closest to the
+    input is looked at: what is not finite spreads back through the whole model to it.
     """
     if gradients[0].device.type != "cpu":
         return True
-    gradient = sentinel.grad
-    if gradient is None or not tensors.is_plain(gradient) or gradient.is_sparse:
+    first = [g for g in gradients[:FIRST_GRADIENTS] if tensors.is_plain(g) and not g.is_sparse]
+    if not first:
         return False
-    return not cmath.isfinite(gradient.sum().item())
+    sentinel = first[0]
+    if sentinel.numel() > MOST_SUMMED:
+        sentinel = min(first, key=torch.Tensor.numel)
+    return not cmath.isfinite(sentinel.sum().item())

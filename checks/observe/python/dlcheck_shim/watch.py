@@ -39,8 +39,9 @@ class Watch:
         self.forwards = ForwardHooks(self.guard, recorder, sites, models, self.losses)
         self.steps = StepHooks(self.guard, recorder, sites, models, optimizers, uncleared)
         self.backwards = BackwardHooks(
-            self.guard, recorder, sites, optimizers, uncleared, self.losses, self.forwards
-        )
+            self.guard, recorder, sites, optimizers, uncleared, self.losses, self.forwards,
+            self.steps,
+        )  # fmt: skip
         self.calls = Calls(self.guard, recorder, sites, models, optimizers, self.steps)
 
     def begin(self):
