@@ -104,7 +104,8 @@ class ShimRecords(unittest.TestCase):
         self.assertEqual([row.step for row in main.of("event", "step")], [0, 1, 3])
         self.assertEqual([row.value for row in main.of("event", "unscale")], [4, 4, 4, 2])
         self.assertEqual(
-            [row.name for row in main.rows if row.name in ("saved", "loaded")], ["saved", "loaded"]
+            [row.name for row in main.rows if row.name in ("saved", "loaded")],
+            ["saved", "loaded", "loaded"],  # from the file, and into the model
         )
 
     def test_what_a_model_shares_or_leaves_out_is_said(self):
