@@ -64,6 +64,7 @@ class Models:
         self.roots, self.modules, self.parameters = IdentityMap(), IdentityMap(), IdentityMap()
         self.described, self.aliases = IdentityMap(), {}
         self.unoptimized = []
+        self.seen = 0  # ordinals are never reused: a model that is gone keeps its records
 
     def as_root(self, module):
         """The model whose root this is, made on first sight; None for a part or a bare function."""
@@ -76,7 +77,8 @@ class Models:
         if is_wrapper(module) and (model := self.roots.get(inside(module))) is not None:
             self.roots.set(module, model)
             return model
-        model = Model(self.recorder, module, len(self.roots.entries))
+        model = Model(self.recorder, module, self.seen)
+        self.seen += 1
         self.roots.set(module, model)
         self.name_modules(model, module)
         return model

@@ -32,12 +32,14 @@ class Optimizers:
     def __init__(self, recorder, models):
         self.recorder, self.models = recorder, models
         self.watched = IdentityMap()
+        self.seen = 0  # ordinals are never reused: an optimizer that is gone keeps its records
         recorder.on_fork.append(self.watched.clear)
 
     def watch(self, optimizer):
         watched = self.watched.get(optimizer)
         if watched is None:
-            watched = Watched(self.recorder, optimizer, len(self.watched.entries))
+            watched = Watched(self.recorder, optimizer, self.seen)
+            self.seen += 1
             self.watched.set(optimizer, watched)
         watched.elsewhere = False
         return watched
