@@ -157,7 +157,13 @@ absl::StatusOr<RecordedRun> ReadRecordedRun(const std::string& run_folder) {
     if (!std::filesystem::exists(run_folder + "/" + kEndingFile)) return trace.status();
     return RecordedRun{experiment, Run{Trace(), ending}};
   }
-  return RecordedRun{experiment, Run{*std::move(trace), ending}};
+  Run run{*std::move(trace), ending};
+  for (const Occurrence& event : run.trace.Events()) {
+    if (event.event == Event::kStopped && ending.how == Ending::How::kFinished) {
+      run.ending.how = Ending::How::kStopped;
+    }
+  }
+  return RecordedRun{experiment, std::move(run)};
 }
 
 }  // namespace dlcheck

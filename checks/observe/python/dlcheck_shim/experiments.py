@@ -28,8 +28,6 @@ def keep_files_safe(ending):
 def begin(request, watch, ending):
     if request.experiment not in ("same_seed", "one_batch", "reference", "blind"):
         ending.refuse(f"this probe knows no experiment '{request.experiment}'")
-    if request.steps is not None:
-        watch.steps.after_each.append(lambda: ending.stop_after(request.steps))
     if request.experiment == "same_seed":
         return
     ReferenceOptimizers(request.reference_rate).take_over()

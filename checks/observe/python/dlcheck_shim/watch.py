@@ -59,6 +59,9 @@ class Watch:
         numpy = sys.modules.get("numpy")
         if numpy is not None and hasattr(numpy, "random"):
             self.calls.watch_numpy(numpy)
+        steps = self.recorder.request.steps
+        if steps is not None:
+            self.steps.after_each.append(lambda: ending.stop_after(steps))
         if experimenting:
             experiments.begin(self.recorder.request, self, ending)
         atexit.register(self.guard.isolated("exit", anywhere=True)(self.recorder.finish))
