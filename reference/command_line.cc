@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "reference/nearest.h"
+#include "checks/records/nearest.h"
 #include "reference/rejection.h"
 
 namespace dlcheck::reference {
@@ -15,7 +15,7 @@ void RefuseRest(const std::vector<std::string>& rest) {
   if (rest.empty()) return;
   std::vector<std::string> known = {"--recipe", "--list-faults", "--help"};
   for (const Key& key : Keys()) known.push_back(std::string("--") + key.name);
-  throw UsageError("unknown argument '" + rest.front() + "'" + NearestName(rest.front(), known));
+  throw UsageError("unknown argument '" + rest.front() + "'" + DidYouMean(rest.front(), known));
 }
 
 }  // namespace

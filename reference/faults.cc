@@ -7,7 +7,7 @@
 #include <random>
 #include <stdexcept>
 
-#include "reference/nearest.h"
+#include "checks/records/nearest.h"
 #include "reference/rejection.h"
 
 namespace dlcheck::reference {
@@ -178,7 +178,7 @@ void PlantFault(const std::string& name, Plan& plan) {
     if (Faults()[i].name == name) return Planters().at(static_cast<Name>(i))(plan);
     known.push_back(Faults()[i].name);
   }
-  throw UsageError("fault is '" + name + "'; --list-faults names them" + NearestName(name, known));
+  throw UsageError("fault is '" + name + "'; --list-faults names them" + DidYouMean(name, known));
 }
 
 }  // namespace dlcheck::reference

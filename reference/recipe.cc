@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "reference/nearest.h"
+#include "checks/records/nearest.h"
 #include "reference/rejection.h"
 
 namespace dlcheck::reference {
@@ -139,7 +139,7 @@ void AssignFile(Recipe& recipe, const std::string& path) {
       known.emplace_back(key.name);
     }
     if (found == nullptr) {
-      throw InputRejected(path, "unknown key '" + typed + "'" + NearestName(typed, known));
+      throw InputRejected(path, "unknown key '" + typed + "'" + DidYouMean(typed, known));
     }
     try {
       AssignNode(recipe, *found, node);

@@ -1,9 +1,9 @@
 #include "checks/catalog/catalog.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "checks/engine/text.h"
+#include "checks/records/nearest.h"
 
 namespace dlcheck {
 
@@ -36,25 +36,8 @@ absl::Status MatchesSomething(const std::string& pattern) {
     names.emplace_back(check.id);
     names.emplace_back(AreaOf(check.id));
   }
-  const std::string nearest = Nearest(pattern, names);
   return absl::InvalidArgumentError(
-      StrCat("no check is named '", pattern, "'",
-             nearest.empty() ? std::string() : StrCat("; did you mean '", nearest, "'?")));
-}
-
-size_t EditDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
+      StrCat("no check is named '", pattern, "'", DidYouMean(pattern, names)));
 }
 
 }  // namespace
@@ -90,19 +73,6 @@ absl::StatusOr<std::vector<const Check*>> SelectChecks(const std::vector<std::st
     selected.push_back(&check);
   }
   return selected;
-}
-
-std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string nearest;
-  size_t best = std::max<size_t>(2, word.size() / 3) + 1;
-  for (const std::string& candidate : candidates) {
-    const size_t distance = EditDistance(word, candidate);
-    if (distance < best) {
-      best = distance;
-      nearest = candidate;
-    }
-  }
-  return nearest;
 }
 
 }  // namespace dlcheck

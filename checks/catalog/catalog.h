@@ -23,7 +23,4 @@ const Check* FindCheck(std::string_view id);
 absl::StatusOr<std::vector<const Check*>> SelectChecks(const std::vector<std::string>& select,
                                                        const std::vector<std::string>& ignore);
 
-// The candidate with the fewest edits from `word`; empty if all are far from it.
-std::string Nearest(std::string_view word, const std::vector<std::string>& candidates);
-
 }  // namespace dlcheck

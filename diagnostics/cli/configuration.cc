@@ -6,6 +6,7 @@
 #include "checks/catalog/catalog.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
+#include "checks/records/nearest.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -74,10 +75,7 @@ absl::Status TakeKey(const std::string& path, const std::string& key, const toml
     (key == "out" ? configuration.out : configuration.fail_on) = *text;
     return absl::OkStatus();
   }
-  const std::string nearest = Nearest(key, Keys());
-  return Wrong(path, node,
-               StrCat("unknown key '", key, "'",
-                      nearest.empty() ? std::string() : StrCat("; did you mean '", nearest, "'?")));
+  return Wrong(path, node, StrCat("unknown key '", key, "'", DidYouMean(key, Keys())));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <string_view>
 #include <utility>
 
-#include "checks/catalog/catalog.h"
 #include "checks/engine/report.h"
+#include "checks/records/nearest.h"
 #include "diagnostics/cli/commands.h"
 
 namespace dlcheck::cli {
@@ -54,10 +54,8 @@ int Main(const Words& words) {
     names.emplace_back(command.name);
   }
   if (words[0] == "--version") return VersionMain(rest);
-  const std::string nearest = Nearest(words[0], names);
-  std::fprintf(
-      stderr, "dlcheck: there is no command '%s'%s\n", words[0].c_str(),
-      nearest.empty() ? "; see dlcheck --help" : ("; did you mean '" + nearest + "'?").c_str());
+  std::fprintf(stderr, "dlcheck: there is no command '%s'%s\n", words[0].c_str(),
+               DidYouMean(words[0], names).c_str());
   return kExitUsage;
 }
 

@@ -8,6 +8,7 @@
 #include "checks/catalog/catalog.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
+#include "checks/records/nearest.h"
 #include "diagnostics/cli/configuration.h"
 
 namespace dlcheck::cli {
@@ -25,10 +26,7 @@ absl::StatusOr<const Check*> CheckNamed(const std::string& id) {
   if (const Check* check = FindCheck(id)) return check;
   std::vector<std::string> ids;
   for (const Check& check : Catalog()) ids.emplace_back(check.id);
-  const std::string nearest = Nearest(id, ids);
-  return absl::InvalidArgumentError(
-      StrCat("no check is named '", id, "'",
-             nearest.empty() ? std::string() : StrCat("; did you mean '", nearest, "'?")));
+  return absl::InvalidArgumentError(StrCat("no check is named '", id, "'", DidYouMean(id, ids)));
 }
 
 absl::Status SetValue(const std::string& id, const std::string& name, double value,
@@ -45,10 +43,8 @@ absl::Status SetValue(const std::string& id, const std::string& name, double val
     settings[id][name] = value;
     return absl::OkStatus();
   }
-  const std::string nearest = Nearest(name, names);
   return absl::InvalidArgumentError(
-      StrCat(id, " has no setting '", name, "'",
-             nearest.empty() ? std::string() : StrCat("; did you mean '", nearest, "'?")));
+      StrCat(id, " has no setting '", name, "'", DidYouMean(name, names)));
 }
 
 // "area/name:setting=value"
@@ -138,10 +134,8 @@ std::optional<int> Parse(CLI::App& app, std::vector<std::string> words,
     std::vector<std::string> names;
     for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
     const std::string word = app.remaining().empty() ? "" : app.remaining().front();
-    const std::string nearest = Nearest(word, names);
-    return Refuse(absl::InvalidArgumentError(
-        StrCat("unknown option '", word, "'",
-               nearest.empty() ? std::string() : StrCat("; did you mean '", nearest, "'?"))));
+    return Refuse(
+        absl::InvalidArgumentError(StrCat("unknown option '", word, "'", DidYouMean(word, names))));
   } catch (const CLI::ParseError& error) {
     return Refuse(absl::InvalidArgumentError(error.what()));
   }

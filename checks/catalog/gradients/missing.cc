@@ -1,4 +1,5 @@
 #include "checks/catalog/example_runs.h"
+#include "checks/catalog/parameter_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/gradients.h"
@@ -21,20 +22,6 @@ bool AllZero(const Gradients::Parameter& parameter) {
     if (sample.value != 0) return false;
   }
   return true;
-}
-
-Finding Found(Severity severity, std::string message, const std::vector<std::string>& names,
-              const Gradients& gradients) {
-  std::vector<Place> places;
-  for (const std::string& name : names) places.push_back({.thing = name, .file = ""});
-  return {.severity = severity,
-          .message = std::move(message),
-          .places = std::move(places),
-          .first_step = gradients.steps.front(),
-          .last_step = gradients.steps.back(),
-          .count = static_cast<int64_t>(names.size()),
-          .measured = 0,
-          .bound = 0};
 }
 
 // The parameters that should have a gradient, by what they lack.
@@ -74,10 +61,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
                           const std::string& fate) {
     if (names.empty()) return;
     verdict.findings.push_back(
-        Found(severity,
-              StrCat(names.size(), " of ", lacking.judged, " optimized parameters (", Listed(names),
-                     ") ", fate, "."),
-              names, gradients));
+        FindingAt(names, severity,
+                  StrCat(names.size(), " of ", lacking.judged, " optimized parameters (",
+                         Listed(names), ") ", fate, "."),
+                  gradients));
   };
   const std::string span = Counted(steps, "sampled step");
   const std::string zero = StrCat("had a gradient of exactly zero in all of ", span);

@@ -1,26 +1,13 @@
 #include <set>
 
 #include "checks/catalog/example_runs.h"
+#include "checks/catalog/parameter_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/gradients.h"
 
 namespace dlcheck::optimizer {
 namespace {
-
-Finding Found(Severity severity, std::string message, const std::vector<std::string>& names,
-              const Gradients& gradients) {
-  std::vector<Place> places;
-  for (const std::string& name : names) places.push_back({.thing = name, .file = ""});
-  return {.severity = severity,
-          .message = std::move(message),
-          .places = std::move(places),
-          .first_step = gradients.steps.front(),
-          .last_step = gradients.steps.back(),
-          .count = static_cast<int64_t>(names.size()),
-          .measured = static_cast<double>(names.size()),
-          .bound = 0};
-}
 
 // Untracked parameters that an optimizer holds an old copy of: same shape, never a gradient.
 std::vector<std::string> Replaced(const Gradients& gradients) {
@@ -61,21 +48,21 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Gradients& gradients) {
   Verdict verdict{.findings = {}, .judged = JudgedParameters(judged, gradients)};
   const std::vector<std::string> replaced = Replaced(gradients);
   if (!replaced.empty()) {
-    verdict.findings.push_back(Found(
-        Severity::kError,
+    verdict.findings.push_back(FindingAt(
+        replaced, Severity::kError,
         StrCat("An optimizer holds ", Counted(static_cast<int64_t>(replaced.size()), "tensor"),
                " that belong to no model that runs and never get a gradient, while ",
                Listed(replaced), " of the same shape are in no optimizer."),
-        replaced, gradients));
+        gradients));
     return verdict;
   }
   if (!untracked.empty()) {
-    verdict.findings.push_back(
-        Found(Severity::kWarning,
-              StrCat(untracked.size(), " of ", judged, " trainable parameters (", Listed(untracked),
-                     ") receive gradients and are in no optimizer, which leaves "
-                     "them as they began."),
-              untracked, gradients));
+    verdict.findings.push_back(FindingAt(
+        untracked, Severity::kWarning,
+        StrCat(untracked.size(), " of ", judged, " trainable parameters (", Listed(untracked),
+               ") receive gradients and are in no optimizer, which leaves "
+               "them as they began."),
+        gradients));
   }
   return verdict;
 }

@@ -1,13 +1,13 @@
-#include "reference/nearest.h"
+#include "checks/records/nearest.h"
 
 #include <algorithm>
 #include <numeric>
 
-namespace dlcheck::reference {
+namespace dlcheck {
 namespace {
 
 // Levenshtein's distance, one row at a time.
-size_t EditDistance(const std::string& a, const std::string& b) {
+size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -24,16 +24,21 @@ size_t EditDistance(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string NearestName(const std::string& typed, const std::vector<std::string>& known) {
+std::string Nearest(std::string_view word, const std::vector<std::string>& candidates) {
   std::string nearest;
-  size_t least = std::max<size_t>(2, typed.size() / 3) + 1;
-  for (const std::string& name : known) {
-    const size_t distance = EditDistance(typed, name);
+  size_t least = std::max<size_t>(2, word.size() / 3) + 1;
+  for (const std::string& candidate : candidates) {
+    const size_t distance = EditDistance(word, candidate);
     if (distance >= least) continue;
     least = distance;
-    nearest = name;
+    nearest = candidate;
   }
+  return nearest;
+}
+
+std::string DidYouMean(std::string_view word, const std::vector<std::string>& candidates) {
+  const std::string nearest = Nearest(word, candidates);
   return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
 }
 
-}  // namespace dlcheck::reference
+}  // namespace dlcheck
