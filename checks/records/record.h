@@ -1,6 +1,6 @@
 // One record: 64 bytes that say that something happened (an event), what something measured (a
 // quantity), or what happened unseen between two sampled steps (a gap). This is the on-disk layout,
-// shared by every probe and by the supervisor; docs/format.md describes the files around it. C++17
+// shared by every probe and by the supervisor; names.h describes the side file beside it. C++17
 // and POSIX alone, because it is also compiled in users' builds.
 #pragma once
 
