@@ -134,7 +134,6 @@ std::string RenderText(const Report& report, const Frame& frame) {
                "If training happens in another interpreter, start that one under dlcheck; Python "
                "with -I, -E or -S, and C++ programs without the probe, are not watched.");
   }
-  // A dot above the line is one column on the screen and two bytes in the text.
   std::string text =
       Spread(StrCat("dlcheck  ", Headline(report)), frame.exit_code == 0 ? "" : exit) + "\n";
   const std::vector<Cause> causes = Triage(report);
