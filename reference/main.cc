@@ -8,12 +8,12 @@
 
 #include "checks/records/request.h"
 #include "dlcheck/probe.h"
-#include "reference/command_line.h"
-#include "reference/experiments.h"
-#include "reference/faults.h"
-#include "reference/observer.h"
-#include "reference/rejection.h"
-#include "reference/run.h"
+#include "reference/recipe/command_line.h"
+#include "reference/training/experiments.h"
+#include "reference/faults/faults.h"
+#include "reference/training/observer.h"
+#include "reference/recipe/rejection.h"
+#include "reference/training/run.h"
 
 namespace dlcheck::reference {
 namespace {

@@ -6,6 +6,5 @@ if(DLCHECK_HAS_LIBTORCH)
     DEPENDS dlcheck_records dlcheck::libtorch)
   target_include_directories(dlcheck_probe PUBLIC ${PROJECT_SOURCE_DIR}/include)
   target_compile_features(dlcheck_probe PUBLIC cxx_std_17)
-  # The precompiled torch header is made in reference/, which is read after this folder.
-  cmake_language(DEFER DIRECTORY ${PROJECT_SOURCE_DIR} CALL dlcheck_use_torch dlcheck_probe)
+  dlcheck_use_torch(dlcheck_probe)
 endif()

@@ -1,10 +1,10 @@
-#include "reference/data.h"
+#include "reference/data/data.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {

@@ -1,11 +1,11 @@
-#include "reference/experiments.h"
+#include "reference/training/experiments.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 #include "tests/reference/runs.h"
 
 namespace dlcheck::reference {

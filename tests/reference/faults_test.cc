@@ -1,6 +1,6 @@
 // Each fault does in the real code path what its story says. That its check finds it is for the
 // tests of the whole tool.
-#include "reference/faults.h"
+#include "reference/faults/faults.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <set>
 
-#include "reference/experiments.h"
-#include "reference/rejection.h"
+#include "reference/training/experiments.h"
+#include "reference/recipe/rejection.h"
 #include "tests/reference/runs.h"
 
 namespace dlcheck::reference {

@@ -1,11 +1,11 @@
-#include "reference/hosted_model.h"
+#include "reference/models/hosted_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 #include "tests/reference/runs.h"
 
 namespace dlcheck::reference {

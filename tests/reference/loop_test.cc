@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reference/run.h"
+#include "reference/training/run.h"
 #include "tests/reference/runs.h"
 
 namespace dlcheck::reference {

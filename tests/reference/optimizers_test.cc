@@ -1,6 +1,6 @@
 // Three steps of each rule against the formulas in optimizers.h, worked out here in double
 // precision.
-#include "reference/optimizers.h"
+#include "reference/optimization/optimizers.h"
 
 #include <gtest/gtest.h>
 

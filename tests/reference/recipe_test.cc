@@ -1,12 +1,12 @@
-#include "reference/recipe.h"
+#include "reference/recipe/recipe.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "reference/command_line.h"
-#include "reference/rejection.h"
+#include "reference/recipe/command_line.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "reference/run.h"
+#include "reference/training/run.h"
 
 namespace dlcheck::reference {
 

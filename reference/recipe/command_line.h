@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "reference/recipe.h"
+#include "reference/recipe/recipe.h"
 
 namespace dlcheck::reference {
 

@@ -1,4 +1,4 @@
-#include "reference/progress.h"
+#include "reference/training/progress.h"
 
 #include <unistd.h>
 

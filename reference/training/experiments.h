@@ -3,7 +3,7 @@
 #pragma once
 
 #include "checks/records/request.h"
-#include "reference/plan.h"
+#include "reference/training/plan.h"
 
 namespace dlcheck::reference {
 

@@ -1,11 +1,11 @@
-#include "reference/experiments.h"
+#include "reference/training/experiments.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
 
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {

@@ -1,7 +1,7 @@
-#include "reference/run.h"
+#include "reference/training/run.h"
 
-#include "reference/hosted_model.h"
-#include "reference/saving.h"
+#include "reference/models/hosted_model.h"
+#include "reference/checkpoint/saving.h"
 
 namespace dlcheck::reference {
 namespace {

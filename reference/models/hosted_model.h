@@ -6,7 +6,7 @@
 #include <string>
 
 #include "dlcheck/plugin.h"
-#include "reference/models.h"
+#include "reference/models/models.h"
 
 namespace dlcheck::reference {
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <utility>
 
-#include "reference/optimizers.h"
+#include "reference/optimization/optimizers.h"
 
 namespace dlcheck::reference {
 

@@ -1,4 +1,4 @@
-#include "reference/loop.h"
+#include "reference/training/loop.h"
 
 #include <algorithm>
 

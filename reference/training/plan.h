@@ -11,8 +11,8 @@
 #include <optional>
 #include <string>
 
-#include "reference/data.h"
-#include "reference/recipe.h"
+#include "reference/data/data.h"
+#include "reference/recipe/recipe.h"
 
 namespace dlcheck::reference {
 

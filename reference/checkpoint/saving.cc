@@ -1,4 +1,4 @@
-#include "reference/saving.h"
+#include "reference/checkpoint/saving.h"
 
 #include <filesystem>
 

@@ -1,11 +1,11 @@
-#include "reference/hosted_model.h"
+#include "reference/models/hosted_model.h"
 
 #include <dlfcn.h>
 
 #include <filesystem>
 #include <sstream>
 
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {

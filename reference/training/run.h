@@ -2,9 +2,9 @@
 // and trains. What main.cc does apart from reading its flags and turning exceptions into a status.
 #pragma once
 
-#include "reference/loop.h"
-#include "reference/observer.h"
-#include "reference/plan.h"
+#include "reference/training/loop.h"
+#include "reference/training/observer.h"
+#include "reference/training/plan.h"
 
 namespace dlcheck::reference {
 

@@ -1,4 +1,4 @@
-#include "reference/data.h"
+#include "reference/data/data.h"
 
 #include <filesystem>
 #include <numeric>
@@ -6,7 +6,7 @@
 
 #include "checks/records/digest.h"
 #include "fixtures/read_fixture.h"
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {

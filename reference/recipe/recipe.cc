@@ -1,4 +1,4 @@
-#include "reference/recipe.h"
+#include "reference/recipe/recipe.h"
 
 #include <toml++/toml.h>
 
@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "checks/records/nearest.h"
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {

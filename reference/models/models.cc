@@ -1,8 +1,8 @@
-#include "reference/models.h"
+#include "reference/models/models.h"
 
 #include <utility>
 
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {

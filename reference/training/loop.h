@@ -3,12 +3,12 @@
 
 #include <cstdint>
 
-#include "reference/data.h"
-#include "reference/models.h"
-#include "reference/observer.h"
-#include "reference/optimizers.h"
-#include "reference/plan.h"
-#include "reference/progress.h"
+#include "reference/data/data.h"
+#include "reference/models/models.h"
+#include "reference/training/observer.h"
+#include "reference/optimization/optimizers.h"
+#include "reference/training/plan.h"
+#include "reference/training/progress.h"
 
 namespace dlcheck::reference {
 

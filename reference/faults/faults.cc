@@ -1,4 +1,4 @@
-#include "reference/faults.h"
+#include "reference/faults/faults.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "checks/records/nearest.h"
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -136,7 +136,7 @@ void PlantAbort(Plan& plan) {
 
 enum class Name {
 #define DLCHECK_FAULT(enumerator, name, check, options, story) enumerator,
-#include "reference/faults.def"
+#include "reference/faults/faults.def"
 #undef DLCHECK_FAULT
 };
 
@@ -166,7 +166,7 @@ const std::map<Name, void (*)(Plan&)>& Planters() {
 const std::vector<Fault>& Faults() {
   static const std::vector<Fault> faults = {
 #define DLCHECK_FAULT(enumerator, name, check, options, story) {name, check, options, story},
-#include "reference/faults.def"
+#include "reference/faults/faults.def"
 #undef DLCHECK_FAULT
   };
   return faults;

@@ -1,4 +1,4 @@
-#include "reference/optimizers.h"
+#include "reference/optimization/optimizers.h"
 
 #include <utility>
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "reference/models.h"
-#include "reference/optimizers.h"
+#include "reference/models/models.h"
+#include "reference/optimization/optimizers.h"
 
 namespace dlcheck::reference {
 

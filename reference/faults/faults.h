@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/plan.h"
+#include "reference/training/plan.h"
 
 namespace dlcheck::reference {
 

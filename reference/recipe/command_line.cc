@@ -1,11 +1,11 @@
-#include "reference/command_line.h"
+#include "reference/recipe/command_line.h"
 
 #include <CLI/CLI.hpp>
 #include <map>
 #include <string>
 
 #include "checks/records/nearest.h"
-#include "reference/rejection.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {
