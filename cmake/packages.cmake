@@ -4,6 +4,7 @@ find_package(CLI11 QUIET)
 find_package(GTest QUIET)
 find_package(benchmark QUIET)
 find_package(nlohmann_json QUIET)
+find_package(OpenSSL QUIET)
 find_package(pugixml QUIET)
 find_package(ZLIB QUIET)
 find_package(HDF5 QUIET COMPONENTS C)
@@ -15,7 +16,7 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(_missing "")
 foreach(pair absl_FOUND:libabsl-dev CLI11_FOUND:libcli11-dev GTest_FOUND:libgtest-dev
              GTest_FOUND:libgmock-dev benchmark_FOUND:libbenchmark-dev
-             nlohmann_json_FOUND:nlohmann-json3-dev pugixml_FOUND:libpugixml-dev
+             nlohmann_json_FOUND:nlohmann-json3-dev OPENSSL_FOUND:libssl-dev pugixml_FOUND:libpugixml-dev
              ZLIB_FOUND:zlib1g-dev HDF5_FOUND:libhdf5-dev
              TOMLPLUSPLUS_INCLUDE_DIR:libtomlplusplus-dev)
   string(REPLACE ":" ";" pair ${pair})

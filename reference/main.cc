@@ -2,18 +2,21 @@
 // that failed, each with one line on standard error.
 #include <torch/torch.h>
 
+#include <csignal>
 #include <cstdio>
 #include <optional>
 #include <string>
 
 #include "checks/records/request.h"
 #include "dlcheck/probe.h"
-#include "reference/recipe/command_line.h"
-#include "reference/training/experiments.h"
 #include "reference/faults/faults.h"
-#include "reference/training/observer.h"
+#include "reference/recipe/command_line.h"
+#include "reference/recipe/page.h"
 #include "reference/recipe/rejection.h"
+#include "reference/training/experiments.h"
+#include "reference/training/observer.h"
 #include "reference/training/run.h"
+#include "reference/training/stop_signal.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -36,11 +39,17 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
     ListFaults();
     return 0;
   }
+  if (line.print_recipe_page) {
+    std::fputs(RecipePage().c_str(), stdout);
+    return 0;
+  }
   Plan plan;
   plan.recipe = line.recipe;
   if (!line.recipe.fault.empty()) PlantFault(line.recipe.fault, plan);
   if (request) ApplyRequest(*request, plan);
-  RunPlan(plan, observer);
+  const Outcome outcome = RunPlan(plan, observer);
+  // What came is what ends the process, so that whoever started it sees why.
+  if (outcome.ended == Ended::kSignal) std::raise(StopSignal::Came());
   return 0;
 }
 
@@ -77,12 +86,13 @@ Observer ObserverFor(Probe& probe) {
     probe.Loss(loss, logits, targets, kNowhere);
   };
   observer.before_step = [&] { probe.BeforeStep(); };
-  observer.after_step = [&] { probe.AfterStep(0, kNowhere); };
+  observer.after_step = [&](bool) { probe.AfterStep(0, kNowhere); };
   observer.evaluation_outputs = [&](const Tensor& logits, const Tensor& targets) {
     probe.EvaluationOutputs(logits, targets);
   };
   observer.evaluated = [&](double loss, int64_t samples) { probe.Evaluated(loss, samples); };
-  observer.saved = [&](const std::string& path) { probe.Saved(path); };
+  observer.saved = [&](const std::string& file, const NamedTensors&) { probe.Saved(file); };
+  observer.loaded = [&](const std::string& file, const NamedTensors&) { probe.Loaded(file); };
   observer.rejected = [&](const std::string& file, const std::string& cause) {
     probe.Rejected(file, cause);
   };

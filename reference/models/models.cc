@@ -1,7 +1,8 @@
 #include "reference/models/models.h"
 
-#include <utility>
-
+#include "reference/models/initialisation.h"
+#include "reference/models/resnet.h"
+#include "reference/models/transformer.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -9,75 +10,123 @@ namespace {
 
 namespace nn = torch::nn;
 
-constexpr int64_t kWidth = 64;  // of hidden layers
-constexpr int64_t kChannels = 16;
+constexpr int64_t kMlpWidth = 64;
+constexpr int64_t kMlpDepth = 2;
+
+struct Trunk {
+  std::shared_ptr<nn::Module> module;
+  FeatureFunction forward;
+  int64_t features;
+};
+
+// A linear layer whose weight is another module's.
+class TiedLinear : public nn::LinearImpl {
+ public:
+  explicit TiedLinear(const torch::Tensor& shared)
+      : nn::LinearImpl(nn::LinearOptions(shared.size(1), shared.size(0)).bias(false)) {
+    parameters_["weight"] = shared;
+    weight = shared;
+  }
+};
+
+nn::Linear HeadOver(const torch::Tensor& weight) {
+  const std::shared_ptr<nn::LinearImpl> head = std::make_shared<TiedLinear>(weight);
+  return nn::Linear(head);
+}
 
 class Network : public nn::Module {
  public:
-  Network(nn::Sequential trunk, int64_t features, int64_t classes, FeatureFunction between)
-      : trunk_(register_module("trunk", std::move(trunk))),
-        head_(register_module("head", nn::Linear(features, classes))),
-        between_(std::move(between)) {}
-
-  torch::Tensor forward(const torch::Tensor& x) {
-    return head_->forward(between_(trunk_->forward(x)));
+  Network(const Trunk& trunk, nn::Linear head, FeatureFunction between)
+      : trunk_(trunk.forward), head_(head), between_(std::move(between)) {
+    register_module("trunk", trunk.module);
+    register_module("head", std::move(head));
   }
 
+  torch::Tensor forward(torch::Tensor x) { return head_->forward(between_(trunk_(std::move(x)))); }
+
  private:
-  nn::Sequential trunk_;
+  FeatureFunction trunk_;
   nn::Linear head_;
   FeatureFunction between_;
 };
 
-int64_t Product(const InputShape& shape) {
-  int64_t product = 1;
-  for (const int64_t extent : shape) product *= extent;
-  return product;
+Trunk MlpTrunk(const ModelOptions& options) {
+  const int64_t width = options.width > 0 ? options.width : kMlpWidth;
+  const int64_t depth = options.depth > 0 ? options.depth : kMlpDepth;
+  int64_t inputs = 1;
+  for (const int64_t extent : options.sample_shape) inputs *= extent;
+  nn::Sequential trunk(nn::Flatten{});
+  for (int64_t layer = 0; layer < depth; ++layer) {
+    trunk->push_back(nn::Linear(layer == 0 ? inputs : width, width));
+    trunk->push_back(nn::ReLU());
+    if (options.dropout > 0) trunk->push_back(nn::Dropout(options.dropout));
+  }
+  return {trunk.ptr(), [trunk](torch::Tensor x) mutable { return trunk->forward(x); }, width};
 }
 
-void AddDropout(nn::Sequential& trunk, double dropout) {
-  if (dropout > 0) trunk->push_back(nn::Dropout(dropout));
+Trunk ResnetTrunk(const ModelOptions& options) {
+  Resnet trunk(options);
+  return {trunk.ptr(), [trunk](torch::Tensor x) mutable { return trunk->forward(x); },
+          trunk->features()};
 }
 
-nn::Sequential MlpTrunk(int64_t inputs, double dropout) {
-  nn::Sequential trunk(nn::Flatten(), nn::Linear(inputs, kWidth), nn::ReLU());
-  AddDropout(trunk, dropout);
-  trunk->push_back(nn::Linear(kWidth, kWidth));
-  trunk->push_back(nn::ReLU());
-  AddDropout(trunk, dropout);
-  return trunk;
+// The head of a language model has no bias: the embedding, whose weight it may share, has none.
+Model MakeGpt(const ModelOptions& options) {
+  Transformer transformer(options);
+  const Trunk trunk{transformer.ptr(),
+                    [transformer](torch::Tensor x) mutable { return transformer->forward(x); },
+                    transformer->features()};
+  const torch::Tensor embedding = transformer->embedding();
+  nn::Linear head{nullptr};
+  if (!options.tied) {
+    head = nn::Linear(nn::LinearOptions(trunk.features, options.vocabulary).bias(false));
+  } else if (options.tying_deviation == TyingDeviation::kHeadIsAClone) {
+    head = HeadOver(embedding.detach().clone().requires_grad_());
+  } else {
+    head = HeadOver(embedding);
+  }
+  auto network = std::make_shared<Network>(trunk, head, options.between);
+  Model model{network, [network](torch::Tensor x) { return network->forward(std::move(x)); }, head};
+  if (options.tied) model.tied = {{"trunk.embedding.weight", "head.weight"}};
+  return model;
 }
 
-// Convolutions without a bias: the batch norm that follows has one.
-nn::Sequential CnnTrunk(int64_t channels, double dropout) {
-  const auto convolution = [](int64_t from, int64_t to) {
-    return nn::Conv2d(nn::Conv2dOptions(from, to, 3).padding(1).bias(false));
-  };
-  nn::Sequential trunk(convolution(channels, kChannels), nn::BatchNorm2d(kChannels), nn::ReLU(),
-                       nn::MaxPool2d(2), convolution(kChannels, 2 * kChannels),
-                       nn::BatchNorm2d(2 * kChannels), nn::ReLU(), nn::MaxPool2d(2), nn::Flatten());
-  AddDropout(trunk, dropout);
-  return trunk;
+Model MakeClassifier(const Trunk& trunk, const ModelOptions& options) {
+  nn::Linear head(trunk.features, options.outputs);
+  auto network = std::make_shared<Network>(trunk, head, options.between);
+  return {network, [network](torch::Tensor x) { return network->forward(std::move(x)); }, head};
+}
+
+Model MakeUninitialised(const ModelOptions& options) {
+  if (options.checkpoint_blocks && options.name != "gpt") {
+    throw UsageError("blocks are recomputed in model gpt alone, not in " + options.name);
+  }
+  if (options.name == "mlp") return MakeClassifier(MlpTrunk(options), options);
+  if (options.name == "resnet") return MakeClassifier(ResnetTrunk(options), options);
+  if (options.name == "gpt") return MakeGpt(options);
+  throw UsageError("model is '" + options.name + "'; expected: mlp, resnet or gpt");
 }
 
 }  // namespace
 
-Model MakeModel(const std::string& name, const InputShape& sample_shape, int64_t classes,
-                double dropout, FeatureFunction between) {
-  nn::Sequential trunk{nullptr};
-  int64_t features = kWidth;
-  if (name == "cnn") {
-    if (sample_shape.size() != 3 || sample_shape[1] < 4 || sample_shape[2] < 4) {
-      throw UsageError(
-          "model cnn needs samples of (channels, height, width) with 4x4 pixels or more");
-    }
-    trunk = CnnTrunk(sample_shape[0], dropout);
-    features = 2 * kChannels * (sample_shape[1] / 4) * (sample_shape[2] / 4);
-  } else {
-    trunk = MlpTrunk(Product(sample_shape), dropout);
+Model MakeModel(const ModelOptions& options) {
+  Model model = MakeUninitialised(options);
+  const std::string own = options.name == "gpt" ? "gpt2" : "default";
+  Initialise(model, options.initialisation.empty() ? own : options.initialisation);
+  return model;
+}
+
+void SetHeadBias(Model& model, const torch::Tensor& bias) {
+  if (!model.head || !model.head->bias.defined()) {
+    throw UsageError("this model has no head with a bias to set");
   }
-  auto network = std::make_shared<Network>(trunk, features, classes, std::move(between));
-  return {network, [network](torch::Tensor x) { return network->forward(std::move(x)); }};
+  const torch::NoGradGuard no_grad;
+  model.head->bias.copy_(bias);
+}
+
+torch::Tensor LogPrior(const torch::Tensor& counts) {
+  const torch::Tensor occurrences = counts.to(torch::kFloat64).clamp_min(1);
+  return (occurrences / occurrences.sum()).log().to(torch::kFloat32);
 }
 
 }  // namespace dlcheck::reference

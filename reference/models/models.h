@@ -1,7 +1,7 @@
-// The two models that the trainer has of its own. Both are a trunk that gives features and a linear
-// head that gives logits, so that a fault can be planted between them.
+// The models that the trainer has of its own. Each is a trunk that gives features and a linear head
+// that gives outputs, so that a fault can be planted between them.
 //
-// Letters: B batch, F features, C classes.
+// Letters: B batch, T tokens of a sample, F features, C outputs (classes or vocabulary).
 #pragma once
 
 #include <torch/torch.h>
@@ -10,23 +10,76 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "dlcheck/plugin.h"
+#include "reference/models/attention.h"
+#include "reference/precision/activation_checkpoint.h"
 
 namespace dlcheck::reference {
 
 // What the loop trains, built in or hosted.
 struct Model {
   std::shared_ptr<torch::nn::Module> module;
-  std::function<torch::Tensor(torch::Tensor)> forward;  // (B, sample shape) to logits (B, C)
+  // (B, sample shape) to outputs (B, C); tokens (B, T), int64, to outputs (B, T, C).
+  std::function<torch::Tensor(torch::Tensor)> forward;
+  torch::nn::Linear head{nullptr};  // the last layer; none of a hosted model
+  // Names of parameters that are one tensor by design: the first is where it belongs.
+  std::vector<std::pair<std::string, std::string>> tied = {};
 };
 
-using FeatureFunction = std::function<torch::Tensor(torch::Tensor)>;  // (B, F) to (B, F)
+using FeatureFunction = std::function<torch::Tensor(torch::Tensor)>;  // (..., F) to (..., F)
 
-// Modules are named `trunk` and `head`. `name` is mlp or cnn; `between` is applied to the features
-// on their way to the head. Errors: UsageError if a cnn is asked for samples that are no images
-// (channels, height, width) of 4 by 4 pixels or more.
-Model MakeModel(const std::string& name, const InputShape& sample_shape, int64_t classes,
-                double dropout, FeatureFunction between);
+// kHeadIsAClone: what is said to be tied is a copy that goes its own way.
+enum class TyingDeviation : uint8_t { kNone, kHeadIsAClone };
+
+// kNoShortcut: a residual block gives its branch without adding what came in.
+enum class ShortcutDeviation : uint8_t { kNone, kNoShortcut };
+
+struct ModelOptions {
+  std::string name = "mlp";  // mlp, resnet or gpt
+  InputShape sample_shape = {};
+  int64_t outputs = 0;  // C; of gpt the vocabulary counts
+
+  // 0 is the model's own: mlp 64 wide with 2 hidden layers; resnet 16 channels with 1 residual
+  // block a stage; gpt 128 wide with 4 blocks of 4 heads.
+  int64_t width = 0;
+  int64_t depth = 0;
+  int64_t heads = 0;
+
+  double dropout = 0;
+  std::string initialisation = "";  // one of Initialisations(); empty: gpt2 for gpt, else default
+
+  // Of gpt.
+  int64_t context = 0;               // the largest T
+  int64_t vocabulary = 0;            // C
+  std::string norm = "layernorm";    // layernorm or rmsnorm
+  std::string activation = "gelu";   // gelu (exact) or swiglu
+  std::string positions = "rotary";  // rotary or learned
+  bool tied = true;                  // the head's weight is the embedding's
+  bool checkpoint_blocks = false;    // activations within a block are worked out again
+
+  FeatureFunction between = [](torch::Tensor features) { return features; };  // before the head
+
+  AttentionDeviation attention_deviation = AttentionDeviation::kNone;
+  TyingDeviation tying_deviation = TyingDeviation::kNone;
+  ShortcutDeviation shortcut_deviation = ShortcutDeviation::kNone;
+  CheckpointDeviation checkpoint_deviation = CheckpointDeviation::kNone;
+};
+
+// Modules are named `trunk` and `head`. Weights are drawn from the default generator, the trunk's
+// first. Errors: UsageError for a name that is not known, a resnet for samples that are no images
+// (channels, height, width) of 4 by 4 pixels or more, a gpt without context or vocabulary, heads
+// that do not divide the width, blocks to recompute in a model other than gpt.
+Model MakeModel(const ModelOptions& options);
+
+// Puts `bias` (C) where the head's is, so that the first outputs have the mean of the targets.
+// Errors: UsageError if the model has no head with a bias.
+void SetHeadBias(Model& model, const torch::Tensor& bias);
+
+// The logarithm of the share of each class, (C), float32, from how often it occurs, (C). A class
+// that never occurs counts as one occurrence, so that the result is finite.
+torch::Tensor LogPrior(const torch::Tensor& counts);
 
 }  // namespace dlcheck::reference

@@ -10,6 +10,7 @@ namespace dlcheck::reference {
 struct CommandLine {
   Recipe recipe;
   bool list_faults = false;
+  bool print_recipe_page = false;
   // Set when everything is done already: help was printed, or a line on standard error.
   std::optional<int> exit_status;
 };

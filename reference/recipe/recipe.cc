@@ -2,8 +2,12 @@
 
 #include <toml++/toml.h>
 
+#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <sstream>
+#include <type_traits>
 
 #include "checks/records/nearest.h"
 #include "reference/recipe/rejection.h"
@@ -11,47 +15,53 @@
 namespace dlcheck::reference {
 namespace {
 
-bool Any(double) { return true; }
-bool IsRate(double number) { return std::isfinite(number) && number > 0; }
-bool IsDecay(double number) { return std::isfinite(number) && number >= 0; }
-bool IsFraction(double number) { return number >= 0 && number < 1; }
-bool IsCount(double number) { return number >= 1 && number <= 1e9; }
-bool IsSeed(double number) { return number >= 0; }
-bool IsThreads(double number) { return number >= 1 && number <= 1024; }
-
-constexpr char kCount[] = "an integer from 1 to 1000000000";
-
 [[noreturn]] void Refuse(const Key& key, const std::string& shown) {
-  throw UsageError(std::string(key.name) + " is " + shown + "; expected: " + key.expected);
+  throw UsageError(std::string(key.name) + " is " + shown + "; expected: " + key.rule.expected);
 }
+
+template <typename Value>
+bool Is(const Key& key) {
+  return std::holds_alternative<Value Recipe::*>(key.member);
+}
+
+bool IsText(const Key& key) { return Is<Text>(key); }
+bool IsInteger(const Key& key) { return Is<Integer>(key) || Is<OptionalInteger>(key); }
 
 // Numbers keep the spelling they came with, so that a message shows what was typed.
 void AssignNumber(Recipe& recipe, const Key& key, double number, const std::string& shown) {
-  if (!key.is_good(number)) Refuse(key, shown);
-  if (const auto* real = std::get_if<double Recipe::*>(&key.member)) {
-    recipe.*(*real) = number;
+  if (!key.rule.is_good_number(number)) Refuse(key, shown);
+  if (Is<Real>(key)) {
+    recipe.*std::get<Real Recipe::*>(key.member) = number;
   } else {
-    recipe.*(std::get<std::optional<double> Recipe::*>(key.member)) = number;
+    recipe.*std::get<OptionalReal Recipe::*>(key.member) = number;
   }
 }
 
 void AssignInteger(Recipe& recipe, const Key& key, int64_t number, const std::string& shown) {
-  if (!key.is_good(static_cast<double>(number))) Refuse(key, shown);
-  recipe.*(std::get<int64_t Recipe::*>(key.member)) = number;
+  if (!key.rule.is_good_number(static_cast<double>(number))) Refuse(key, shown);
+  if (Is<Integer>(key)) {
+    recipe.*std::get<Integer Recipe::*>(key.member) = number;
+  } else {
+    recipe.*std::get<OptionalInteger Recipe::*>(key.member) = number;
+  }
 }
 
 void AssignText(Recipe& recipe, const Key& key, const std::string& text) {
-  if (std::string(key.name) == "optimizer" && text != "sgd" && text != "adam" && text != "adamw") {
+  const std::vector<std::string>& choices = key.rule.choices;
+  if (!choices.empty() && std::find(choices.begin(), choices.end(), text) == choices.end()) {
     Refuse(key, "'" + text + "'");
   }
-  if (std::string(key.name) == "model" && text != "mlp" && text != "cnn" && IsBuiltIn(text)) {
+  const bool is_model = std::string(key.name) == "model";
+  if (is_model && text != "mlp" && text != "resnet" && text != "gpt" && IsBuiltIn(text)) {
     Refuse(key, "'" + text + "'");
   }
-  recipe.*(std::get<std::string Recipe::*>(key.member)) = text;
+  recipe.*std::get<Text Recipe::*>(key.member) = text;
 }
 
-bool IsText(const Key& key) { return std::holds_alternative<std::string Recipe::*>(key.member); }
-bool IsInteger(const Key& key) { return std::holds_alternative<int64_t Recipe::*>(key.member); }
+void AssignSwitch(Recipe& recipe, const Key& key, const std::string& text) {
+  if (text != "true" && text != "false") Refuse(key, "'" + text + "'");
+  recipe.*std::get<Switch Recipe::*>(key.member) = text == "true";
+}
 
 void AssignNode(Recipe& recipe, const Key& key, const toml::node& node) {
   std::ostringstream spelled;
@@ -60,6 +70,9 @@ void AssignNode(Recipe& recipe, const Key& key, const toml::node& node) {
   if (IsText(key)) {
     if (!node.is_string()) Refuse(key, shown);
     AssignText(recipe, key, node.as_string()->get());
+  } else if (Is<Switch>(key)) {
+    if (!node.is_boolean()) Refuse(key, shown);
+    recipe.*std::get<Switch Recipe::*>(key.member) = node.as_boolean()->get();
   } else if (IsInteger(key)) {
     if (!node.is_integer()) Refuse(key, shown);
     AssignInteger(recipe, key, node.as_integer()->get(), shown);
@@ -83,30 +96,48 @@ toml::table Parse(const std::string& path) {
 }  // namespace
 
 const std::vector<Key>& Keys() {
-  static const std::vector<Key> keys = {
-      {"data", &Recipe::data, "a path", Any, "fixture file (default: the digits)"},
-      {"model", &Recipe::model, "mlp, cnn, or the path of a plugin", Any,
-       "mlp, cnn or a plugin's path"},
-      {"optimizer", &Recipe::optimizer, "sgd, adam or adamw", Any, "sgd, adam or adamw"},
-      {"lr", &Recipe::lr, "a finite number above 0", IsRate,
-       "learning rate (default: 0.05 for sgd, 0.002 for adam and adamw)"},
-      {"momentum", &Recipe::momentum, "a number from 0 to below 1", IsFraction, "of sgd"},
-      {"weight-decay", &Recipe::weight_decay, "a finite number, 0 or above", IsDecay,
-       "of weights, not of biases"},
-      {"batch-size", &Recipe::batch_size, kCount, IsCount, "samples a step"},
-      {"steps", &Recipe::steps, kCount, IsCount, "optimizer steps"},
-      {"evaluate-every", &Recipe::evaluate_every, kCount, IsCount, "steps between evaluations"},
-      {"dropout", &Recipe::dropout, "a number from 0 to below 1", IsFraction, "of mlp and cnn"},
-      {"seed", &Recipe::seed, "an integer, 0 or above", IsSeed, "of weights, order and dropout"},
-      {"threads", &Recipe::threads, "an integer from 1 to 1024", IsThreads, "of LibTorch"},
-      {"fault", &Recipe::fault, "a name out of --list-faults", Any, "plant a fault on purpose"},
-      {"save", &Recipe::save, "a path", Any, "write weights and optimizer state at the end"},
-  };
+  static const std::vector<Key> keys = [] {
+    std::vector<Key> list;
+    const char* section = "";
+#define DLCHECK_SECTION(title) section = title;
+#define DLCHECK_KEY(type, member, name, initial, rule, meaning) \
+  list.push_back({section, name, &Recipe::member, rule, meaning});
+#include "reference/recipe/recipe.def"
+#undef DLCHECK_KEY
+    return list;
+  }();
   return keys;
+}
+
+std::string Spelled(const Recipe& recipe, const Key& key) {
+  const auto number = [](const auto& value) {
+    char text[32];
+    const auto end = std::to_chars(text, text + sizeof(text), value).ptr;
+    return std::string(text, end);
+  };
+  return std::visit(
+      [&](auto member) -> std::string {
+        using Value = std::decay_t<decltype(recipe.*member)>;
+        const Value& value = recipe.*member;
+        if constexpr (std::is_same_v<Value, Text>) return value;
+        if constexpr (std::is_same_v<Value, Switch>) return value ? "true" : "false";
+        if constexpr (std::is_same_v<Value, OptionalReal> ||
+                      std::is_same_v<Value, OptionalInteger>) {
+          return value ? number(*value) : "none";
+        }
+        if constexpr (std::is_same_v<Value, Integer> || std::is_same_v<Value, Real>) {
+          return number(value);
+        }
+      },
+      key.member);
 }
 
 double LearningRate(const Recipe& recipe) {
   return recipe.lr.value_or(recipe.optimizer == "sgd" ? 0.05 : 0.002);
+}
+
+bool ScalesLoss(const Recipe& recipe) {
+  return recipe.loss_scale == "on" || (recipe.loss_scale == "auto" && recipe.autocast == "fp16");
 }
 
 bool IsBuiltIn(const std::string& model) {
@@ -116,6 +147,7 @@ bool IsBuiltIn(const std::string& model) {
 
 void Assign(Recipe& recipe, const Key& key, const std::string& text) {
   if (IsText(key)) return AssignText(recipe, key, text);
+  if (Is<Switch>(key)) return AssignSwitch(recipe, key, text);
   char* end = nullptr;
   const std::string shown = "'" + text + "'";
   if (IsInteger(key)) {

@@ -1,5 +1,5 @@
 // Everything that a user of the trainer may choose, with its default, from flags and a TOML file
-// with the same names. A plain value: it opens no data and makes no model.
+// with the same names. A plain value: it opens no data and makes no model. The list is recipe.def.
 #pragma once
 
 #include <cstdint>
@@ -8,42 +8,47 @@
 #include <variant>
 #include <vector>
 
+#include "reference/recipe/rule.h"
+
 namespace dlcheck::reference {
 
+// The types that recipe.def names.
+using Text = std::string;
+using Integer = int64_t;
+using Real = double;
+using Switch = bool;
+using OptionalReal = std::optional<double>;
+using OptionalInteger = std::optional<int64_t>;
+
 struct Recipe {
-  std::string data;  // empty: the digits that come with the program
-  std::string model = "mlp";
-  std::string optimizer = "sgd";
-  std::optional<double> lr;  // none: LearningRate() chooses by optimizer
-  double momentum = 0.9;     // of sgd
-  double weight_decay = 0;
-  int64_t batch_size = 64;
-  int64_t steps = 600;
-  int64_t evaluate_every = 100;
-  double dropout = 0;
-  int64_t seed = 0;
-  int64_t threads = 1;
-  std::string fault;  // empty: none is planted
-  std::string save;   // empty: nothing is written
+#define DLCHECK_KEY(type, member, name, initial, rule, meaning) type member = initial;
+#include "reference/recipe/recipe.def"
+#undef DLCHECK_KEY
 };
 
 // The learning rate that the run uses.
 double LearningRate(const Recipe& recipe);
 
-// True for mlp and cnn, false for a plugin's path.
+// True if a loss scaler runs.
+bool ScalesLoss(const Recipe& recipe);
+
+// True for mlp, resnet and gpt, false for a plugin's path.
 bool IsBuiltIn(const std::string& model);
 
 // One choice: a flag `--name` and a key `name`.
 struct Key {
-  using Member = std::variant<std::string Recipe::*, int64_t Recipe::*, double Recipe::*,
-                              std::optional<double> Recipe::*>;
+  using Member = std::variant<Text Recipe::*, Integer Recipe::*, Real Recipe::*, Switch Recipe::*,
+                              OptionalReal Recipe::*, OptionalInteger Recipe::*>;
+  const char* section;
   const char* name;
   Member member;
-  const char* expected;  // what a good value is, after "expected: "
-  bool (*is_good)(double number);
+  Rule rule;
   const char* meaning;
 };
 const std::vector<Key>& Keys();
+
+// A value as it would be typed; "none" for an optional that has none, "" for an empty text.
+std::string Spelled(const Recipe& recipe, const Key& key);
 
 // Sets one choice from text, as a flag gives it. Errors: UsageError that names the key.
 void Assign(Recipe& recipe, const Key& key, const std::string& text);

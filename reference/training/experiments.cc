@@ -19,15 +19,28 @@ void UseReferenceOptimizer(const Request& request, Recipe& recipe) {
   recipe.optimizer = "adam";
   recipe.lr = *request.reference_rate;
   recipe.weight_decay = 0;
+  recipe.schedule = "constant";
+  recipe.warmup_steps = 0;
+  recipe.clip = "none";
+  recipe.ema_decay = 0;
+  recipe.patience = 0;
 }
 
-void RedirectSave(const Request& request, Recipe& recipe) {
-  if (recipe.save.empty()) return;
-  const std::string name = std::filesystem::path(recipe.save).filename();
+std::string Redirected(const Request& request, const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename();
   const std::string redirected = std::filesystem::path(request.run_folder) / name;
-  std::printf("saving to '%s' instead of '%s': this is an experiment\n", redirected.c_str(),
-              recipe.save.c_str());
-  recipe.save = redirected;
+  std::printf("writing to '%s' instead of '%s': this is an experiment\n", redirected.c_str(),
+              path.c_str());
+  return redirected;
+}
+
+// An experiment writes nothing that the recipe names, and goes on from nothing.
+void RedirectFiles(const Request& request, Recipe& recipe) {
+  for (std::string* path : {&recipe.save, &recipe.checkpoints, &recipe.log}) {
+    if (!path->empty()) *path = Redirected(request, *path);
+  }
+  recipe.resume = false;
+  recipe.stop_after = 0;
 }
 
 }  // namespace
@@ -36,7 +49,7 @@ void ApplyRequest(const Request& request, Plan& plan) {
   Recipe& recipe = plan.recipe;
   if (request.seed) recipe.seed = *request.seed;
   const std::string& experiment = request.experiment;
-  if (experiment != "plain") RedirectSave(request, recipe);
+  if (experiment != "plain") RedirectFiles(request, recipe);
   if (experiment == "plain" || experiment == "same_seed") {
     recipe.steps = std::min(recipe.steps, request.steps.value_or(recipe.steps));
     return;
@@ -45,7 +58,9 @@ void ApplyRequest(const Request& request, Plan& plan) {
   UseReferenceOptimizer(request, recipe);
   if (experiment == "one_batch") {
     recipe.batch_size = std::min(recipe.batch_size, kOneBatchSamples);
+    recipe.accumulate = 1;
     recipe.dropout = 0;
+    recipe.label_smoothing = 0;
     plan.batch_of_step = [](int64_t) { return int64_t{0}; };
   } else if (experiment == "blind") {
     plan.input = [](const torch::Tensor& x, const torch::Tensor& mean_image) {

@@ -1,82 +1,137 @@
 #include "reference/training/loop.h"
 
-#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "reference/training/resumption.h"
+#include "reference/training/step.h"
+#include "reference/training/stop_signal.h"
+#include "reference/training/window.h"
 
 namespace dlcheck::reference {
 namespace {
 
-void SwitchMode(Training& training, bool to_training) {
-  torch::nn::Module& module = *training.model.module;
-  if (module.is_training() == to_training) return;
-  module.train(to_training);
-  Tell(training.observer.mode, to_training);
+Scores EvaluateAndNote(Training& training) {
+  const Scores scores = Evaluate(training);
+  Counters& counters = training.counters;
+  counters.metrics.push_back({counters.step, scores.loss, scores.accuracy});
+  training.log->WriteEvaluation(counters.step, scores.loss, scores.accuracy);
+  return scores;
 }
 
-// Logits (B, C) of a batch (B, ...).
-torch::Tensor Forward(Training& training, const torch::Tensor& x) {
-  const Plan& plan = training.plan;
-  return plan.logits(training.model.forward(plan.input(x, training.dataset.mean_image)));
+Patience PatienceOf(const Recipe& recipe) {
+  return {recipe.patience, recipe.min_delta,
+          recipe.patience_rule == "reached" ? Patience::Rule::kReached : Patience::Rule::kExceeded};
 }
 
-Scores Evaluate(Training& training) {
-  const torch::NoGradGuard no_grad;
-  SwitchMode(training, false);
-  const Batch& val = training.dataset.val;
-  const int64_t samples = val.y.size(0);
-  const int64_t batch_size = training.plan.recipe.batch_size;
-  Scores sums;
-  for (int64_t first = 0; first < samples; first += batch_size) {
-    const int64_t last = std::min(first + batch_size, samples);
-    const torch::Tensor targets = val.y.slice(0, first, last);
-    const torch::Tensor logits = Forward(training, val.x.slice(0, first, last));
-    Tell(training.observer.evaluation_outputs, logits, targets);
-    sums.loss += torch::cross_entropy_loss(logits, targets, {}, at::Reduction::Sum).item<double>();
-    sums.accuracy += logits.argmax(1).eq(targets).sum().item<double>();
+// The loss is already there if the log is on.
+void Report(Training& training, int64_t step) {
+  Counters& counters = training.counters;
+  const bool is_due = training.log->is_on() && step % training.plan.recipe.log_every == 0;
+  if (is_due) {
+    RunLog::Step line{step,
+                      training.batches->PlaceOf(step, 0).epoch,
+                      counters.updates,
+                      counters.skipped,
+                      counters.window_loss,
+                      {},
+                      std::numeric_limits<double>::quiet_NaN(),
+                      training.scaler->scale()};
+    for (const auto& group : training.optimizer->groups()) line.rates.push_back(group.lr);
+    if (training.gradient_norm.defined()) {
+      line.gradient_norm = training.gradient_norm.item<double>();
+    }
+    training.log->Write(line);
   }
-  const auto count = static_cast<double>(samples);
-  const Scores means{sums.loss / count, sums.accuracy / count};
-  Tell(training.observer.evaluated, means.loss, samples);
-  return means;
+  counters.window_loss = 0;
 }
 
-// The loss of the batch of this step, before its update.
-torch::Tensor TrainStep(Training& training, int64_t step) {
-  const Plan& plan = training.plan;
-  const Observer& observer = training.observer;
-
-  plan.step_begins(step);
-  const auto [x, y] = plan.batch(step, training.batches.At(plan.batch_of_step(step)));
-  Tell(observer.batch, x, y);
-
-  SwitchMode(training, true);
-  if (plan.clears_gradients) {
-    training.optimizer.ZeroGrad();
-    Tell(observer.cleared);
+// Micro-batches that this process has done, for stop-after.
+class Stops {
+ public:
+  explicit Stops(int64_t after) : after_(after) {}
+  bool AfterOne() {
+    ++done_;
+    return Now();
   }
-  const torch::Tensor logits = Forward(training, x);
-  const torch::Tensor loss = plan.loss(step, torch::cross_entropy_loss(logits, y));
-  Tell(observer.loss, loss, logits, y);
-  loss.backward();
+  bool Now() const { return StopSignal::Came() != 0 || (after_ > 0 && done_ >= after_); }
+  Ended Reason() const { return StopSignal::Came() != 0 ? Ended::kSignal : Ended::kStopAfter; }
 
-  Tell(observer.before_step);
-  training.optimizer.Step();
-  Tell(observer.after_step);
-  return loss.detach();
+ private:
+  int64_t after_;
+  int64_t done_ = 0;
+};
+
+int64_t EpochOf(const Training& training, int64_t step) {
+  return training.batches->PlaceOf(step, 0).epoch;
+}
+
+void TellEpoch(const Training& training) {
+  const int64_t step = training.counters.step;
+  const int64_t epoch = EpochOf(training, step);
+  const bool is_new = step == 0 || EpochOf(training, step - 1) != epoch;
+  if (is_new) Tell(training.observer.epoch, epoch);
+}
+
+// False if the run stopped inside the window.
+bool DoStep(Training& training, Stops& stops) {
+  const int64_t step = training.counters.step;
+  TellEpoch(training);
+  const bool stays = training.plan.deviations.evaluation == EvaluationDeviation::kStaysInMode;
+  if (!stays || step == 0) SwitchMode(training, true);
+  if (!RunWindow(training, [&] { return stops.AfterOne(); })) return false;
+  stops.AfterOne();
+  TakeStep(training);
+  Report(training, step);
+  training.progress.Stepped(step, training.counters);
+  return true;
+}
+
+bool SavesAfter(const Training& training) {
+  const Recipe& recipe = training.plan.recipe;
+  const int64_t step = training.counters.step;
+  return step == recipe.steps ||
+         (recipe.checkpoint_every > 0 && step % recipe.checkpoint_every == 0);
+}
+
+// Steps until the run ends, one way or another; everything but what comes at the end.
+TrainingResult RunSteps(Training& training) {
+  const Recipe& recipe = training.plan.recipe;
+  Counters& counters = training.counters;
+  Stops stops(recipe.stop_after);
+  TrainingResult result;
+  while (counters.step < recipe.steps) {
+    if (counters.step % recipe.evaluate_every == 0 && !counters.evaluated()) {
+      result.scores = EvaluateAndNote(training);
+      training.progress.Evaluated(counters.step, result.scores.loss, result.scores.accuracy);
+    }
+    if (StopsEarly(counters.metrics, PatienceOf(recipe))) {
+      result.ended = Ended::kPatience;
+      result.all_saved = SaveCheckpoint(training);
+      return result;
+    }
+    const bool is_whole = DoStep(training, stops);
+    const bool stopped = stops.Now() && counters.step < recipe.steps;
+    if (stopped || SavesAfter(training)) result.all_saved = SaveCheckpoint(training);
+    if (!is_whole || stopped) {
+      result.ended = stops.Reason();
+      return result;
+    }
+  }
+  return result;
 }
 
 }  // namespace
 
-Scores Train(Training& training) {
-  const Recipe& recipe = training.plan.recipe;
-  for (int64_t step = 0; step < recipe.steps; ++step) {
-    if (step % recipe.evaluate_every == 0) {
-      const Scores scores = Evaluate(training);
-      training.progress.Evaluated(step, scores.loss, scores.accuracy);
-    }
-    const torch::Tensor loss = TrainStep(training, step);
-    training.progress.Stepped(step, [&] { return loss.item<double>(); });
-  }
-  return Evaluate(training);
+TrainingResult Train(Training& training) {
+  // Without a folder there is nothing to save, and a signal ends the process as it always does.
+  std::optional<StopSignal> signals;
+  if (!training.plan.recipe.checkpoints.empty()) signals.emplace();
+  TrainingResult result = RunSteps(training);
+  if (result.ended != Ended::kAllSteps) return result;
+  if (!training.counters.evaluated()) result.scores = EvaluateAndNote(training);
+  PruneCheckpoints(training);
+  return result;
 }
 
 }  // namespace dlcheck::reference

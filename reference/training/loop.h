@@ -1,35 +1,24 @@
 // The training loop, as a lecture writes it.
 #pragma once
 
-#include <cstdint>
+#include <string>
 
-#include "reference/data/data.h"
-#include "reference/models/models.h"
-#include "reference/training/observer.h"
-#include "reference/optimization/optimizers.h"
-#include "reference/training/plan.h"
-#include "reference/training/progress.h"
+#include "reference/training/evaluate.h"
+#include "reference/training/training.h"
 
 namespace dlcheck::reference {
 
-struct Scores {
-  double loss = 0;      // mean over samples
-  double accuracy = 0;  // fraction of samples
+// How a run ended before all its steps were done.
+enum class Ended : uint8_t { kAllSteps, kPatience, kStopAfter, kSignal };
+
+struct TrainingResult {
+  Ended ended = Ended::kAllSteps;
+  Scores scores;          // of the last evaluation; none of a run that was stopped
+  bool all_saved = true;  // false if the last checkpoint could not be written
 };
 
-// What a run works on; all of it outlives the run.
-struct Training {
-  const Plan& plan;
-  const Dataset& dataset;
-  Batches& batches;
-  Model& model;
-  Optimizer& optimizer;
-  const Observer& observer;
-  Progress& progress;
-};
-
-// Trains for the steps of the recipe; evaluates on the whole val split before the first step, every
-// `evaluate_every` steps, and at the end, whose scores are returned.
-Scores Train(Training& training);
+// Trains from where `training` stands to the steps of the recipe; evaluates on the val split before
+// the first step, every `evaluate_every` steps, and at the end.
+TrainingResult Train(Training& training);
 
 }  // namespace dlcheck::reference

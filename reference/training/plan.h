@@ -13,6 +13,7 @@
 
 #include "reference/data/data.h"
 #include "reference/recipe/recipe.h"
+#include "reference/training/deviations.h"
 
 namespace dlcheck::reference {
 
@@ -23,11 +24,13 @@ struct Plan {
 
   // Set by experiments.
   std::function<int64_t(int64_t step)> batch_of_step = [](int64_t step) { return step; };
+  bool runs_trials = false;  // before the first step, on a copy of everything they touch
   std::function<Tensor(Tensor x, const Tensor& mean_image)> input = [](Tensor x, const Tensor&) {
     return x;
   };
 
   // Set by faults.
+  Deviations deviations;
   std::optional<Normalisation> normalisation;  // none: the statistics of the training split
   std::function<uint64_t(uint64_t seed)> order_seed = [](uint64_t seed) { return seed; };
   std::function<void(torch::nn::Module&)> initialise = [](torch::nn::Module&) {};

@@ -18,9 +18,10 @@ void Progress::ClearLine() {
   if (on_terminal_) std::fprintf(stderr, "\r%60s\r", "");
 }
 
-void Progress::Stepped(int64_t step, const std::function<double()>& loss) {
+void Progress::Stepped(int64_t step, const Counters& counters) {
   if (!on_terminal_ || step % kStepsBetweenLines != 0) return;
-  std::fprintf(stderr, "\rstep %" PRId64 " of %" PRId64 "  loss %-12.4g", step, steps_, loss());
+  std::fprintf(stderr, "\rstep %" PRId64 " of %" PRId64, step, steps_);
+  if (counters.skipped > 0) std::fprintf(stderr, "  left out %" PRId64, counters.skipped);
 }
 
 void Progress::Evaluated(int64_t step, double loss, double accuracy) {
@@ -29,10 +30,14 @@ void Progress::Evaluated(int64_t step, double loss, double accuracy) {
   std::fflush(stdout);
 }
 
-void Progress::Finished(double loss, double accuracy) {
+void Progress::Finished(const Counters& counters, double loss, double accuracy) {
   ClearLine();
-  std::printf("finished %" PRId64 " steps  val loss %.4f  val accuracy %.4f\n", steps_, loss,
+  std::printf("finished %" PRId64 " steps  val loss %.4f  val accuracy %.4f\n", counters.step, loss,
               accuracy);
+  if (counters.skipped > 0) {
+    std::printf("left out %" PRId64 " steps with gradients that were not finite\n",
+                counters.skipped);
+  }
   std::fflush(stdout);
 }
 

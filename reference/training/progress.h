@@ -5,16 +5,17 @@
 #include <cstdint>
 #include <functional>
 
+#include "reference/training/counters.h"
+
 namespace dlcheck::reference {
 
 class Progress {
  public:
   explicit Progress(int64_t steps);
 
-  // `loss` is asked for only when it is shown.
-  void Stepped(int64_t step, const std::function<double()>& loss);
+  void Stepped(int64_t step, const Counters& counters);
   void Evaluated(int64_t step, double loss, double accuracy);
-  void Finished(double loss, double accuracy);
+  void Finished(const Counters& counters, double loss, double accuracy);
 
  private:
   void ClearLine();

@@ -1,64 +1,59 @@
 #include "reference/training/run.h"
 
-#include "reference/models/hosted_model.h"
-#include "reference/checkpoint/saving.h"
+#include <cstdio>
+#include <optional>
+
+#include "reference/checkpoint/durable_file.h"
+#include "reference/training/memory_report.h"
+#include "reference/training/resumption.h"
 
 namespace dlcheck::reference {
 namespace {
 
-Model BuildModel(const Plan& plan, const Dataset& dataset) {
-  const Recipe& recipe = plan.recipe;
-  Model model = IsBuiltIn(recipe.model)
-                    ? MakeModel(recipe.model, dataset.sample_shape, dataset.classes, recipe.dropout,
-                                plan.features)
-                    : HostModel(recipe.model, dataset.sample_shape, dataset.classes);
-  plan.initialise(*model.module);
-  return model;
+void TellAll(Training& training) {
+  const Observer& observer = training.observer;
+  if (observer.declared) {
+    for (const Key& key : Keys()) observer.declared(key.name, Spelled(training.plan.recipe, key));
+  }
+  Tell(observer.model, *training.model.module);
+  for (const auto& [one, other] : training.model.tied) Tell(observer.tied, one, other);
+  Tell(observer.optimizer, *training.optimizer);
 }
 
-// Weights decay, biases and the scales of batch norm do not: that is what a vector is.
-Optimizer BuildOptimizer(const Plan& plan, const Model& model) {
-  const Recipe& recipe = plan.recipe;
-  Optimizer::Options options;
-  options.momentum = recipe.momentum;
-  if (recipe.optimizer == "adam") options.rule = Optimizer::Rule::kAdam;
-  if (recipe.optimizer == "adamw") options.rule = Optimizer::Rule::kAdamW;
-  Optimizer::Group weights{"weights", LearningRate(recipe), recipe.weight_decay, {}};
-  Optimizer::Group vectors{"vectors", LearningRate(recipe), 0, {}};
-  for (const auto& parameter : model.module->named_parameters()) {
-    if (!parameter.value().requires_grad() || !plan.is_optimized(parameter.key())) continue;
-    Optimizer::Group& group = parameter.value().dim() > 1 ? weights : vectors;
-    group.parameters.push_back({parameter.key(), parameter.value()});
+void TellEnd(Training& training, const TrainingResult& result) {
+  const Recipe& recipe = training.plan.recipe;
+  const Counters& counters = training.counters;
+  if (result.ended == Ended::kSignal || result.ended == Ended::kStopAfter) {
+    std::printf("stopped at step %lld; --resume goes on from there\n",
+                static_cast<long long>(counters.step));
+    return;
   }
-  return Optimizer(options, {weights, vectors});
+  training.progress.Finished(counters, result.scores.loss, result.scores.accuracy);
+  if (result.ended == Ended::kPatience) std::printf("no improvement: stopped early\n");
+  const std::optional<int64_t> best = BestStep(counters.metrics, recipe.select_window);
+  if (best && !recipe.checkpoints.empty()) {
+    std::printf("best step %lld\n", static_cast<long long>(*best));
+  }
 }
 
 }  // namespace
 
 Outcome RunPlan(const Plan& plan, const Observer& observer) {
-  const Recipe& recipe = plan.recipe;
-  at::set_num_threads(static_cast<int>(recipe.threads));
-  const Dataset dataset =
-      LoadDataset(recipe.data.empty() ? DefaultDataPath() : recipe.data, plan.normalisation);
-  const auto seed = static_cast<uint64_t>(recipe.seed);
-  torch::manual_seed(seed);
-  Tell(observer.seeded, recipe.seed);
-
-  Model model = BuildModel(plan, dataset);
-  Tell(observer.model, *model.module);
-  Optimizer optimizer = BuildOptimizer(plan, model);
-  Tell(observer.optimizer, optimizer);
-  Batches batches(dataset.train, recipe.batch_size, plan.order_seed(seed));
-  Progress progress(recipe.steps);
-
-  Training training{plan, dataset, batches, model, optimizer, observer, progress};
-  const Scores scores = Train(training);
-  if (!recipe.save.empty()) {
-    SaveState(recipe.save, model, optimizer, recipe.steps);
-    Tell(observer.saved, recipe.save);
+  std::optional<MemoryReport> memory;
+  if (plan.recipe.report_memory) memory.emplace();
+  Training training = BuildTraining(plan, observer);
+  TellAll(training);
+  Begin(training);
+  const TrainingResult result = Train(training);
+  if (!plan.recipe.save.empty()) SaveState(training, plan.recipe.save);
+  TellEnd(training, result);
+  if (memory) {
+    constexpr double kMebibyte = 1 << 20;
+    std::printf("tensors held %.2f MiB at most\n",
+                static_cast<double>(memory->peak_bytes()) / kMebibyte);
   }
-  progress.Finished(scores.loss, scores.accuracy);
-  return {scores, model};
+  if (!result.all_saved) throw SavingFailed("the last checkpoint could not be written");
+  return {result.ended, result.scores, training.model, training.counters};
 }
 
 }  // namespace dlcheck::reference

@@ -9,12 +9,15 @@
 namespace dlcheck::reference {
 
 struct Outcome {
+  Ended ended;
   Scores scores;
   Model model;
+  Counters counters;
 };
 
 // A given plan gives the same weights and scores each time, on one machine with one thread count.
-// Errors: UsageError, InputRejected, and whatever the model throws.
+// Errors: UsageError, InputRejected, SavingFailed if the last state could not be written, and
+// whatever the model throws.
 Outcome RunPlan(const Plan& plan, const Observer& observer);
 
 }  // namespace dlcheck::reference

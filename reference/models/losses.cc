@@ -1,0 +1,120 @@
+#include "reference/models/losses.h"
+
+#include <algorithm>
+
+#include "reference/recipe/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+using torch::Tensor;
+using Kind = LossOptions::Kind;
+using Unit = LossOptions::Unit;
+
+// Flat operands of the elementary losses: outputs (R, C); targets (R), or (R, C) of dense kinds.
+struct Operands {
+  Tensor outputs, targets;
+};
+
+bool IsCrossEntropy(const LossOptions& options) { return options.kind == Kind::kCrossEntropy; }
+
+void NeedSense(const LossOptions& options) {
+  const bool weighs = options.class_weights.defined();
+  if (!IsCrossEntropy(options) && (options.label_smoothing != 0 || weighs)) {
+    throw UsageError("label smoothing and class weights are of cross-entropy alone");
+  }
+}
+
+bool BySample(const LossOptions& options) {
+  return options.unit == Unit::kSample &&
+         options.deviation != LossDeviation::kTokensInsteadOfSamples;
+}
+
+double Smoothing(const LossOptions& options) {
+  return options.deviation == LossDeviation::kSmoothingSwapped ? 1 - options.label_smoothing
+                                                               : options.label_smoothing;
+}
+
+Operands Flatten(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
+  const bool narrow = outputs.element_size() < 4;
+  const Tensor wide = narrow ? outputs.to(torch::kFloat32) : outputs;
+  const int64_t classes = wide.size(-1);
+  const Tensor flat = wide.dim() > 2 ? wide.reshape({-1, classes}) : wide;
+  if (IsCrossEntropy(options)) return {flat, targets.reshape({-1})};
+  const bool numbers = !targets.is_floating_point();
+  const Tensor dense = numbers ? torch::one_hot(targets.reshape({-1}), classes) : targets;
+  return {flat, dense.to(flat.scalar_type()).reshape_as(flat)};
+}
+
+// The loss of all rows together, or of each row or element, by ATen's reduction.
+Tensor Reduced(const LossOptions& options, const Operands& operands, at::Reduction::Reduction how) {
+  const auto& [outputs, targets] = operands;
+  switch (options.kind) {
+    case Kind::kCrossEntropy:
+      return torch::cross_entropy_loss(outputs, targets, options.class_weights, how,
+                                       options.ignore_index, Smoothing(options));
+    case Kind::kBce:
+      return torch::binary_cross_entropy_with_logits(outputs, targets, {}, {}, how);
+    case Kind::kMse:
+      return torch::mse_loss(outputs, targets, how);
+    case Kind::kHuber:
+      return torch::huber_loss(outputs, targets, how, options.huber_delta);
+  }
+  throw UsageError("a loss that this version does not know");
+}
+
+// What each class number weighs in the denominator, in the shape of `targets`, float64.
+Tensor WeightsOf(const LossOptions& options, const Tensor& targets) {
+  if (options.deviation == LossDeviation::kIgnoredCounted) {
+    return torch::ones_like(targets, torch::kFloat64);
+  }
+  const Tensor counted = targets.ne(options.ignore_index);
+  if (!options.class_weights.defined()) return counted.to(torch::kFloat64);
+  const Tensor known = targets.masked_fill(counted.logical_not(), 0).reshape({-1});
+  const Tensor weights = options.class_weights.detach().index_select(0, known);
+  return weights.to(torch::kFloat64).view_as(targets) * counted;
+}
+
+// (B): the denominator of each sample's own mean.
+Tensor SampleWeights(const LossOptions& options, const Tensor& targets, int64_t classes) {
+  const int64_t samples = targets.size(0);
+  if (IsCrossEntropy(options)) return WeightsOf(options, targets).reshape({samples, -1}).sum(1);
+  const int64_t numbers = targets.numel() / std::max<int64_t>(samples, 1);
+  const int64_t elements = targets.is_floating_point() ? numbers : numbers * classes;
+  return torch::full({samples}, elements, targets.options().dtype(torch::kFloat64));
+}
+
+// A sample without a target adds a sum of zero over a weight that stands in for its own.
+LossSum SumBySample(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
+  const Tensor losses = Reduced(options, Flatten(options, outputs, targets), at::Reduction::None);
+  const Tensor sums = losses.reshape({targets.size(0), -1}).sum(1);
+  const Tensor weights = SampleWeights(options, targets, outputs.size(-1));
+  const Tensor counted = weights.gt(0);
+  const Tensor safe = weights.masked_fill(counted.logical_not(), 1).to(sums.scalar_type());
+  return {(sums / safe).sum(), counted.sum().item<double>()};
+}
+
+}  // namespace
+
+LossSum SumOfLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
+  NeedSense(options);
+  if (BySample(options)) return SumBySample(options, outputs, targets);
+  return {Reduced(options, Flatten(options, outputs, targets), at::Reduction::Sum),
+          CountOf(options, targets, outputs.size(-1))};
+}
+
+double CountOf(const LossOptions& options, const Tensor& targets, int64_t classes) {
+  const Tensor weights = SampleWeights(options, targets, classes);
+  return (BySample(options) ? weights.gt(0) : weights).sum().item<double>();
+}
+
+Tensor MeanLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
+  if (BySample(options) || options.deviation == LossDeviation::kIgnoredCounted) {
+    const LossSum loss = SumOfLoss(options, outputs, targets);
+    return loss.sum / loss.count;
+  }
+  NeedSense(options);
+  return Reduced(options, Flatten(options, outputs, targets), at::Reduction::Mean);
+}
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,60 @@
+// The exponential moving average of a model's values, to be evaluated in the place of the live ones.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "reference/checkpoint/state.h"
+
+namespace dlcheck::reference {
+
+// Ways of being wrong on purpose.
+enum class AverageDeviation : uint8_t {
+  kNone,
+  kNeverUpdated,
+  kAlwaysFirst,    // each update is taken for the first one, and copies
+  kInvertedDecay,  // decay and 1 - decay exchanged
+};
+
+class Average {
+ public:
+  struct Options {
+    double decay = 0.999;
+    bool average_buffers = false;  // else they are copied; integers are copied always
+    AverageDeviation deviation = AverageDeviation::kNone;
+  };
+
+  // Starts as a copy of what `module` holds now. The tensors of the module stay the same objects for
+  // as long as the average lives.
+  //
+  // Errors: UsageError for a decay outside 0 to 1.
+  Average(const torch::nn::Module& module, const Options& options);
+
+  // The first update copies, each later one is average += (1 - decay) (live - average).
+  // Source: Polyak and Juditsky 1992; as AveragedModel with get_ema_multi_avg_fn.
+  void Update();
+
+  // Swaps the averaged and the live values; called again, swaps them back. Neither updates nor
+  // checkpoints belong between the two calls.
+  void Exchange();
+
+  // average/NAME of each parameter and buffer, and `updates`.
+  void VisitState(const VisitTensor& visit);
+
+ private:
+  struct Entry {
+    std::string name;
+    torch::Tensor live, averaged;
+    bool is_copied;
+  };
+  void Add(const std::string& name, const torch::Tensor& live, bool is_copied);
+
+  Options options_;
+  std::vector<Entry> entries_;
+  torch::Tensor updates_;
+};
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,93 @@
+#include "reference/optimization/deviating_rules.h"
+
+#include <cmath>
+#include <utility>
+
+namespace dlcheck::reference {
+namespace {
+
+using torch::Tensor;
+
+// What the kernels make of a gradient before any rule.
+Tensor PreparedGradient(const Optimizer::Options& options, const UpdateArguments& arguments,
+                        size_t i) {
+  Tensor& gradient = const_cast<Tensor&>(arguments.gradients[i]);
+  if (arguments.grad_scale.defined()) gradient.div_(arguments.grad_scale);
+  return options.maximize ? -gradient : gradient;
+}
+
+// Only for kRateInMomentum.
+void UpdateSgd(const Optimizer::Options& options, const UpdateArguments& arguments) {
+  for (size_t i = 0; i < arguments.weights.size(); ++i) {
+    const Tensor& weight = arguments.weights[i];
+    const Tensor change =
+        arguments.lr * (PreparedGradient(options, arguments, i) + arguments.weight_decay * weight);
+    if (options.momentum == 0) {
+      weight.sub_(change);
+      continue;
+    }
+    const Tensor& momentum = arguments.momentum[i];
+    momentum.mul_(options.momentum).add_(change);
+    weight.sub_(options.nesterov ? change + options.momentum * momentum : momentum);
+  }
+}
+
+void UpdateAdam(const Optimizer::Options& options, const UpdateArguments& arguments) {
+  const OptimizerDeviation deviation = options.deviation;
+  const bool is_corrected = deviation != OptimizerDeviation::kNoBiasCorrection;
+  for (size_t i = 0; i < arguments.weights.size(); ++i) {
+    const Tensor& weight = arguments.weights[i];
+    Tensor gradient = PreparedGradient(options, arguments, i);
+    if (options.rule == Optimizer::Rule::kAdamW) {
+      weight.mul_(1 - arguments.lr * arguments.weight_decay);
+    } else {
+      gradient = gradient + arguments.weight_decay * weight;
+    }
+    arguments.first[i].lerp_(gradient, 1 - options.beta1);
+    arguments.second[i].mul_(options.beta2).addcmul_(gradient, gradient, 1 - options.beta2);
+    Tensor second = arguments.second[i];
+    if (options.amsgrad) {
+      second = arguments.largest[i].copy_(torch::maximum(arguments.largest[i], second));
+    }
+    const double ahead = deviation == OptimizerDeviation::kStepsAhead ? 1 : 0;
+    const double k = arguments.steps[i].item<double>() + ahead;
+    const double correction1 = is_corrected ? 1 - std::pow(options.beta1, k) : 1;
+    const double correction2 = is_corrected ? 1 - std::pow(options.beta2, k) : 1;
+    const Tensor divisor = deviation == OptimizerDeviation::kEpsilonInsideRoot
+                               ? (second / correction2 + options.epsilon).sqrt()
+                               : (second / correction2).sqrt() + options.epsilon;
+    weight.addcdiv_(arguments.first[i], divisor, -arguments.lr / correction1);
+  }
+}
+
+}  // namespace
+
+Optimizer::Options DeviatingOptions(Optimizer::Options options) {
+  switch (options.deviation) {
+    case OptimizerDeviation::kSwappedBetas: std::swap(options.beta1, options.beta2); break;
+    case OptimizerDeviation::kCoupledDecay:
+      if (options.rule == Optimizer::Rule::kAdamW) options.rule = Optimizer::Rule::kAdam;
+      break;
+    case OptimizerDeviation::kNesterovIgnored: options.nesterov = false; break;
+    default: break;
+  }
+  return options;
+}
+
+bool HasDeviatingRule(OptimizerDeviation deviation) {
+  return deviation == OptimizerDeviation::kEpsilonInsideRoot ||
+         deviation == OptimizerDeviation::kNoBiasCorrection ||
+         deviation == OptimizerDeviation::kStepsAhead ||
+         deviation == OptimizerDeviation::kRateInMomentum;
+}
+
+void UpdateDeviating(const Optimizer::Options& options, const UpdateArguments& arguments) {
+  if (arguments.found_inf.defined() && arguments.found_inf.item<double>() != 0) return;
+  if (options.rule == Optimizer::Rule::kSgd) {
+    UpdateSgd(options, arguments);
+  } else {
+    UpdateAdam(options, arguments);
+  }
+}
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,153 @@
+#include "reference/optimization/schedules.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "reference/recipe/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+double Cosine(double start, double end, double progress) {
+  return end + (start - end) / 2.0 * (std::cos(kPi * progress) + 1);
+}
+
+double OneCycle(const Schedule& schedule, int64_t horizon, int64_t t) {
+  const double start = 1 / schedule.div_factor;
+  const double end = start / schedule.final_div_factor;
+  const double peak = schedule.peak_fraction * static_cast<double>(horizon) - 1;
+  const auto last = static_cast<double>(horizon - 1);
+  const double at = std::min(static_cast<double>(t), last);
+  if (at <= peak && peak > 0) return Cosine(start, 1, at / peak);
+  const double first = std::max(peak, 0.0);
+  return last > first ? Cosine(1, end, (at - first) / (last - first)) : end;
+}
+
+double Cooldown(const Schedule& schedule, int64_t horizon, int64_t t) {
+  const auto length =
+      std::llround(schedule.cooldown_fraction * static_cast<double>(horizon));
+  const int64_t first = horizon - length;
+  if (t >= horizon) return schedule.floor;
+  if (t <= first) return 1;
+  const double progress = static_cast<double>(t - first) / static_cast<double>(length);
+  double left = 0;  // of the way from 1 to the floor
+  switch (schedule.cooldown_form) {
+    case Schedule::CooldownForm::kLinear: left = 1 - progress; break;
+    case Schedule::CooldownForm::kOneMinusSqrt: left = 1 - std::sqrt(progress); break;
+    case Schedule::CooldownForm::kCosine: left = (1 + std::cos(kPi * progress)) / 2; break;
+  }
+  return schedule.floor + (1 - schedule.floor) * left;
+}
+
+double MainFactor(const Schedule& schedule, int64_t horizon, int64_t t) {
+  const auto until = static_cast<double>(std::min(t, horizon));
+  const auto length = static_cast<double>(horizon);
+  switch (schedule.shape) {
+    case Schedule::Shape::kConstant: return 1;
+    case Schedule::Shape::kStep:
+      return std::pow(schedule.gamma, static_cast<double>(t / schedule.step_size));
+    case Schedule::Shape::kLinear:
+      return schedule.start_factor +
+             (schedule.end_factor - schedule.start_factor) * until / length;
+    case Schedule::Shape::kCosine:
+      return schedule.floor + (1 - schedule.floor) * (1 + std::cos(kPi * until / length)) / 2;
+    case Schedule::Shape::kOneCycle: return OneCycle(schedule, horizon, t);
+    case Schedule::Shape::kCooldown: return Cooldown(schedule, horizon, t);
+  }
+  return 1;
+}
+
+double WarmupFactor(const Schedule& schedule, int64_t t) {
+  const auto length = static_cast<double>(schedule.warmup_steps);
+  const auto at = static_cast<double>(t);
+  switch (schedule.warmup) {
+    case Schedule::Warmup::kNone: return 1;
+    case Schedule::Warmup::kFromFirst: return (at + 1) / length;
+    case Schedule::Warmup::kFromZero: return at / length;
+    case Schedule::Warmup::kFromFactor:
+      return schedule.warmup_factor + (1 - schedule.warmup_factor) * at / length;
+  }
+  return 1;
+}
+
+// `t` walked forth and back over 0 .. horizon.
+int64_t Reflected(int64_t t, int64_t horizon) {
+  const int64_t within = t % (2 * horizon);
+  return std::min(within, 2 * horizon - within);
+}
+
+void Need(bool holds, const char* what) {
+  if (!holds) throw UsageError(std::string("the schedule's ") + what);
+}
+
+bool IsFraction(double value) { return value >= 0 && value <= 1; }
+
+constexpr std::array<std::string_view, 6> kShapes = {"constant", "step",      "linear",
+                                                     "cosine",   "one_cycle", "cooldown"};
+constexpr std::array<std::string_view, 4> kWarmups = {"none", "from_first", "from_zero",
+                                                      "from_factor"};
+constexpr std::array<std::string_view, 3> kForms = {"linear", "one_minus_sqrt", "cosine"};
+
+template <typename Enum, typename Names>
+std::optional<Enum> FromName(const Names& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return std::nullopt;
+  return static_cast<Enum>(found - names.begin());
+}
+
+template <typename Names>
+std::vector<std::string> AsList(const Names& names) {
+  return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+void CheckSchedule(const Schedule& schedule) {
+  const bool has_horizon =
+      schedule.shape != Schedule::Shape::kConstant && schedule.shape != Schedule::Shape::kStep;
+  Need(!has_horizon || schedule.horizon > 0, "horizon must be positive");
+  Need(schedule.step_size > 0, "step size must be positive");
+  Need(schedule.warmup == Schedule::Warmup::kNone || schedule.warmup_steps > 0,
+       "warm-up needs a positive number of steps");
+  Need(IsFraction(schedule.floor), "floor must lie between 0 and 1");
+  Need(IsFraction(schedule.peak_fraction), "peak fraction must lie between 0 and 1");
+  Need(IsFraction(schedule.cooldown_fraction), "cooldown fraction must lie between 0 and 1");
+  Need(schedule.div_factor > 0 && schedule.final_div_factor > 0, "divisors must be positive");
+}
+
+double RateFactor(const Schedule& schedule, int64_t update) {
+  const ScheduleDeviation deviation = schedule.deviation;
+  int64_t t = update;
+  int64_t horizon = schedule.horizon;
+  if (deviation == ScheduleDeviation::kOneAhead) ++t;
+  if (deviation == ScheduleDeviation::kHeld) t -= t % std::max<int64_t>(horizon / 10, 1);
+  if (deviation == ScheduleDeviation::kLongHorizon) horizon *= 10;
+
+  const int64_t warmup_steps =
+      schedule.warmup == Schedule::Warmup::kNone ? 0 : schedule.warmup_steps;
+  if (t < warmup_steps) return WarmupFactor(schedule, t);
+  if (deviation != ScheduleDeviation::kMainNotShifted) t -= warmup_steps;
+  if (deviation == ScheduleDeviation::kRisesAgain && horizon > 0) t = Reflected(t, horizon);
+  return MainFactor(schedule, horizon, t);
+}
+
+std::optional<Schedule::Shape> ShapeFromName(std::string_view name) {
+  return FromName<Schedule::Shape>(kShapes, name);
+}
+
+std::optional<Schedule::Warmup> WarmupFromName(std::string_view name) {
+  return FromName<Schedule::Warmup>(kWarmups, name);
+}
+
+std::optional<Schedule::CooldownForm> CooldownFormFromName(std::string_view name) {
+  return FromName<Schedule::CooldownForm>(kForms, name);
+}
+
+std::vector<std::string> ShapeNames() { return AsList(kShapes); }
+std::vector<std::string> WarmupNames() { return AsList(kWarmups); }
+std::vector<std::string> CooldownFormNames() { return AsList(kForms); }
+
+}  // namespace dlcheck::reference

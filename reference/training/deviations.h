@@ -1,0 +1,72 @@
+// Every way in which a run can be wrong on purpose inside a mechanism, as one value. Faults fill it
+// in; without a fault everything is kNone.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+
+#include "reference/models/losses.h"
+#include "reference/models/models.h"
+#include "reference/optimization/averaging.h"
+#include "reference/optimization/clipping.h"
+#include "reference/optimization/optimizers.h"
+#include "reference/optimization/schedules.h"
+#include "reference/precision/activation_checkpoint.h"
+#include "reference/precision/loss_scaler.h"
+
+namespace dlcheck::reference {
+
+// How the losses of a window's micro-batches become one.
+enum class AccumulationDeviation : uint8_t {
+  kNone,
+  kNotDivided,    // each micro-batch counts as a step of its own
+  kDividedTwice,  // by the number of micro-batches once more
+  kMeanOfMeans,   // each micro-batch counts alike, whatever it holds
+  kFullWindow,    // divided by what a full window holds, also in a ragged one
+};
+
+// Where in a step something is done.
+enum class OrderDeviation : uint8_t {
+  kNone,
+  kClearedInsideWindow,  // before each backward, not before each window
+  kClippedInsideWindow,  // after each backward, and not at the end
+  kClippedBeforeUnscale,
+  kClippedAfterStep,
+  kNotUnscaled,     // the step takes the scaled gradients
+  kNonFiniteTaken,  // the step is taken whatever was found
+  kAutocastAroundStep,
+};
+
+enum class EvaluationDeviation : uint8_t {
+  kNone,
+  kTrainingMode,  // evaluates without switching the mode
+  kStaysInMode,   // and never switches back to training
+  kStatistics,    // normalisation layers go on learning from validation data
+};
+
+enum class RateDeviation : uint8_t {
+  kNone,
+  kFirstGroupAlone,  // the schedule moves the rate of the first group and of no other
+};
+
+struct Deviations {
+  AccumulationDeviation accumulation = AccumulationDeviation::kNone;
+  OrderDeviation order = OrderDeviation::kNone;
+  EvaluationDeviation evaluation = EvaluationDeviation::kNone;
+  RateDeviation rate = RateDeviation::kNone;
+  OptimizerDeviation optimizer = OptimizerDeviation::kNone;
+  ScheduleDeviation schedule = ScheduleDeviation::kNone;
+  ClipDeviation clip = ClipDeviation::kNone;
+  AverageDeviation average = AverageDeviation::kNone;
+  ScalerDeviation scaler = ScalerDeviation::kNone;
+  LossDeviation loss = LossDeviation::kNone;
+  AttentionDeviation attention = AttentionDeviation::kNone;
+  TyingDeviation tying = TyingDeviation::kNone;
+  CheckpointDeviation recomputation = CheckpointDeviation::kNone;
+  bool autocast_left_out = false;
+  std::set<std::string> forgotten;  // parts of the state that a resumed run does not get back
+  std::string saved_in_bf16;        // a part of the state that loses its low bits on its way
+};
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,89 @@
+#include "reference/training/evaluate.h"
+
+#include <algorithm>
+
+#include "reference/precision/autocast.h"
+#include "reference/training/window.h"
+
+namespace dlcheck::reference {
+namespace {
+
+// Puts the averages in the place of the weights for a scope.
+class AveragedWeights {
+ public:
+  explicit AveragedWeights(Average* average) : average_(average) {
+    if (average_ != nullptr) average_->Exchange();
+  }
+  ~AveragedWeights() {
+    if (average_ != nullptr) average_->Exchange();
+  }
+  AveragedWeights(const AveragedWeights&) = delete;
+  AveragedWeights& operator=(const AveragedWeights&) = delete;
+
+ private:
+  Average* average_;
+};
+
+void KeepStatisticsLearning(torch::nn::Module& module) {
+  for (const auto& child : module.modules()) {
+    if (child->as<torch::nn::BatchNorm2d>() != nullptr) child->train();
+  }
+}
+
+LossOptions PlainLoss(const Training& training) {
+  LossOptions plain = training.loss;
+  plain.label_smoothing = 0;
+  plain.class_weights = torch::Tensor();
+  plain.unit = LossOptions::Unit::kToken;
+  plain.deviation = LossDeviation::kNone;
+  return plain;
+}
+
+struct Sums {
+  double loss = 0, count = 0;
+  double correct = 0, targets = 0;
+};
+
+void Add(const Training& training, const LossOptions& plain, const torch::Tensor& outputs,
+         const torch::Tensor& targets, Sums& sums) {
+  const LossSum loss = SumOfLoss(plain, outputs, targets);
+  sums.loss += loss.sum.item<double>();
+  sums.count += loss.count;
+  const torch::Tensor counted = targets != training.loss.ignore_index;
+  sums.correct += outputs.argmax(-1).eq(targets).logical_and(counted).sum().item<double>();
+  sums.targets += counted.sum().item<double>();
+}
+
+}  // namespace
+
+Scores Evaluate(Training& training) {
+  const torch::NoGradGuard no_grad;
+  const EvaluationDeviation deviation = training.plan.deviations.evaluation;
+  Tell(training.observer.evaluation_begins);
+  if (deviation != EvaluationDeviation::kTrainingMode) SwitchMode(training, false);
+  if (deviation == EvaluationDeviation::kStatistics) KeepStatisticsLearning(*training.model.module);
+  const AveragedWeights averaged(training.average.get());
+  const AutocastGuard autocast(training.device.type(), AutocastType(training.plan));
+  const LossOptions plain = PlainLoss(training);
+  const Source& val = *training.data.val;
+  const int64_t wanted = training.plan.recipe.evaluate_samples;
+  const int64_t samples = wanted == 0 ? val.rows() : std::min(wanted, val.rows());
+  const int64_t batch_size = training.plan.recipe.batch_size;
+  Sums sums;
+  for (int64_t first = 0; first < samples; first += batch_size) {
+    std::vector<int64_t> rows;
+    for (int64_t row = first; row < std::min(first + batch_size, samples); ++row) {
+      rows.push_back(row);
+    }
+    const Batch batch = val.Take(rows);
+    const torch::Tensor targets = batch.y.to(training.device);
+    const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
+    Tell(training.observer.evaluation_outputs, outputs, targets);
+    Add(training, plain, outputs, targets, sums);
+  }
+  const Scores means{sums.loss / sums.count, sums.correct / sums.targets};
+  Tell(training.observer.evaluated, means.loss, samples);
+  return means;
+}
+
+}  // namespace dlcheck::reference

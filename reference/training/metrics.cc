@@ -1,0 +1,52 @@
+#include "reference/training/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace dlcheck::reference {
+
+bool StopsEarly(const MetricTable& table, const Patience& patience) {
+  if (patience.evaluations == 0) return false;
+  const bool is_reached = patience.rule == Patience::Rule::kReached;
+  double best = std::numeric_limits<double>::infinity();
+  int64_t misses = 0;
+  for (const Evaluation& evaluation : table) {
+    if (is_reached && !std::isfinite(evaluation.loss)) return true;
+    const bool improves = best - evaluation.loss > patience.min_delta;
+    if (improves) best = evaluation.loss;
+    misses = improves ? 0 : misses + 1;
+    if (misses >= patience.evaluations + (is_reached ? 0 : 1)) return true;
+  }
+  return false;
+}
+
+std::optional<int64_t> BestStep(const MetricTable& table, int64_t window) {
+  std::optional<int64_t> best;
+  double lowest = std::numeric_limits<double>::infinity();
+  const auto width = static_cast<size_t>(window);
+  for (size_t end = width; end <= table.size(); ++end) {
+    double sum = 0;
+    for (size_t i = end - width; i < end; ++i) sum += table[i].loss;
+    if (!std::isfinite(sum) || sum >= lowest) continue;
+    lowest = sum;
+    best = table[end - 1].step;
+  }
+  return best;
+}
+
+std::vector<int64_t> BestSteps(const MetricTable& table, int64_t count) {
+  MetricTable finite;
+  std::copy_if(table.begin(), table.end(), std::back_inserter(finite),
+               [](const Evaluation& evaluation) { return std::isfinite(evaluation.loss); });
+  std::stable_sort(finite.begin(), finite.end(),
+                   [](const Evaluation& a, const Evaluation& b) { return a.loss < b.loss; });
+  std::vector<int64_t> steps;
+  for (const Evaluation& evaluation : finite) {
+    if (static_cast<int64_t>(steps.size()) == count) break;
+    steps.push_back(evaluation.step);
+  }
+  return steps;
+}
+
+}  // namespace dlcheck::reference

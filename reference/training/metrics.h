@@ -1,0 +1,40 @@
+// What is decided from the evaluations of a run: when it stops early, and which checkpoint is best.
+// Pure functions of the table, so that a resumed run, or somebody who reads the log, decides alike.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlcheck::reference {
+
+struct Evaluation {
+  int64_t step;     // steps that were done
+  double loss;      // mean over the validation split; lower is better
+  double accuracy;  // fraction of targets
+};
+using MetricTable = std::vector<Evaluation>;
+
+struct Patience {
+  // kReached: as Lightning, the run stops at the evaluation at which the misses in a row reach
+  // `evaluations`, and at one whose loss is not finite. kExceeded: as Composer, one miss later,
+  // and a loss that is not finite is a miss like any other.
+  enum class Rule : uint8_t { kReached, kExceeded };
+  int64_t evaluations;  // 0: never stops
+  double min_delta;     // a loss improves if it lies below the best by more than this
+  Rule rule;
+};
+
+// True if a run with this table would have stopped at its last evaluation.
+bool StopsEarly(const MetricTable& table, const Patience& patience);
+
+// The step with the lowest mean loss of `window` evaluations in a row, which it ends; the earliest
+// of equals. None if no window is whole and finite.
+std::optional<int64_t> BestStep(const MetricTable& table, int64_t window);
+
+// The steps of the `count` lowest losses, ascending by loss, the earliest of equals first; those
+// that are not finite never count.
+std::vector<int64_t> BestSteps(const MetricTable& table, int64_t count);
+
+}  // namespace dlcheck::reference

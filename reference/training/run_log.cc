@@ -1,0 +1,86 @@
+#include "reference/training/run_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "reference/recipe/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Bytes of the lines that a run which goes on at `step` does not write again. A torn line and all
+// that follows it go.
+off_t BytesToKeep(const std::string& path, int64_t step, bool evaluated) {
+  std::ifstream file(path, std::ios::binary);
+  off_t bytes = 0;
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+    if (!json.is_object() || !json.contains("step") || !json["step"].is_number_integer()) break;
+    const int64_t at = json["step"].get<int64_t>();
+    const bool is_kept = at < step || (evaluated && at == step && json.contains("val_loss"));
+    if (!is_kept) break;
+    bytes += static_cast<off_t>(line.size()) + 1;
+  }
+  return bytes;
+}
+
+}  // namespace
+
+RunLog::RunLog(const std::string& path, int64_t step, bool evaluated) {
+  if (path.empty()) return;
+  const off_t keep = step == 0 && !evaluated ? 0 : BytesToKeep(path, step, evaluated);
+  file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (file_ < 0 || ftruncate(file_, keep) != 0) {
+    throw UsageError("log '" + path + "' cannot be written: " + std::strerror(errno));
+  }
+}
+
+RunLog::~RunLog() {
+  if (file_ >= 0) close(file_);
+}
+
+void RunLog::Write(const Step& step) {
+  // JSON has no number for what is not finite; null stands for it.
+  WriteLine(Json{{"step", step.step},
+                 {"epoch", step.epoch},
+                 {"updates", step.updates},
+                 {"skipped", step.skipped},
+                 {"loss", step.loss},
+                 {"rates", step.rates},
+                 {"gradient_norm", step.gradient_norm},
+                 {"loss_scale", step.loss_scale},
+                 {"seconds", Seconds()}}
+                .dump());
+}
+
+void RunLog::WriteEvaluation(int64_t step, double loss, double accuracy) {
+  if (!is_on()) return;
+  WriteLine(
+      Json{{"step", step}, {"val_loss", loss}, {"val_accuracy", accuracy}, {"seconds", Seconds()}}
+          .dump());
+}
+
+// One call a line, so that a reader never sees half of one. A full disk loses lines of the log and
+// not the run.
+void RunLog::WriteLine(const std::string& line) {
+  const std::string whole = line + "\n";
+  const ssize_t written = write(file_, whole.data(), whole.size());
+  if (written == static_cast<ssize_t>(whole.size())) return;
+  std::fprintf(stderr, "dlcheck-train: the log ends here: %s\n", std::strerror(errno));
+  close(file_);
+  file_ = -1;
+}
+
+double RunLog::Seconds() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+}
+
+}  // namespace dlcheck::reference

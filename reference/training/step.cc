@@ -1,0 +1,157 @@
+#include "reference/training/step.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "reference/optimization/clipping.h"
+#include "reference/precision/autocast.h"
+
+namespace dlcheck::reference {
+namespace {
+
+double ClipNormOf(const Recipe& recipe) {
+  if (recipe.clip_norm == "inf") return std::numeric_limits<double>::infinity();
+  return recipe.clip_norm == "1" ? 1 : 2;
+}
+
+// The rates of this step, by group.
+std::vector<double> RatesOf(const Training& training, const Schedule& schedule) {
+  std::vector<double> rates;
+  const double factor = RateFactor(schedule, training.counters.updates);
+  for (const double base : training.base_rates) rates.push_back(base * factor);
+  return rates;
+}
+
+void SetRates(Training& training) {
+  Schedule as_it_ought_to_be = training.schedule;
+  as_it_ought_to_be.deviation = ScheduleDeviation::kNone;
+  Tell(training.observer.scheduled, RatesOf(training, as_it_ought_to_be));
+  const std::vector<double> rates = RatesOf(training, training.schedule);
+  std::vector<Optimizer::Group>& groups = training.optimizer->groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (i > 0 && training.plan.deviations.rate == RateDeviation::kFirstGroupAlone) break;
+    groups[i].lr = rates[i];
+  }
+}
+
+// Without a scaler: whether every gradient is finite. Cost: one pass over the gradients.
+bool AllFinite(const Optimizer& optimizer, const at::Device& device) {
+  std::vector<torch::Tensor> gradients = optimizer.Gradients();
+  torch::Tensor found = torch::zeros({1}, device);
+  at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, torch::ones({1}, device));
+  return found.item<float>() == 0;
+}
+
+// False if the step was left out.
+bool StepOptimizer(Training& training) {
+  Optimizer& optimizer = *training.optimizer;
+  const OrderDeviation order = training.plan.deviations.order;
+  if (order == OrderDeviation::kNotUnscaled || order == OrderDeviation::kNonFiniteTaken) {
+    optimizer.Step();
+    return true;
+  }
+  if (training.scaler_is_on()) return training.scaler->Step(optimizer);
+  if (training.plan.recipe.nonfinite == "skip" && !AllFinite(optimizer, training.device)) {
+    return false;
+  }
+  optimizer.Step();
+  return true;
+}
+
+// The values of the weights that are averaged, to say how far an update took the average.
+std::vector<torch::Tensor> Copies(const torch::nn::Module& module) {
+  std::vector<torch::Tensor> copies;
+  for (const torch::Tensor& parameter : module.parameters()) {
+    copies.push_back(parameter.detach().to(at::kDouble, /*non_blocking=*/false, /*copy=*/true));
+  }
+  return copies;
+}
+
+double Distance(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
+  double squares = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    squares += (a[i] - b[i]).square().sum().item<double>();
+  }
+  return std::sqrt(squares);
+}
+
+void UpdateAverage(Training& training) {
+  if (!training.average) return;
+  const torch::NoGradGuard no_grad;
+  Average& average = *training.average;
+  if (!training.observer.averaged) return average.Update();
+  const torch::nn::Module& module = *training.model.module;
+  const std::vector<torch::Tensor> live = Copies(module);
+  average.Exchange();
+  const std::vector<torch::Tensor> before = Copies(module);
+  average.Exchange();
+  average.Update();
+  average.Exchange();
+  const std::vector<torch::Tensor> after = Copies(module);
+  average.Exchange();
+  Tell(training.observer.averaged, Distance(after, live), Distance(after, before));
+}
+
+void Unscale(Training& training) {
+  if (!training.scaler_is_on() || training.plan.deviations.order == OrderDeviation::kNotUnscaled) {
+    return;
+  }
+  const double scale = training.observer.unscaled ? training.scaler->scale() : 1;
+  training.scaler->Unscale(*training.optimizer);
+  Tell(training.observer.unscaled, scale);
+}
+
+}  // namespace
+
+void Clip(Training& training) {
+  const Recipe& recipe = training.plan.recipe;
+  if (recipe.clip == "none") return;
+  const torch::NoGradGuard no_grad;
+  const std::vector<torch::Tensor> gradients = training.optimizer->Gradients();
+  const double p = recipe.clip == "norm" ? ClipNormOf(recipe) : 0;
+  if (recipe.clip == "norm") {
+    training.gradient_norm =
+        ClipByNorm(gradients, recipe.clip_bound, p, training.plan.deviations.clip);
+  } else if (recipe.clip == "value") {
+    ClipByValue(gradients, recipe.clip_bound);
+  } else {
+    std::vector<torch::Tensor> weights;
+    for (const Optimizer::Group& group : training.optimizer->groups()) {
+      for (const Optimizer::Parameter& parameter : group.parameters) {
+        if (parameter.tensor.grad().defined()) weights.push_back(parameter.tensor.detach());
+      }
+    }
+    ClipAdaptive(weights, gradients, recipe.clip_bound, 1e-3, training.plan.deviations.clip);
+  }
+  Tell(training.observer.clipped, recipe.clip, recipe.clip_bound, p);
+}
+
+void TakeStep(Training& training) {
+  const OrderDeviation order = training.plan.deviations.order;
+  training.gradient_norm = torch::Tensor();
+  if (order == OrderDeviation::kClippedBeforeUnscale) Clip(training);
+  Unscale(training);
+  const bool clips_here = order != OrderDeviation::kClippedBeforeUnscale &&
+                          order != OrderDeviation::kClippedInsideWindow &&
+                          order != OrderDeviation::kClippedAfterStep;
+  if (clips_here) Clip(training);
+  SetRates(training);
+  Tell(training.observer.before_step);
+  std::optional<AutocastGuard> autocast;
+  if (order == OrderDeviation::kAutocastAroundStep) {
+    autocast.emplace(training.device.type(), at::kBFloat16);
+  }
+  const bool taken = StepOptimizer(training);
+  Tell(training.observer.after_step, taken);
+  if (order == OrderDeviation::kClippedAfterStep) Clip(training);
+  if (training.scaler_is_on() && order != OrderDeviation::kNotUnscaled) training.scaler->Update();
+  if (taken) UpdateAverage(training);
+  Counters& counters = training.counters;
+  counters.updates += taken ? 1 : 0;
+  counters.skipped += taken ? 0 : 1;
+  counters.micro = 0;
+  ++counters.step;
+}
+
+}  // namespace dlcheck::reference

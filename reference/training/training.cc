@@ -1,0 +1,191 @@
+#include "reference/training/training.h"
+
+#include <utility>
+
+#include "reference/models/hosted_model.h"
+#include "reference/optimization/groups.h"
+#include "reference/recipe/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+LossOptions LossOf(const Plan& plan, const Dataset& data, const at::Device& device) {
+  const Recipe& recipe = plan.recipe;
+  LossOptions loss;
+  if (recipe.loss == "bce") loss.kind = LossOptions::Kind::kBce;
+  if (recipe.loss == "mse") loss.kind = LossOptions::Kind::kMse;
+  if (recipe.loss == "huber") loss.kind = LossOptions::Kind::kHuber;
+  if (recipe.reduction == "sample") loss.unit = LossOptions::Unit::kSample;
+  loss.huber_delta = recipe.huber_delta;
+  loss.label_smoothing = recipe.label_smoothing;
+  loss.ignore_index = recipe.ignore_index;
+  loss.deviation = plan.deviations.loss;
+  if (recipe.class_weights == "balanced") {
+    const torch::Tensor counts =
+        CountTargets(*data.train, data.classes).clamp_min(1).to(torch::kFloat);
+    loss.class_weights = (counts.sum() / (counts * counts.numel())).to(device);
+  }
+  return loss;
+}
+
+ModelOptions OptionsOf(const Plan& plan, const Dataset& data) {
+  const Recipe& recipe = plan.recipe;
+  ModelOptions options;
+  options.name = recipe.model;
+  options.sample_shape = data.sample_shape;
+  options.outputs = data.classes;
+  options.width = recipe.width;
+  options.depth = recipe.depth;
+  options.heads = recipe.heads;
+  options.dropout = recipe.dropout;
+  options.initialisation = recipe.initialisation == "auto" ? "" : recipe.initialisation;
+  options.context = recipe.context;
+  options.vocabulary = data.classes;
+  options.norm = recipe.norm;
+  options.activation = recipe.activation;
+  options.positions = recipe.positions;
+  options.tied = recipe.tied;
+  options.checkpoint_blocks = recipe.activation_checkpointing;
+  options.between = plan.features;
+  options.attention_deviation = plan.deviations.attention;
+  options.tying_deviation = plan.deviations.tying;
+  options.checkpoint_deviation = plan.deviations.recomputation;
+  return options;
+}
+
+// The first outputs have the mean of the targets: for one-hot targets the share of each class.
+void SetPriorBias(const Recipe& recipe, const Dataset& data, Model& model) {
+  if (recipe.head_bias != "prior") return;
+  const torch::Tensor counts = CountTargets(*data.train, data.classes);
+  if (recipe.loss == "cross_entropy") return SetHeadBias(model, LogPrior(counts));
+  const torch::Tensor shares = counts.to(torch::kFloat) / counts.sum();
+  SetHeadBias(model, recipe.loss == "bce" ? shares.logit(1e-6) : shares);
+}
+
+Model BuildModel(const Plan& plan, const Dataset& data, const at::Device& device) {
+  const Recipe& recipe = plan.recipe;
+  Model model = IsBuiltIn(recipe.model) ? MakeModel(OptionsOf(plan, data))
+                                        : HostModel(recipe.model, data.sample_shape, data.classes);
+  SetPriorBias(recipe, data, model);
+  plan.initialise(*model.module);
+  if (recipe.weights == "bf16") model.module->to(torch::kBFloat16);
+  model.module->to(device);
+  model.module->train();
+  return model;
+}
+
+std::unique_ptr<Optimizer> BuildOptimizer(const Plan& plan, const Model& model) {
+  const Recipe& recipe = plan.recipe;
+  Optimizer::Options options;
+  options.rule = recipe.optimizer == "adam"    ? Optimizer::Rule::kAdam
+                 : recipe.optimizer == "adamw" ? Optimizer::Rule::kAdamW
+                                               : Optimizer::Rule::kSgd;
+  options.momentum = recipe.momentum;
+  options.nesterov = recipe.nesterov;
+  options.beta1 = recipe.beta1;
+  options.beta2 = recipe.beta2;
+  options.epsilon = recipe.epsilon;
+  options.master_weights = recipe.weights == "bf16" && recipe.master_weights;
+  options.deviation = plan.deviations.optimizer;
+  const DecayRule rule = recipe.decay == "all" ? DecayRule::kAll : DecayRule::kNotVectors;
+  return std::make_unique<Optimizer>(
+      options, ParameterGroups(*model.module, rule, LearningRate(recipe), recipe.weight_decay,
+                               plan.is_optimized));
+}
+
+Schedule BuildSchedule(const Plan& plan) {
+  const Recipe& recipe = plan.recipe;
+  Schedule schedule;
+  schedule.shape = ShapeFromName(recipe.schedule).value();
+  schedule.horizon = (recipe.horizon == 0 ? recipe.steps : recipe.horizon) - recipe.warmup_steps;
+  schedule.step_size = recipe.schedule_step_size;
+  schedule.gamma = recipe.schedule_gamma;
+  schedule.start_factor = recipe.start_factor;
+  schedule.end_factor = recipe.end_factor;
+  schedule.floor = recipe.end_factor;
+  schedule.peak_fraction = recipe.peak_fraction;
+  schedule.cooldown_fraction = recipe.cooldown_fraction;
+  schedule.cooldown_form = CooldownFormFromName(recipe.cooldown_form).value();
+  if (recipe.warmup_steps > 0) schedule.warmup = WarmupFromName(recipe.warmup).value();
+  schedule.warmup_steps = recipe.warmup_steps;
+  schedule.warmup_factor = recipe.warmup_factor;
+  schedule.deviation = plan.deviations.schedule;
+  CheckSchedule(schedule);
+  return schedule;
+}
+
+std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& device) {
+  const Recipe& recipe = plan.recipe;
+  LossScaler::Options options;
+  options.enabled = ScalesLoss(recipe);
+  options.initial_scale = recipe.initial_scale;
+  options.growth_interval = recipe.growth_interval;
+  options.device = device;
+  options.deviation = plan.deviations.scaler;
+  return std::make_unique<LossScaler>(options);
+}
+
+std::unique_ptr<Average> BuildAverage(const Plan& plan, const Model& model) {
+  const Recipe& recipe = plan.recipe;
+  if (recipe.ema_decay == 0) return nullptr;
+  return std::make_unique<Average>(
+      *model.module,
+      Average::Options{recipe.ema_decay, recipe.ema_buffers, plan.deviations.average});
+}
+
+std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data) {
+  const Recipe& recipe = plan.recipe;
+  Batches::Options options;
+  options.batch_size = recipe.batch_size;
+  options.accumulate = recipe.accumulate;
+  options.keep_last = recipe.last_batch == "keep";
+  options.shuffle = recipe.shuffle;
+  options.seed = plan.order_seed(static_cast<uint64_t>(recipe.seed_order.value_or(recipe.seed)));
+  return std::make_unique<Batches>(data.train, options);
+}
+
+at::Device DeviceOf(const Recipe& recipe) {
+  if (recipe.device == "cpu") return at::kCPU;
+  if (!torch::cuda::is_available()) throw UsageError("device is cuda, but there is none");
+  at::globalContext().setAllowTF32CuBLAS(recipe.tf32);
+  at::globalContext().setAllowTF32CuDNN(recipe.tf32);
+  return {at::kCUDA, 0};
+}
+
+}  // namespace
+
+Training BuildTraining(const Plan& plan, const Observer& observer) {
+  const Recipe& recipe = plan.recipe;
+  at::set_num_threads(static_cast<int>(recipe.threads));
+  const at::Device device = DeviceOf(recipe);
+  Dataset data = LoadData(plan);
+  torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
+  Tell(observer.seeded, recipe.seed);
+  Model model = BuildModel(plan, data, device);
+  data.mean_image = data.mean_image.to(device);
+  const LossOptions loss = LossOf(plan, data, device);
+  std::unique_ptr<Optimizer> optimizer = BuildOptimizer(plan, model);
+  std::vector<double> base_rates;
+  for (const Optimizer::Group& group : optimizer->groups()) base_rates.push_back(group.lr);
+  std::unique_ptr<Batches> batches = BuildBatches(plan, data);
+  constexpr int64_t kAhead = 4;
+  auto prefetch = std::make_unique<Prefetch>(*batches, recipe.prefetch_threads, kAhead);
+  std::unique_ptr<Average> average = BuildAverage(plan, model);
+  torch::manual_seed(static_cast<uint64_t>(recipe.seed_dropout.value_or(recipe.seed)));
+  return Training{plan,
+                  observer,
+                  device,
+                  std::move(data),
+                  std::move(model),
+                  loss,
+                  std::move(optimizer),
+                  std::move(base_rates),
+                  BuildSchedule(plan),
+                  BuildScaler(plan, device),
+                  std::move(average),
+                  std::move(batches),
+                  std::move(prefetch),
+                  Progress(recipe.steps)};
+}
+
+}  // namespace dlcheck::reference

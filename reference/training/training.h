@@ -1,0 +1,53 @@
+// Everything that one run works on, built from its plan.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "reference/checkpoint/snapshot.h"
+#include "reference/models/losses.h"
+#include "reference/models/models.h"
+#include "reference/optimization/averaging.h"
+#include "reference/optimization/optimizers.h"
+#include "reference/optimization/schedules.h"
+#include "reference/precision/loss_scaler.h"
+#include "reference/training/counters.h"
+#include "reference/training/load_data.h"
+#include "reference/training/observer.h"
+#include "reference/training/plan.h"
+#include "reference/training/progress.h"
+#include "reference/training/run_log.h"
+
+namespace dlcheck::reference {
+
+struct Training {
+  const Plan& plan;
+  const Observer& observer;
+  at::Device device;
+  Dataset data;
+  Model model;
+  LossOptions loss;
+  std::unique_ptr<Optimizer> optimizer;
+  std::vector<double> base_rates;  // by group, what schedules multiply
+  Schedule schedule;
+  std::unique_ptr<LossScaler> scaler;  // enabled or not, there is one
+  std::unique_ptr<Average> average;    // none without ema-decay
+  std::unique_ptr<Batches> batches;
+  std::unique_ptr<Prefetch> prefetch;
+  Progress progress;
+  Counters counters = {};
+  torch::Tensor gradient_norm = {};       // of the last step, where clipping worked it out
+  std::unique_ptr<RunLog> log = nullptr;  // opened when it is known where the run begins
+
+  bool scaler_is_on() const { return ScalesLoss(plan.recipe); }
+};
+
+// Reads the data and makes the rest, in the order in which random numbers are drawn: weights by
+// their own seed, then dropout by its own. Errors: UsageError, InputRejected.
+Training BuildTraining(const Plan& plan, const Observer& observer);
+
+// All state of the run, part by part. `training` outlives the result.
+std::vector<StatePart> PartsOf(Training& training);
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,140 @@
+#include "reference/training/window.h"
+
+#include <utility>
+
+#include "reference/precision/autocast.h"
+#include "reference/training/step.h"
+
+namespace dlcheck::reference {
+namespace {
+
+Batch ToDevice(Batch batch, const at::Device& device) {
+  if (device.is_cpu()) return batch;
+  return {batch.x.to(device), batch.y.to(device)};
+}
+
+// All micro-batches of a window, because the number of targets in all of them divides each.
+std::vector<Batch> TakeWindow(Training& training, int64_t step) {
+  const int64_t source = training.plan.batch_of_step(step);
+  std::vector<Batch> window;
+  for (int64_t micro = 0; micro < training.batches->MicroBatches(source); ++micro) {
+    Batch batch = ToDevice(training.prefetch->At(source, micro), training.device);
+    window.push_back(training.plan.batch(step, std::move(batch)));
+  }
+  return window;
+}
+
+// What a micro-batch's sum of losses is divided by: the targets of the whole window.
+class Shares {
+ public:
+  Shares(const Training& training, const std::vector<Batch>& window)
+      : deviation_(training.plan.deviations.accumulation),
+        micro_batches_(static_cast<double>(window.size())) {
+    for (const Batch& batch : window) {
+      counts_.push_back(CountOf(training.loss, batch.y, training.data.classes));
+      total_ += counts_.back();
+    }
+    full_ = counts_.front() * static_cast<double>(training.plan.recipe.accumulate);
+  }
+
+  double DivisorOf(size_t micro) const {
+    switch (deviation_) {
+      case AccumulationDeviation::kNone:
+        return total_;
+      case AccumulationDeviation::kNotDivided:
+        return counts_[micro];
+      case AccumulationDeviation::kDividedTwice:
+        return total_ * micro_batches_;
+      case AccumulationDeviation::kMeanOfMeans:
+        return counts_[micro] * micro_batches_;
+      case AccumulationDeviation::kFullWindow:
+        return full_;
+    }
+    return total_;
+  }
+
+ private:
+  AccumulationDeviation deviation_;
+  double micro_batches_;
+  std::vector<double> counts_;
+  double total_ = 0;
+  double full_ = 0;
+};
+
+// With one micro-batch it is PyTorch's own mean, to the last bit.
+torch::Tensor LossOf(Training& training, const std::vector<Batch>& window, const Shares& shares,
+                     size_t micro, const torch::Tensor& outputs) {
+  const torch::Tensor& targets = window[micro].y;
+  if (window.size() == 1 && training.plan.recipe.accumulate == 1) {
+    return MeanLoss(training.loss, outputs, targets);
+  }
+  return SumOfLoss(training.loss, outputs, targets).sum / shares.DivisorOf(micro);
+}
+
+void RunMicroBatch(Training& training, const std::vector<Batch>& window, const Shares& shares,
+                   size_t micro) {
+  const Observer& observer = training.observer;
+  const auto& [x, y] = window[micro];
+  Tell(observer.batch, x, y);
+  torch::Tensor loss;
+  {
+    const AutocastGuard autocast(training.device.type(), AutocastType(training.plan));
+    const torch::Tensor outputs = Forward(training, x);
+    loss = training.plan.loss(training.counters.step,
+                              LossOf(training, window, shares, micro, outputs));
+    Tell(observer.loss, loss, outputs, y);
+  }
+  training.scaler->Scale(loss).backward();
+  if (training.log->is_on()) training.counters.window_loss += loss.item<double>();
+}
+
+void Clear(Training& training) {
+  if (!training.plan.clears_gradients) return;
+  training.optimizer->ZeroGrad();
+  Tell(training.observer.cleared);
+}
+
+}  // namespace
+
+at::ScalarType AutocastType(const Plan& plan) {
+  if (plan.deviations.autocast_left_out) return at::kFloat;
+  if (plan.recipe.autocast == "bf16") return at::kBFloat16;
+  return plan.recipe.autocast == "fp16" ? at::kHalf : at::kFloat;
+}
+
+void SwitchMode(Training& training, bool to_training) {
+  torch::nn::Module& module = *training.model.module;
+  if (module.is_training() == to_training) return;
+  module.train(to_training);
+  Tell(training.observer.mode, to_training);
+}
+
+torch::Tensor Forward(Training& training, const torch::Tensor& x) {
+  const Plan& plan = training.plan;
+  torch::Tensor input = plan.input(x, training.data.mean_image);
+  const bool is_low = plan.recipe.weights == "bf16";
+  if (is_low && input.is_floating_point()) input = input.to(at::kBFloat16);
+  return plan.logits(training.model.forward(input));
+}
+
+bool RunWindow(Training& training, const std::function<bool()>& stops) {
+  const OrderDeviation order = training.plan.deviations.order;
+  Counters& counters = training.counters;
+  training.plan.step_begins(counters.step);
+  const std::vector<Batch> window = TakeWindow(training, counters.step);
+  const Shares shares(training, window);
+  const auto count = static_cast<int64_t>(window.size());
+  if (counters.micro == 0 && training.scaler_is_on()) {
+    Tell(training.observer.scaled, training.scaler->scale());
+  }
+  while (counters.micro < count) {
+    if (counters.micro == 0 || order == OrderDeviation::kClearedInsideWindow) Clear(training);
+    RunMicroBatch(training, window, shares, static_cast<size_t>(counters.micro));
+    if (order == OrderDeviation::kClippedInsideWindow) Clip(training);
+    ++counters.micro;
+    if (counters.micro < count && stops()) return false;
+  }
+  return true;
+}
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,26 @@
+// One accumulation window: the micro-batches whose gradients one step takes.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <functional>
+
+#include "reference/training/training.h"
+
+namespace dlcheck::reference {
+
+// What forward passes are autocast to; kFloat for no autocast.
+at::ScalarType AutocastType(const Plan& plan);
+
+// Outputs of a batch, in the precision of the weights: logits (B, C), or (B, T, C) of tokens.
+torch::Tensor Forward(Training& training, const torch::Tensor& x);
+
+// Switches the model, and says so, only if it is in the other mode.
+void SwitchMode(Training& training, bool to_training);
+
+// Goes through the micro-batches of the next step that are not done yet, forward and backward, and
+// counts each. The loss of a window is the sum of the losses of all its targets over their number.
+// Stops early, between two micro-batches, when `stops` says so after one; true if all are done.
+bool RunWindow(Training& training, const std::function<bool()>& stops);
+
+}  // namespace dlcheck::reference
