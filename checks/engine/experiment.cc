@@ -10,7 +10,8 @@ namespace {
 constexpr std::pair<Experiment::Name, std::string_view> kNames[] = {
     {Experiment::Name::kPlain, "plain"},        {Experiment::Name::kSameSeed, "same_seed"},
     {Experiment::Name::kOneBatch, "one_batch"}, {Experiment::Name::kReference, "reference"},
-    {Experiment::Name::kBlind, "blind"},
+    {Experiment::Name::kBlind, "blind"},        {Experiment::Name::kResumed, "resumed"},
+    {Experiment::Name::kTrials, "trials"},
 };
 
 }  // namespace
@@ -34,6 +35,7 @@ std::string Describe(const Experiment& experiment) {
   for (char& c : text) {
     if (c == '_') c = ' ';
   }
+  if (experiment.at_step > 0) StrAppend(&text, " after ", experiment.at_step, " steps");
   if (experiment.steps > 0) StrAppend(&text, ", ", experiment.steps, " steps");
   if (experiment.reference_rate > 0) {
     StrAppend(&text, ", Adam ", experiment.reference_rate);
@@ -51,6 +53,7 @@ Request ToRequest(const Experiment& experiment) {
   request.repetition = experiment.repetition;
   if (experiment.steps > 0) request.steps = experiment.steps;
   if (experiment.reference_rate > 0) request.reference_rate = experiment.reference_rate;
+  if (experiment.at_step > 0) request.at_step = experiment.at_step;
   return request;
 }
 
@@ -60,7 +63,8 @@ std::optional<Experiment> FromRequest(const Request& request) {
   return Experiment{.name = *name,
                     .repetition = request.repetition,
                     .steps = request.steps.value_or(0),
-                    .reference_rate = request.reference_rate.value_or(0)};
+                    .reference_rate = request.reference_rate.value_or(0),
+                    .at_step = request.at_step.value_or(0)};
 }
 
 }  // namespace dlcheck

@@ -18,12 +18,15 @@ struct Experiment {
     kOneBatch,   // the first batch at every step, dropout off, reference optimizer
     kReference,  // its own data in its own order, reference optimizer
     kBlind,      // as kReference, with every input replaced by the mean input
+    kResumed,    // from a checkpoint that another process wrote after `at_step` steps
+    kTrials,     // exact tests of the model between two of its steps
   };
   Name name;
   int repetition = 0;
   int64_t steps = 0;  // optimizer steps; 0: never cut short
   double reference_rate =
       0;  // learning rate of the reference optimizer (Adam); 0: the program's own
+  int64_t at_step = 0;  // where a resumed run was interrupted
   bool operator==(const Experiment&) const = default;
 };
 
@@ -51,6 +54,11 @@ inline constexpr Experiment kReferenceLonger{
     .name = Experiment::Name::kReference, .repetition = 1, .steps = 500, .reference_rate = 1e-3};
 inline constexpr Experiment kBlindLonger{
     .name = Experiment::Name::kBlind, .repetition = 1, .steps = 500, .reference_rate = 1e-3};
+
+// A step at which probes take digests, so that the plain run has something to compare with.
+inline constexpr Experiment kResumed{
+    .name = Experiment::Name::kResumed, .steps = 32, .at_step = 32};
+inline constexpr Experiment kTrials{.name = Experiment::Name::kTrials, .steps = 8};
 
 // "plain", "same_seed", ...: the word in requests, manifests and reports.
 std::string_view ExperimentName(Experiment::Name name);

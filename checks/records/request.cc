@@ -36,6 +36,9 @@ bool Take(const std::string& key, const std::string& value, Request& request) {
   } else if (key == "steps") {
     if (!ReadInteger(value, integer)) return false;
     request.steps = integer;
+  } else if (key == "at_step") {
+    if (!ReadInteger(value, integer)) return false;
+    request.at_step = integer;
   } else if (key == "seed") {
     if (!ReadInteger(value, integer)) return false;
     request.seed = integer;
@@ -61,6 +64,7 @@ std::string FormatRequest(const Request& request) {
                      FormatLine({"repetition", std::to_string(request.repetition)}) +
                      FormatLine({"size_cap_bytes", std::to_string(request.size_cap_bytes)});
   if (request.steps) text += FormatLine({"steps", std::to_string(*request.steps)});
+  if (request.at_step) text += FormatLine({"at_step", std::to_string(*request.at_step)});
   if (request.seed) text += FormatLine({"seed", std::to_string(*request.seed)});
   if (request.reference_rate) {
     char number[40];

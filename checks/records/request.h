@@ -15,11 +15,12 @@ inline constexpr char kRequestVariable[] = "DLCHECK_REQUEST";
 
 struct Request {
   std::string run_folder;            // records are written below it
-  std::string experiment = "plain";  // plain, same_seed, one_batch, reference, blind
+  std::string experiment = "plain";  // a word of checks/engine/experiment.cc
   int repetition = 0;
   std::optional<int64_t> steps;          // end after so many optimizer steps; none: never cut short
   std::optional<int64_t> seed;           // of the subject, where it takes one
   std::optional<double> reference_rate;  // replace the optimizer by Adam with this learning rate
+  std::optional<int64_t> at_step;        // where a resumed run is interrupted first
   int64_t size_cap_bytes = int64_t{256} << 20;  // of the record file of one process
 
   bool operator==(const Request& other) const;

@@ -1,4 +1,5 @@
-// The exponential moving average of a model's values, to be evaluated in the place of the live ones.
+// The exponential moving average of a model's values, to be evaluated in the place of the live
+// ones.
 #pragma once
 
 #include <torch/torch.h>
@@ -27,8 +28,8 @@ class Average {
     AverageDeviation deviation = AverageDeviation::kNone;
   };
 
-  // Starts as a copy of what `module` holds now. The tensors of the module stay the same objects for
-  // as long as the average lives.
+  // Starts as a copy of what `module` holds now. The tensors of the module stay the same objects
+  // for as long as the average lives.
   //
   // Errors: UsageError for a decay outside 0 to 1.
   Average(const torch::nn::Module& module, const Options& options);

@@ -11,7 +11,8 @@ constexpr double kNormEpsilon = 1e-6;
 
 Tensor Factor(const Tensor& norm, double bound, ClipDeviation deviation) {
   const double epsilon = deviation == ClipDeviation::kNoEpsilon ? 0 : kNormEpsilon;
-  // A number divided by a tensor is this product in Python; a true quotient differs in its last bit.
+  // A number divided by a tensor is this product in Python; a true quotient differs in its last
+  // bit.
   const Tensor factor = (norm + epsilon).reciprocal() * bound;
   return deviation == ClipDeviation::kAlwaysRescales ? factor : factor.clamp_max(1.0);
 }

@@ -11,7 +11,7 @@ using torch::Tensor;
 // What the kernels make of a gradient before any rule.
 Tensor PreparedGradient(const Optimizer::Options& options, const UpdateArguments& arguments,
                         size_t i) {
-  Tensor& gradient = const_cast<Tensor&>(arguments.gradients[i]);
+  const Tensor& gradient = arguments.gradients[i];
   if (arguments.grad_scale.defined()) gradient.div_(arguments.grad_scale);
   return options.maximize ? -gradient : gradient;
 }
@@ -64,12 +64,17 @@ void UpdateAdam(const Optimizer::Options& options, const UpdateArguments& argume
 
 Optimizer::Options DeviatingOptions(Optimizer::Options options) {
   switch (options.deviation) {
-    case OptimizerDeviation::kSwappedBetas: std::swap(options.beta1, options.beta2); break;
+    case OptimizerDeviation::kSwappedBetas:
+      std::swap(options.beta1, options.beta2);
+      break;
     case OptimizerDeviation::kCoupledDecay:
       if (options.rule == Optimizer::Rule::kAdamW) options.rule = Optimizer::Rule::kAdam;
       break;
-    case OptimizerDeviation::kNesterovIgnored: options.nesterov = false; break;
-    default: break;
+    case OptimizerDeviation::kNesterovIgnored:
+      options.nesterov = false;
+      break;
+    default:
+      break;
   }
   return options;
 }

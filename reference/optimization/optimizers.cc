@@ -32,8 +32,8 @@ Optimizer::Optimizer(const Options& options, std::vector<Group> groups)
   }
 }
 
-// In Python, SGD's first momentum is the gradient itself; it is here too, for a momentum that starts
-// at -0, the only number that no sum notices: +0 would lose the sign of a gradient of -0.
+// In Python, SGD's first momentum is the gradient itself; it is here too, for a momentum that
+// starts at -0, the only number that no sum notices: +0 would lose the sign of a gradient of -0.
 Optimizer::State Optimizer::InitialState(const torch::Tensor& weight) const {
   State state;
   torch::Tensor updated = weight;

@@ -1,5 +1,5 @@
-// SGD, Adam and AdamW over the fused kernels of ATen, which are bit for bit those of PyTorch's Python
-// on the CPU; torch::optim is not. One optimizer with named groups of parameters.
+// SGD, Adam and AdamW over the fused kernels of ATen, which are bit for bit those of PyTorch's
+// Python on the CPU; torch::optim is not. One optimizer with named groups of parameters.
 #pragma once
 
 #include <torch/torch.h>
@@ -17,9 +17,9 @@ enum class OptimizerDeviation : uint8_t {
   kNone,
   kEpsilonInsideRoot,  // sqrt(v / (1 - b2^k) + epsilon)
   kNoBiasCorrection,
-  kStepsAhead,         // k from 2
+  kStepsAhead,  // k from 2
   kSwappedBetas,
-  kCoupledDecay,       // AdamW decays through the gradient, as Adam does
+  kCoupledDecay,  // AdamW decays through the gradient, as Adam does
   kNesterovIgnored,
   kRateInMomentum,     // m = momentum m + lr g;  p -= m
   kMasterFromWeights,  // the master copies are made anew from the weights at each step
@@ -59,8 +59,8 @@ class Optimizer {
 
   // One update of every parameter that has a gradient; the others keep their value and state.
   //
-  // SGD:   m = momentum m + (g + decay p);  p -= lr m, or lr (g + decay p + momentum m) by Nesterov.
-  // Adam:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2, with g + decay p for g;
+  // SGD:   m = momentum m + (g + decay p);  p -= lr m, or lr (g + decay p + momentum m) by
+  // Nesterov. Adam:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2, with g + decay p for g;
   //        p -= lr / (1 - b1^k) * m / (sqrt(v / (1 - b2^k)) + epsilon), k from 1.
   // AdamW: as Adam with g alone, after p *= 1 - lr decay.
   //

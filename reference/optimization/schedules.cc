@@ -27,17 +27,22 @@ double OneCycle(const Schedule& schedule, int64_t horizon, int64_t t) {
 }
 
 double Cooldown(const Schedule& schedule, int64_t horizon, int64_t t) {
-  const auto length =
-      std::llround(schedule.cooldown_fraction * static_cast<double>(horizon));
+  const auto length = std::llround(schedule.cooldown_fraction * static_cast<double>(horizon));
   const int64_t first = horizon - length;
   if (t >= horizon) return schedule.floor;
   if (t <= first) return 1;
   const double progress = static_cast<double>(t - first) / static_cast<double>(length);
   double left = 0;  // of the way from 1 to the floor
   switch (schedule.cooldown_form) {
-    case Schedule::CooldownForm::kLinear: left = 1 - progress; break;
-    case Schedule::CooldownForm::kOneMinusSqrt: left = 1 - std::sqrt(progress); break;
-    case Schedule::CooldownForm::kCosine: left = (1 + std::cos(kPi * progress)) / 2; break;
+    case Schedule::CooldownForm::kLinear:
+      left = 1 - progress;
+      break;
+    case Schedule::CooldownForm::kOneMinusSqrt:
+      left = 1 - std::sqrt(progress);
+      break;
+    case Schedule::CooldownForm::kCosine:
+      left = (1 + std::cos(kPi * progress)) / 2;
+      break;
   }
   return schedule.floor + (1 - schedule.floor) * left;
 }
@@ -46,16 +51,18 @@ double MainFactor(const Schedule& schedule, int64_t horizon, int64_t t) {
   const auto until = static_cast<double>(std::min(t, horizon));
   const auto length = static_cast<double>(horizon);
   switch (schedule.shape) {
-    case Schedule::Shape::kConstant: return 1;
+    case Schedule::Shape::kConstant:
+      return 1;
     case Schedule::Shape::kStep:
       return std::pow(schedule.gamma, static_cast<double>(t / schedule.step_size));
     case Schedule::Shape::kLinear:
-      return schedule.start_factor +
-             (schedule.end_factor - schedule.start_factor) * until / length;
+      return schedule.start_factor + (schedule.end_factor - schedule.start_factor) * until / length;
     case Schedule::Shape::kCosine:
       return schedule.floor + (1 - schedule.floor) * (1 + std::cos(kPi * until / length)) / 2;
-    case Schedule::Shape::kOneCycle: return OneCycle(schedule, horizon, t);
-    case Schedule::Shape::kCooldown: return Cooldown(schedule, horizon, t);
+    case Schedule::Shape::kOneCycle:
+      return OneCycle(schedule, horizon, t);
+    case Schedule::Shape::kCooldown:
+      return Cooldown(schedule, horizon, t);
   }
   return 1;
 }
@@ -64,9 +71,12 @@ double WarmupFactor(const Schedule& schedule, int64_t t) {
   const auto length = static_cast<double>(schedule.warmup_steps);
   const auto at = static_cast<double>(t);
   switch (schedule.warmup) {
-    case Schedule::Warmup::kNone: return 1;
-    case Schedule::Warmup::kFromFirst: return (at + 1) / length;
-    case Schedule::Warmup::kFromZero: return at / length;
+    case Schedule::Warmup::kNone:
+      return 1;
+    case Schedule::Warmup::kFromFirst:
+      return (at + 1) / length;
+    case Schedule::Warmup::kFromZero:
+      return at / length;
     case Schedule::Warmup::kFromFactor:
       return schedule.warmup_factor + (1 - schedule.warmup_factor) * at / length;
   }

@@ -1,5 +1,6 @@
-// The learning rate as a pure function of the update: what the base rate is multiplied with. Nothing
-// is recursive, so a resumed run needs nothing but the number of its update. Knows no torch.
+// The learning rate as a pure function of the update: what the base rate is multiplied with.
+// Nothing is recursive, so a resumed run needs nothing but the number of its update. Knows no
+// torch.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,10 @@ struct UpdateArguments {
   torch::Tensor grad_scale, found_inf;  // undefined for none
 };
 
-// By the fused kernels. The steps are already counted.
+// By the fused kernels; SGD of bf16 and fp16 weights on the CPU by foreach operations. The steps
+// are already counted.
+//
+// REQUIRES: at least one weight.
 void Update(const Optimizer::Options& options, const UpdateArguments& arguments);
 
 }  // namespace dlcheck::reference

@@ -96,7 +96,8 @@ struct Call : torch::CustomClassHolder {
 
 constexpr char kCall[] = "call";
 
-// `anchor` requires a gradient and gets none: with it the backward pass comes even if `x` needs none.
+// `anchor` requires a gradient and gets none: with it the backward pass comes even if `x` needs
+// none.
 struct Checkpoint : torch::autograd::Function<Checkpoint> {
   static Tensor forward(AutogradContext* context, const c10::intrusive_ptr<Call>& call,
                         const Tensor& x, const Tensor& /*anchor*/) {
@@ -106,8 +107,8 @@ struct Checkpoint : torch::autograd::Function<Checkpoint> {
   }
 
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto call = c10::static_intrusive_pointer_cast<Call>(
-        context->saved_data[kCall].toCapsule());
+    const auto call =
+        c10::static_intrusive_pointer_cast<Call>(context->saved_data[kCall].toCapsule());
     const Tensor saved = context->get_saved_variables()[0];
     const Tensor x = saved.detach().set_requires_grad(saved.requires_grad());
     const Tensor output = call->Again(x);

@@ -10,8 +10,8 @@ namespace dlcheck::reference {
 class AutocastGuard {
  public:
   // `type` is kBFloat16 or kHalf; any other, such as kFloat, means no autocast in this scope.
-  // `is_cached`: whether a weight is cast once for the scope; a weight that changes within it is then
-  // read stale, so optimizers step outside.
+  // `is_cached`: whether a weight is cast once for the scope; a weight that changes within it is
+  // then read stale, so optimizers step outside.
   AutocastGuard(at::DeviceType device, at::ScalarType type,
                 bool is_cached = at::autocast::is_autocast_cache_enabled());
   ~AutocastGuard();

@@ -24,8 +24,8 @@ void LossScaler::NeedScaledLoss(const char* call) const {
   if (!has_scaled_) throw UsageError(std::string(call) + " of the scaler before any scaled loss");
 }
 
-// 1 if a gradient is inf or NaN, else 0; the gradients are multiplied with `inverse_scale`. Undefined
-// if there are no gradients.
+// 1 if a gradient is inf or NaN, else 0; the gradients are multiplied with `inverse_scale`.
+// Undefined if there are no gradients.
 Tensor LossScaler::FoundInf(Optimizer& optimizer, const Tensor& inverse_scale,
                             bool allows_half) const {
   std::map<at::ScalarType, std::vector<Tensor>> by_type;
@@ -48,7 +48,8 @@ void LossScaler::Unscale(Optimizer& optimizer) {
   if (!options_.enabled) return;
   NeedScaledLoss("Unscale");
   Progress& progress = progress_[&optimizer];
-  if (progress.stage == Stage::kUnscaled) {
+  const bool unscales_again = options_.deviation == ScalerDeviation::kUnscalesAgain;
+  if (progress.stage == Stage::kUnscaled && !unscales_again) {
     throw UsageError("these gradients are unscaled already since the scaler's last update");
   }
   if (progress.stage == Stage::kStepped) throw UsageError("Unscale of the scaler after the step");
@@ -73,7 +74,9 @@ bool LossScaler::Step(Optimizer& optimizer) {
     return true;
   }
   Progress& progress = ProgressBeforeStep(optimizer);
-  if (progress.stage == Stage::kReady) Unscale(optimizer);
+  if (progress.stage == Stage::kReady || options_.deviation == ScalerDeviation::kUnscalesAgain) {
+    Unscale(optimizer);
+  }
   if (!progress.found_inf.defined()) {
     throw UsageError("the scaler's step of an optimizer without any gradient");
   }

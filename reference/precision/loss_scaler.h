@@ -1,5 +1,6 @@
-// Dynamic scaling of an fp16 loss, with the semantics of PyTorch's GradScaler: for each optimizer in
-// turn Scale, backward, then Unscale (if gradients are looked at), Step; after all of them Update.
+// Dynamic scaling of an fp16 loss, with the semantics of PyTorch's GradScaler: for each optimizer
+// in turn Scale, backward, then Unscale (if gradients are looked at), Step; after all of them
+// Update.
 #pragma once
 
 #include <torch/torch.h>
@@ -20,6 +21,7 @@ enum class ScalerDeviation : uint8_t {
   kNoBackoff,        // the scale never shrinks
   kGrowsEarly,       // one clean step before its interval
   kSkipsNothing,     // optimizers step on infs too
+  kUnscalesAgain,    // Step divides by the scale also what Unscale has divided
 };
 
 class LossScaler {
@@ -40,15 +42,15 @@ class LossScaler {
   // The loss times the scale.
   torch::Tensor Scale(const torch::Tensor& loss);
 
-  // Divides the gradients of `optimizer` by the scale, once between two updates, so that they can be
-  // clipped, and notes whether one is inf or NaN.
+  // Divides the gradients of `optimizer` by the scale, once between two updates, so that they can
+  // be clipped, and notes whether one is inf or NaN.
   //
   // Errors: UsageError if no loss was scaled yet, if called again before Update or after the step,
   //         and for gradients in fp16.
   void Unscale(Optimizer& optimizer);
 
-  // Unscales if that was not done, and steps `optimizer` unless a gradient is inf or NaN. Whether it
-  // stepped.
+  // Unscales if that was not done, and steps `optimizer` unless a gradient is inf or NaN. Whether
+  // it stepped.
   //
   // Errors: UsageError as Unscale's, if called again before Update, and if there is no gradient.
   // Cost:   one copy from the device.
@@ -58,8 +60,9 @@ class LossScaler {
   // Returns a scalar on the device, above 0 where the step is skipped; no copy from the device.
   torch::Tensor FusedStep(Optimizer& optimizer);
 
-  // Shrinks the scale if any optimizer found an inf, grows it after `growth_interval` updates without
-  // one (not past the range of fp32), or sets it to `new_scale`; then all may be stepped again.
+  // Shrinks the scale if any optimizer found an inf, grows it after `growth_interval` updates
+  // without one (not past the range of fp32), or sets it to `new_scale`; then all may be stepped
+  // again.
   //
   // Errors: UsageError if no loss was scaled yet, or nothing was checked since the last update.
   void Update(std::optional<double> new_scale = std::nullopt);

@@ -12,7 +12,7 @@ def inputs(_):
     generator = torch.Generator().manual_seed(13)
     tensors = {"parameter/" + name: torch.randn(shape, generator=generator)
                for name, shape in PARAMETERS.items()}
-    tensors["parameter/half"] = torch.randn(11, generator=generator).bfloat16()
+    tensors["parameter/narrow"] = torch.randn(11, generator=generator).bfloat16()
     tensors["buffer/mean"] = torch.randn(21, generator=generator)
     tensors["buffer/count"] = torch.tensor(3)
     tensors["noise"] = 0.1 * torch.randn(1000, generator=generator)

@@ -117,7 +117,8 @@ def unfused_steps(case, tensors):
     """Each spoilt step left out as a whole, by the scaler; never by a kernel."""
     scaler = make_scaler(case)
     weights = {name: torch.nn.Parameter(tensors["weight/" + name].clone()) for name in SHAPES}
-    optimizer = make_optimizer(case, list(weights.values()), {"foreach": False, "fused": False})
+    optimizer = make_optimizer(case, list(weights.values()), {"fused": True})
+    optimizer._step_supports_amp_scaling = False  # the scaler's own skip with the fused kernels
     scales = []
     for step, spoilt in enumerate(tensors["spoilt"]):
         scaler.scale(torch.ones(()))
@@ -147,9 +148,9 @@ GOLDENS = [
            ("tracker_not_reset", "no_backoff", "grows_early", "skips_nothing")),
     Golden("G7e", "the scaler refuses the calls that GradScaler refuses", "scaler_calls",
            {dtype: {"dtype": dtype} for dtype in ("float32", "float16")}, call_inputs,
-           first_failures),
+           first_failures, ("unscales_again",)),
     Golden("G8", "scaled, clipped and skipped steps are those of PyTorch, fused or not",
            "scaled_steps", SKIPS, step_inputs, unfused_steps,
-           ("skips_nothing", "no_backoff", {"clip": 0.5})),
+           ("skips_nothing", "no_backoff", "unscales_again", {"clip": 0.5})),
 ]
 Goldens = test_case(GOLDENS)

@@ -2,12 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstring>
 
 #include "fixtures/write_tokens.h"
 #include "reference/recipe/rejection.h"
-#include "tests/temporary_folder.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -32,11 +32,20 @@ TokenSet Counting(ElementType type) {
   return set;
 }
 
-std::string Write(const TemporaryFolder& folder, const TokenSet& set) {
-  const std::string path = folder / "tokens.h5";
-  EXPECT_TRUE(WriteTokens(path, set).ok());
-  return path;
-}
+// A file of tokens that is there for a scope. No temporary folder: libtorch exports a
+// std::filesystem::remove_all of its own, which crashes.
+class File {
+ public:
+  explicit File(const TokenSet& set)
+      : path_(testing::TempDir() + "/tokens-" + std::to_string(getpid()) + ".h5") {
+    EXPECT_TRUE(WriteTokens(path_, set).ok());
+  }
+  ~File() { unlink(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
 
 std::string CauseOf(const std::function<void()>& action) {
   try {
@@ -48,8 +57,7 @@ std::string CauseOf(const std::function<void()>& action) {
 }
 
 TEST(Tokens, HaveTheNextTokenAsTheirTarget) {
-  const TemporaryFolder folder;
-  const Dataset data = LoadTokens(Write(folder, Counting(ElementType::kUint8)), 8, kWhole);
+  const Dataset data = LoadTokens(File(Counting(ElementType::kUint8)).path(), 8, kWhole);
   EXPECT_EQ(data.classes, 256);
   EXPECT_EQ(data.sample_shape, InputShape{8});
   EXPECT_EQ(data.train->rows(), 8);  // 64 of 70 tokens, each with a target
@@ -61,19 +69,17 @@ TEST(Tokens, HaveTheNextTokenAsTheirTarget) {
 }
 
 TEST(Tokens, UseTheLastTargetOfASplit) {
-  const TemporaryFolder folder;
-  const std::string path = Write(folder, Counting(ElementType::kUint8));
-  EXPECT_EQ(LoadTokens(path, 29, kWhole).val->rows(), 1);
-  EXPECT_EQ(CauseOf([&] { LoadTokens(path, 30, kWhole); }),
+  const File file(Counting(ElementType::kUint8));
+  EXPECT_EQ(LoadTokens(file.path(), 29, kWhole).val->rows(), 1);
+  EXPECT_EQ(CauseOf([&] { LoadTokens(file.path(), 30, kWhole); }),
             "a split of 30 tokens is shorter than one sample of 30 and its target");
 }
 
 TEST(Tokens, AreTheSameReadWholeOrByRow) {
-  const TemporaryFolder folder;
   for (const ElementType type : {ElementType::kUint8, ElementType::kUint16}) {
-    const std::string path = Write(folder, Counting(type));
-    const Dataset whole = LoadTokens(path, 8, kWhole);
-    const Dataset by_row = LoadTokens(path, 8, kByRow);
+    const File file(Counting(type));
+    const Dataset whole = LoadTokens(file.path(), 8, kWhole);
+    const Dataset by_row = LoadTokens(file.path(), 8, kByRow);
     for (const auto& [a, b] : {std::pair{whole.train, by_row.train}, {whole.val, by_row.val}}) {
       const Batch one = a->Take({2, 1, 0, 2}), other = b->Take({2, 1, 0, 2});
       EXPECT_TRUE(torch::equal(one.x, other.x));
@@ -84,26 +90,23 @@ TEST(Tokens, AreTheSameReadWholeOrByRow) {
 }
 
 TEST(Tokens, OfTwoBytesKeepTheirValues) {
-  const TemporaryFolder folder;
-  const Dataset data = LoadTokens(Write(folder, Counting(ElementType::kUint16)), 8, kWhole);
+  const Dataset data = LoadTokens(File(Counting(ElementType::kUint16)).path(), 8, kWhole);
   EXPECT_TRUE(torch::equal(data.train->Take({1}).x[0], 300 * torch::arange(8, 16)));
 }
 
 TEST(Tokens, OutsideTheVocabularyAreRefusedWhenTheyAreRead) {
-  const TemporaryFolder folder;
   TokenSet set = Counting(ElementType::kUint8);
   set.info.vocabulary = 80;
-  const std::string path = Write(folder, set);
+  const File file(set);
   const std::string cause = "token 80 is outside the vocabulary of 80";
-  EXPECT_EQ(CauseOf([&] { LoadTokens(path, 8, kWhole); }), cause);
-  const Dataset by_row = LoadTokens(path, 8, kByRow);
+  EXPECT_EQ(CauseOf([&] { LoadTokens(file.path(), 8, kWhole); }), cause);
+  const Dataset by_row = LoadTokens(file.path(), 8, kByRow);
   EXPECT_EQ(CauseOf([&] { by_row.val->Take({0}); }), "none");
   EXPECT_EQ(CauseOf([&] { by_row.val->Take({0, 1}); }), cause);
 }
 
 TEST(Tokens, AreToldFromSamples) {
-  const TemporaryFolder folder;
-  EXPECT_TRUE(IsTokenData(Write(folder, Counting(ElementType::kUint8))));
+  EXPECT_TRUE(IsTokenData(File(Counting(ElementType::kUint8)).path()));
   EXPECT_FALSE(IsTokenData(DLCHECK_SOURCE_DIR "/fixtures/digits.h5"));
   EXPECT_FALSE(IsTokenData("/nowhere.h5"));
   EXPECT_EQ(CauseOf([] { LoadTokens(DLCHECK_SOURCE_DIR "/fixtures/digits.h5", 8, kWhole); }),

@@ -11,10 +11,18 @@ using Operation = std::function<Tensor()>;
 
 struct Inputs {
   explicit Inputs(const Case& run)
-      : a(run.Input("a")), b(run.Input("b")), v(run.Input("v")), batch(run.Input("batch")),
-        image(run.Input("image")), kernel(run.Input("kernel")), sequence(run.Input("sequence")),
-        kernel1(run.Input("kernel1")), volume(run.Input("volume")), kernel3(run.Input("kernel3")),
-        unit(run.Input("unit")), target(run.Input("target")) {}
+      : a(run.Input("a")),
+        b(run.Input("b")),
+        v(run.Input("v")),
+        batch(run.Input("batch")),
+        image(run.Input("image")),
+        kernel(run.Input("kernel")),
+        sequence(run.Input("sequence")),
+        kernel1(run.Input("kernel1")),
+        volume(run.Input("volume")),
+        kernel3(run.Input("kernel3")),
+        unit(run.Input("unit")),
+        target(run.Input("target")) {}
   // What autocast made of a product: an input in low precision.
   Tensor Low() const { return torch::mm(a, b); }
   Tensor a, b, v, batch, image, kernel, sequence, kernel1, volume, kernel3, unit, target;
@@ -104,7 +112,7 @@ void AddLossesAndPools(Table& table, const Inputs& in) {
   table["l1_loss"] = [&] { return torch::l1_loss(in.Low(), in.b); };
   table["smooth_l1_loss"] = [&] { return torch::smooth_l1_loss(in.Low(), in.b); };
   table["huber_loss"] = [&] { return torch::huber_loss(in.Low(), in.b); };
-  table["kl_div"] = [&] { return torch::kl_div(in.Low(), in.unit); };
+  table["kl_div"] = [&] { return torch::kl_div(in.Low(), in.unit, at::Reduction::Sum); };
   table["bce_with_logits"] = [&] {
     return torch::binary_cross_entropy_with_logits(in.Low(), in.unit);
   };

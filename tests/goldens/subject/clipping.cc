@@ -11,12 +11,12 @@ void Clipping(Case& run) {
   const Case::Tensors named = run.Inputs("gradient/");
   for (const auto& [name, gradient] : named) gradients.push_back(gradient);
   for (const auto& [name, weight] : run.Inputs("weight/")) weights.push_back(weight);
-  const auto deviation = run.Named<ClipDeviation>(
-      "deviation", {{"none", ClipDeviation::kNone},
-                    {"no_epsilon", ClipDeviation::kNoEpsilon},
-                    {"always_rescales", ClipDeviation::kAlwaysRescales},
-                    {"per_tensor_norm", ClipDeviation::kPerTensorNorm},
-                    {"no_floor", ClipDeviation::kNoFloor}});
+  const auto deviation =
+      run.Named<ClipDeviation>("deviation", {{"none", ClipDeviation::kNone},
+                                             {"no_epsilon", ClipDeviation::kNoEpsilon},
+                                             {"always_rescales", ClipDeviation::kAlwaysRescales},
+                                             {"per_tensor_norm", ClipDeviation::kPerTensorNorm},
+                                             {"no_floor", ClipDeviation::kNoFloor}});
   const std::string kind = run.Text("kind", "norm");
   const double bound = run.Number("bound", 1);
   if (kind == "norm") run.Put("norm", ClipByNorm(gradients, bound, run.Number("p", 2), deviation));

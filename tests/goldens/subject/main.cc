@@ -1,5 +1,6 @@
 // Each line of standard input is a request: SUBJECT, the file of inputs, the file for outputs, and
-// parameters as name=value, with tabs between. Each is answered by a line: `ok`, or what went wrong.
+// parameters as name=value, with tabs between. Each is answered by a line: `ok`, or what went
+// wrong.
 #include <torch/csrc/jit/serialization/pickle.h>
 
 #include <fstream>
@@ -23,6 +24,9 @@ const std::map<std::string, void (*)(Case&)> kSubjects = {
     {"autocast_table", AutocastTable},
     {"checkpoints", Checkpoints},
     {"checkpoint_slopes", CheckpointSlopes},
+    {"models", Models},
+    {"initial_weights", InitialWeights},
+    {"losses", Losses},
 };
 
 std::vector<std::string> Split(const std::string& line) {

@@ -56,7 +56,8 @@ void PutWeightsAndState(Optimizer& optimizer, Case& run) {
       run.Put("weight/" + parameter.name, parameter.tensor);
     }
   }
-  optimizer.VisitState([&](const std::string& name, torch::Tensor& state) { run.Put(name, state); });
+  optimizer.VisitState(
+      [&](const std::string& name, torch::Tensor& state) { run.Put(name, state); });
 }
 
 void Optimizers(Case& run) {

@@ -18,7 +18,8 @@ LossScaler::Options ScalerOptions(const Case& run) {
                     {"tracker_not_reset", ScalerDeviation::kTrackerNotReset},
                     {"no_backoff", ScalerDeviation::kNoBackoff},
                     {"grows_early", ScalerDeviation::kGrowsEarly},
-                    {"skips_nothing", ScalerDeviation::kSkipsNothing}});
+                    {"skips_nothing", ScalerDeviation::kSkipsNothing},
+                    {"unscales_again", ScalerDeviation::kUnscalesAgain}});
   return options;
 }
 
@@ -42,11 +43,21 @@ struct One {
 bool Takes(LossScaler& scaler, One& one, int64_t call) {
   try {
     switch (call) {
-      case 0: scaler.Scale(torch::ones({})); break;
-      case 1: scaler.Unscale(one.optimizer); break;
-      case 2: scaler.Step(one.optimizer); break;
-      case 3: scaler.Update(); break;
-      default: one.optimizer.ZeroGrad(); break;
+      case 0:
+        scaler.Scale(torch::ones({}));
+        break;
+      case 1:
+        scaler.Unscale(one.optimizer);
+        break;
+      case 2:
+        scaler.Step(one.optimizer);
+        break;
+      case 3:
+        scaler.Update();
+        break;
+      default:
+        one.optimizer.ZeroGrad();
+        break;
     }
     return true;
   } catch (const UsageError&) {
@@ -104,8 +115,8 @@ void ScalerCalls(Case& run) {
 }
 
 // Parameters: those of `optimizers`, `clip` (0 for none), `fused`. Inputs: `weight/NAME`,
-// `gradients/NAME` (steps, ...) before scaling, `rates` and `spoilt` (steps). Puts out `scales`, the
-// weights and the state.
+// `gradients/NAME` (steps, ...) before scaling, `rates` and `spoilt` (steps). Puts out `scales`,
+// the weights and the state.
 void ScaledSteps(Case& run) {
   LossScaler scaler(ScalerOptions(run));
   Optimizer optimizer(OptimizerOptions(run, "optimizer_deviation"), TwoGroups(run));

@@ -64,5 +64,8 @@ void ScaledSteps(Case& run);
 void AutocastTable(Case& run);
 void Checkpoints(Case& run);
 void CheckpointSlopes(Case& run);
+void Models(Case& run);
+void InitialWeights(Case& run);
+void Losses(Case& run);
 
 }  // namespace dlcheck::reference

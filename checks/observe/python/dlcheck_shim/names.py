@@ -24,6 +24,12 @@ EVENTS = {
     "input_rejected": 17,
     "stopped": 18,
     "quiet": 19,
+    "epoch": 20,
+    "evaluation_began": 21,
+    "evaluation_forward": 22,
+    "frozen": 23,
+    "thawed": 24,
+    "autocast_step": 25,
 }
 
 QUANTITIES = {
@@ -41,4 +47,19 @@ QUANTITIES = {
     "weights_digest": 12,
     "batch_digest": 13,
     "initial_loss": 14,
+    "loss_share": 15,
+    "loss_scale": 16,
+    "scheduled_rate": 17,
+    "update_error": 18,
+    "lost_updates": 19,
+    "average_distance": 20,
+    "average_update": 21,
+    "state_digest": 22,
+    "saved_digest": 23,
+    "stored_digest": 24,
+    "model_digest": 25,
+    "random_digest": 26,
+    "low_precision_share": 27,
+    "tied_distance": 28,
+    "future_sensitivity": 29,
 }
