@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "checks/observe/probe_recorder.h"
+#include "checks/observe/probe_state.h"
 #include "checks/records/request.h"
 
 namespace dlcheck {
@@ -40,10 +41,11 @@ void Probe::Watch(torch::nn::Module& model) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Watch(model); });
 }
 
-int Probe::Optimizes(std::string_view type, std::vector<Group> groups) {
+int Probe::Optimizes(std::string_view type, std::vector<Group> groups, Rule rule) {
   int number = 0;
-  Guarded(recorder_.get(),
-          [&](ProbeRecorder& recorder) { number = recorder.Optimizes(type, std::move(groups)); });
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    number = recorder.Optimizes(type, std::move(groups), std::move(rule));
+  });
   return number;
 }
 
@@ -60,8 +62,9 @@ void Probe::BeforeStep(int optimizer) {
   Consume(optimizer);
 }
 
-void Probe::AfterStep(int optimizer, Site site) {
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.AfterStep(optimizer, site); });
+void Probe::AfterStep(int optimizer, Site site, bool taken) {
+  Guarded(recorder_.get(),
+          [&](ProbeRecorder& recorder) { recorder.AfterStep(optimizer, site, taken); });
 }
 
 void Probe::Cleared(int optimizer, Site site) {
@@ -106,6 +109,71 @@ void Probe::Seeded(int64_t seed, Site site) {
 void Probe::Clip(double bound, Site site) {
   Guarded(recorder_.get(),
           [&](ProbeRecorder& recorder) { recorder.PutEvent(Event::kClip, site, bound); });
+}
+
+void Probe::Clip(std::string_view kind, double bound, double p, Site site) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Clip(kind, bound, p, site); });
+}
+
+void Probe::LossScale(double scale) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.LossScale(scale); });
+}
+
+void Probe::Unscaled(double scale, Site site) {
+  Guarded(recorder_.get(),
+          [&](ProbeRecorder& recorder) { recorder.PutEvent(Event::kUnscale, site, scale); });
+}
+
+void Probe::Scheduled(const std::vector<double>& rates, int optimizer) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Scheduled(rates, optimizer); });
+}
+
+void Probe::Epoch(int64_t number) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.PutEvent(Event::kEpoch, {}, static_cast<double>(number));
+  });
+}
+
+void Probe::Averaged(double distance, double moved) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Averaged(distance, moved); });
+}
+
+void Probe::Declare(std::string_view key, std::string_view value) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Declare(key, value); });
+}
+
+void Probe::Tied(std::string_view one, std::string_view other) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.models().Tie(one, other); });
+}
+
+bool Probe::WantsState() const {
+  return recorder_ != nullptr && !recorder_->quiet() && recorder_->clock().takes_digest();
+}
+
+void Probe::State(const NamedTensors& state) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    WriteStateDigests(recorder.clock(), Quantity::kStateDigest, state);
+  });
+}
+
+void Probe::Saved(std::string_view path, const NamedTensors& state, const NamedTensors& stored) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.PutFileEvent(Event::kSaved, path);
+    if (!recorder.clock().takes_scalars()) return;
+    WriteStateDigests(recorder.clock(), Quantity::kSavedDigest, state);
+    WriteStateDigests(recorder.clock(), Quantity::kStoredDigest, stored);
+  });
+}
+
+void Probe::EvaluationBegins() {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.EvaluationBegins(); });
+}
+
+void Probe::FutureSensitivity(double share, double rounding) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.clock().Put(Quantity::kFutureSensitivity, {recorder.models().model_thing()}, share,
+                         rounding);
+  });
 }
 
 void Probe::Schedule(double rate, Site site) {

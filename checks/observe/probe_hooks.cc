@@ -5,6 +5,8 @@
 #include <torch/csrc/autograd/graph_task.h>
 #include <torch/csrc/autograd/variable.h>
 
+#include <string_view>
+
 namespace dlcheck {
 namespace {
 
@@ -32,11 +34,26 @@ class FirstAccumulation : public torch::autograd::FunctionPreHook {
 // A callback is a plain function; this is who it calls.
 thread_local ForwardWatch* forward_watch = nullptr;
 
-std::unique_ptr<at::ObserverContext> SawOperation(const at::RecordFunction& function) {
-  if (forward_watch == nullptr || !at::GradMode::is_enabled() ||
-      torch::autograd::get_current_graph_task_id() != -1) {
-    return nullptr;
+// The operators that the others are made of, below autocast, where inputs have their final type.
+bool IsProduct(const char* name) {
+  static const std::set<std::string_view> names = {"aten::addmm", "aten::mm", "aten::bmm",
+                                                   "aten::baddbmm", "aten::convolution"};
+  return names.count(name) > 0;
+}
+
+void LookAtProduct(const at::RecordFunction& function) {
+  for (const c10::IValue& input : function.inputs()) {
+    if (!input.isTensor() || !input.toTensor().defined()) continue;
+    const at::ScalarType type = input.toTensor().scalar_type();
+    return forward_watch->SawProduct(type == at::kBFloat16 || type == at::kHalf);
   }
+}
+
+// Gradients are disabled in evaluations and in backward passes, but enabled where an activation
+// checkpoint runs a block again in one.
+std::unique_ptr<at::ObserverContext> SawOperation(const at::RecordFunction& function) {
+  if (forward_watch == nullptr || !at::GradMode::is_enabled()) return nullptr;
+  if (IsProduct(function.name())) LookAtProduct(function);
   for (const c10::IValue& input : function.inputs()) {
     if (input.isTensor()) {
       forward_watch->Saw(input.toTensor());
@@ -58,7 +75,20 @@ void BackwardWatch::Add(const std::vector<at::Tensor>& leaves) {
   }
 }
 
+void ForwardWatch::SawProduct(bool in_low_precision) {
+  ++products_;
+  if (in_low_precision) ++low_products_;
+}
+
+void ForwardWatch::WriteProducts(uint32_t owner) {
+  if (products_ == 0 || !clock_->sampled()) return;
+  clock_->Put(Quantity::kLowPrecisionShare, {models_->model_thing(), owner},
+              static_cast<double>(low_products_) / static_cast<double>(products_),
+              static_cast<double>(products_));
+}
+
 void ForwardWatch::BeginStep() {
+  products_ = low_products_ = 0;
   seen_.clear();
   if (!clock_->sampled()) {
     Stop();

@@ -48,6 +48,10 @@ class ForwardWatch {
   void BeginStep();
 
   void Saw(const at::Tensor& input);
+  void SawProduct(bool in_low_precision);
+
+  // Writes the share of products in low precision of the step that ends.
+  void WriteProducts(uint32_t owner);
 
  private:
   void Stop();
@@ -56,6 +60,7 @@ class ForwardWatch {
   ProbeModels* models_;
   uint64_t callback_ = 0;  // none
   std::set<uint32_t> seen_;
+  int64_t products_ = 0, low_products_ = 0;  // of this step
 };
 
 }  // namespace dlcheck

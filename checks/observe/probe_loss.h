@@ -21,6 +21,11 @@ std::string LossKind(const at::Tensor& outputs, const at::Tensor& targets);
 // The thing of a loss of that kind, described when it is new.
 uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes);
 
+// The mean loss of that kind, one element in float64, and the number of targets; undefined if they
+// are none, or too many to go through in every step.
+std::pair<at::Tensor, int64_t> MeanLossOf(const std::string& kind, const at::Tensor& outputs,
+                                          const at::Tensor& targets);
+
 class InitialLosses {
  public:
   // Shapes: outputs (N, C) with whole-number targets (N), or both of one shape.

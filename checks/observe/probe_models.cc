@@ -23,6 +23,14 @@ std::string Joined(const std::string& outer, const std::string& inner) {
   return outer.empty() ? inner : outer + "." + inner;
 }
 
+// Whether the module's outputs differ between training and evaluation mode. By name, so that every
+// dimension of dropout and batch norm, and a class of the user's own, counts.
+bool DependsOnMode(const torch::nn::Module& module) {
+  if (const auto* dropout = module.as<torch::nn::Dropout>()) return dropout->options.p() > 0;
+  const std::string type = c10::demangle(typeid(module).name());
+  return type.find("Dropout") != std::string::npos || type.find("BatchNorm") != std::string::npos;
+}
+
 }  // namespace
 
 void ProbeModels::Add(torch::nn::Module& model) {
@@ -30,12 +38,16 @@ void ProbeModels::Add(torch::nn::Module& model) {
   const std::string type = c10::demangle(typeid(model).name());
   const uint32_t thing =
       clock_->writer().Thing("model", ordinal_, type.substr(type.rfind(':') + 1));
-  if (ordinal_ == 0) model_thing_ = thing;
+  if (ordinal_ == 0) {
+    model_thing_ = thing;
+    first_ = &model;
+  }
   AddModule(model, "");
 }
 
 void ProbeModels::AddModule(const torch::nn::Module& module, const std::string& name) {
   const uint32_t module_thing = clock_->writer().Thing("module", ordinal_, name);
+  if (DependsOnMode(module)) clock_->writer().Attribute(module_thing, "mode_dependent", "1");
   for (const auto& item : module.named_parameters(/*recurse=*/false)) {
     if (!item.value().defined()) continue;
     Parameter& parameter = parameters_[item.value().unsafeGetTensorImpl()];
@@ -70,6 +82,32 @@ ProbeModels::Parameter& ProbeModels::Adopt(const at::Tensor& tensor, const std::
 ProbeModels::Parameter* ProbeModels::Find(const at::Tensor& tensor) {
   const auto found = parameters_.find(tensor.unsafeGetTensorImpl());
   return found == parameters_.end() ? nullptr : &found->second;
+}
+
+void ProbeModels::Tie(std::string_view one, std::string_view other) {
+  if (first_ == nullptr) return;
+  const auto parameters = first_->named_parameters();
+  const at::Tensor* a = parameters.find(std::string(one));
+  const at::Tensor* b = parameters.find(std::string(other));
+  if (a == nullptr || b == nullptr || a->sizes() != b->sizes()) return;
+  const uint32_t thing = clock_->writer().Thing("parameter", 0, one);
+  clock_->writer().Attribute(thing, "tied_to", other);
+  ties_.push_back({*a, *b, thing});
+}
+
+void ProbeModels::WriteTies() {
+  for (const Tied& tied : ties_) {
+    const at::Tensor difference = tied.one.detach() - tied.other.detach();
+    clock_->Put(Quantity::kTiedDistance, {tied.thing}, difference.norm().item<double>());
+  }
+}
+
+std::vector<at::Tensor> ProbeModels::Contents() const {
+  if (first_ == nullptr) return {};
+  std::vector<at::Tensor> contents = first_->parameters();
+  const std::vector<at::Tensor> buffers = first_->buffers();
+  contents.insert(contents.end(), buffers.begin(), buffers.end());
+  return contents;
 }
 
 void ProbeModels::Describe() {

@@ -37,6 +37,16 @@ class ProbeModels {
   // Null for a tensor that is no known parameter.
   Parameter* Find(const at::Tensor& tensor);
 
+  // Two names of the first model that are to be one tensor.
+  void Tie(std::string_view one, std::string_view other);
+  // Writes how far the tensors that are to be one lie apart.
+  void WriteTies();
+
+  // Parameters and buffers of the first model; empty if there is none.
+  std::vector<at::Tensor> Contents() const;
+  // Of the first model; true if there is none.
+  bool IsTraining() const { return first_ == nullptr || first_->is_training(); }
+
   // Writes what is known of every parameter, as far as it is new.
   void Describe();
   // Marks parameters of no optimizer that have been given a gradient.
@@ -49,6 +59,13 @@ class ProbeModels {
   void AddModule(const torch::nn::Module& module, const std::string& name);
 
   ProbeClock* clock_;
+  struct Tied {
+    at::Tensor one, other;
+    uint32_t thing;
+  };
+
+  const torch::nn::Module* first_ = nullptr;
+  std::vector<Tied> ties_;
   int ordinal_ = -1;
   uint32_t model_thing_ = 0;
   std::unordered_map<const at::TensorImpl*, Parameter> parameters_;

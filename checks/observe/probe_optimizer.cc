@@ -1,5 +1,7 @@
 #include "checks/observe/probe_optimizer.h"
 
+#include <ATen/autocast_mode.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -34,12 +36,14 @@ std::vector<at::Tensor> Gradients(const std::vector<at::Tensor>& parameters) {
 }  // namespace
 
 ProbeOptimizer::ProbeOptimizer(ProbeClock& clock, ProbeModels& models, int ordinal,
-                               std::string_view type, std::vector<Probe::Group> groups)
+                               std::string_view type, std::vector<Probe::Group> groups,
+                               Probe::Rule rule)
     : clock_(&clock),
       models_(&models),
       name_("optimizer#" + std::to_string(ordinal)),
       thing_(clock.writer().Thing("optimizer", ordinal, "")),
-      groups_(std::move(groups)) {
+      groups_(std::move(groups)),
+      update_check_(clock, std::move(rule), thing_) {
   clock.writer().Attribute(thing_, "type", type.substr(type.rfind(':') + 1));
   for (size_t i = 0; i < groups_.size(); ++i) {
     const std::string group = name_ + "/group#" + std::to_string(i);
@@ -51,6 +55,7 @@ ProbeOptimizer::ProbeOptimizer(ProbeClock& clock, ProbeModels& models, int ordin
       parameter.group = group;
       parameters_.push_back(tensor);
       things_[tensor.unsafeGetTensorImpl()] = parameter.thing;
+      group_of_[tensor.unsafeGetTensorImpl()] = i;
     }
   }
 }
@@ -67,8 +72,13 @@ void ProbeOptimizer::BeginStep() {
   if (clock_->takes_digest()) {
     models_->Describe();
     clock_->PutDigest(Quantity::kWeightsDigest, {thing_}, DigestTensors(parameters_));
+    models_->WriteTies();
   }
   if (!clock_->sampled()) return;
+  const bool in_autocast = !parameters_.empty() &&
+                           at::autocast::is_autocast_enabled(parameters_.front().device().type());
+  if (in_autocast) clock_->Put(Event::kAutocastStep, {thing_, thing_});
+  LookAtFreezing();
   models_->LookForGradients();
   CopyWeights();
 }
@@ -118,6 +128,36 @@ void ProbeOptimizer::Consume() {
   }
   if (norms.defined())
     WriteNorms(Quantity::kGradientNorm, with_gradient, gradients, norms, clock_->sampled());
+  if (update_check_.IsDue()) PrepareUpdateCheck();
+}
+
+void ProbeOptimizer::LookAtFreezing() {
+  for (const at::Tensor& parameter : parameters_) {
+    const bool is_frozen = !parameter.requires_grad();
+    const at::TensorImpl* key = parameter.unsafeGetTensorImpl();
+    const auto [seen, is_new] = frozen_.try_emplace(key, is_frozen);
+    if (is_new || seen->second == is_frozen) continue;
+    seen->second = is_frozen;
+    clock_->Put(is_frozen ? Event::kFrozen : Event::kThawed, {things_.at(key), thing_});
+  }
+}
+
+// Of the parameters that are copied at this step anyway.
+void ProbeOptimizer::PrepareUpdateCheck() {
+  std::vector<UpdateCheck::Parameter> parameters;
+  for (const at::Tensor& parameter : copied_) {
+    const Probe::Group& group = groups_[group_of_.at(parameter.unsafeGetTensorImpl())];
+    if (!group.rate || !group.weight_decay) return;
+    parameters.push_back({parameter, things_.at(parameter.unsafeGetTensorImpl()), group.rate(),
+                          group.weight_decay()});
+  }
+  update_check_.Before(parameters);
+}
+
+void ProbeOptimizer::WriteScheduled(const std::vector<double>& rates) {
+  for (size_t i = 0; i < std::min(rates.size(), group_things_.size()); ++i) {
+    clock_->Put(Quantity::kScheduledRate, {group_things_[i], thing_}, rates[i]);
+  }
 }
 
 // Not `always`: only if some value is not finite. What has to be counted is counted in `measured`,
@@ -148,8 +188,10 @@ void ProbeOptimizer::WriteHeld() {
   WriteNorms(Quantity::kHeldGradientNorm, holding, gradients, Norms(gradients), true);
 }
 
-void ProbeOptimizer::AfterStep() {
+void ProbeOptimizer::AfterStep(bool taken) {
+  if (!taken) update_check_.Forget();
   if (clock_->sampled() && !parameters_.empty()) WriteWeights();
+  update_check_.After();
   if (!clock_->takes_scalars()) return;
   for (size_t i = 0; i < groups_.size(); ++i) {
     if (!groups_[i].rate) continue;

@@ -10,6 +10,7 @@
 
 #include "checks/observe/probe_clock.h"
 #include "checks/observe/probe_models.h"
+#include "checks/observe/probe_rule.h"
 #include "dlcheck/probe.h"
 
 namespace dlcheck {
@@ -50,11 +51,13 @@ class Clearing {
 class ProbeOptimizer {
  public:
   ProbeOptimizer(ProbeClock& clock, ProbeModels& models, int ordinal, std::string_view type,
-                 std::vector<Probe::Group> groups);
+                 std::vector<Probe::Group> groups, Probe::Rule rule);
 
   void BeginStep();
   void Consume();
-  void AfterStep();
+  void AfterStep(bool taken);
+  // What the schedule gives for this step, by group.
+  void WriteScheduled(const std::vector<double>& rates);
   void BeforeBackward() { clearing_.BeforeBackward(); }
   // Writes what the gradients hold before the first backward after a step.
   void WriteHeld();
@@ -69,6 +72,8 @@ class ProbeOptimizer {
   void WriteWeights();
   void CopyWeights();
   bool NeedsNorms() const;
+  void LookAtFreezing();
+  void PrepareUpdateCheck();
 
   ProbeClock* clock_;
   ProbeModels* models_;
@@ -80,7 +85,10 @@ class ProbeOptimizer {
   std::vector<at::Tensor> copied_, before_;  // parameters, and their values before the step
   size_t next_copied_ = 0;
   std::unordered_map<const at::TensorImpl*, uint32_t> things_;
+  std::unordered_map<const at::TensorImpl*, size_t> group_of_;
+  std::unordered_map<const at::TensorImpl*, bool> frozen_;  // of those that were seen
   Clearing clearing_;
+  UpdateCheck update_check_;
 };
 
 }  // namespace dlcheck

@@ -1,5 +1,7 @@
 #include "checks/observe/probe_recorder.h"
 
+#include "checks/observe/probe_state.h"
+
 #include <sys/resource.h>
 #include <torch/version.h>
 
@@ -53,10 +55,11 @@ void ProbeRecorder::Watch(torch::nn::Module& model) {
   backward_.Add(models_.Leaves());
 }
 
-int ProbeRecorder::Optimizes(std::string_view type, std::vector<Probe::Group> groups) {
+int ProbeRecorder::Optimizes(std::string_view type, std::vector<Probe::Group> groups,
+                             Probe::Rule rule) {
   const int ordinal = static_cast<int>(optimizers_.size());
-  optimizers_.push_back(
-      std::make_unique<ProbeOptimizer>(clock_, models_, ordinal, type, std::move(groups)));
+  optimizers_.push_back(std::make_unique<ProbeOptimizer>(clock_, models_, ordinal, type,
+                                                         std::move(groups), std::move(rule)));
   backward_.Add(models_.Leaves());
   return ordinal;
 }
@@ -75,11 +78,13 @@ void ProbeRecorder::BeforeBackward() {
   clock_.CountBackward();
 }
 
-void ProbeRecorder::AfterStep(int optimizer, const Probe::Site& site) {
+void ProbeRecorder::AfterStep(int optimizer, const Probe::Site& site, bool taken) {
   ProbeOptimizer& stepped = *optimizers_.at(At(optimizer));
-  stepped.AfterStep();
+  stepped.AfterStep(taken);
+  forward_.WriteProducts(stepped.thing());
   if (clock_.step() == 0) initial_.Write(clock_);
   WriteStepTimeAndMemory(stepped.thing());
+  if (!taken) clock_.Put(Event::kSkipped, {stepped.thing(), stepped.thing()});
   clock_.Put(Event::kStep, {stepped.thing(), stepped.thing(), Site(site)});
   clock_.EndStep();
   if (clock_.takes_digest()) backward_.Add(models_.Leaves());
@@ -129,6 +134,7 @@ void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
   loss_site_ = Site(site);
   if (clock_.step() == 0 && !kind.empty()) initial_.Add(kind, outputs, targets);
   if (loss.numel() != 1 || !clock_.takes_scalars()) return;
+  if (clock_.sampled() && !kind.empty()) WriteLossShare(loss, outputs, targets, kind);
   const double samples = outputs.defined() ? static_cast<double>(targets.size(0)) : 0;
   clock_.transfer().Add(loss.detach().reshape({1}),
                         [this, about = ProbeClock::About{loss_thing_, 0, loss_site_}, samples,
@@ -137,13 +143,26 @@ void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
                         });
 }
 
+void ProbeRecorder::WriteLossShare(const at::Tensor& loss, const at::Tensor& outputs,
+                                   const at::Tensor& targets, const std::string& kind) {
+  const auto [mean, count] = MeanLossOf(kind, outputs, targets);
+  if (!mean.defined()) return;
+  const at::Tensor share = loss.detach().to(at::kDouble).reshape({1}) / mean;
+  clock_.transfer().Add(share, [this, count = count, about = ProbeClock::About{loss_thing_, 0},
+                                moment = clock_.now()](const std::vector<double>& values) {
+    if (!std::isfinite(values[0])) return;
+    clock_.Put(Quantity::kLossShare, about, moment, values[0], static_cast<double>(count));
+  });
+}
+
 void ProbeRecorder::EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets) {
+  clock_.Put(Event::kEvaluationForward, {models_.model_thing()}, models_.IsTraining() ? 1 : 0);
   if (clock_.step() == 0) initial_.Add(LossKind(outputs, targets), outputs, targets);
 }
 
 void ProbeRecorder::PutEvent(Event event, const Probe::Site& site, double value) {
   const uint32_t thing = event == Event::kMode ? models_.model_thing() : 0;
-  clock_.Put(event, {thing, 0, Site(site)}, value);
+  clock_.Put(event, {thing, 0, site.file == nullptr ? 0 : Site(site)}, value);
 }
 
 void ProbeRecorder::PutFileEvent(Event event, std::string_view path) {
@@ -156,7 +175,37 @@ void ProbeRecorder::Reject(std::string_view file, std::string_view cause) {
   clock_.Put(Event::kInputRejected, {thing});
 }
 
+void ProbeRecorder::EvaluationBegins() {
+  clock_.Put(Event::kEvaluationBegan, {models_.model_thing()});
+  WriteModelDigests(clock_, models_);
+}
+
+void ProbeRecorder::Clip(std::string_view kind, double bound, double p, const Probe::Site& site) {
+  clock_.Put(Event::kClip, {clock_.writer().Thing("clip", 0, kind), 0, Site(site)}, bound, p);
+}
+
+void ProbeRecorder::LossScale(double scale) {
+  if (!clock_.takes_scalars()) return;
+  clock_.Put(Quantity::kLossScale, {clock_.writer().Thing("scaler", 0, "scaler")}, scale);
+}
+
+void ProbeRecorder::Scheduled(const std::vector<double>& rates, int optimizer) {
+  if (clock_.takes_scalars()) optimizers_.at(At(optimizer))->WriteScheduled(rates);
+}
+
+void ProbeRecorder::Averaged(double distance, double moved) {
+  if (!clock_.sampled()) return;
+  const ProbeClock::About about{clock_.writer().Thing("average", 0, "average")};
+  clock_.Put(Quantity::kAverageDistance, about, distance);
+  clock_.Put(Quantity::kAverageUpdate, about, moved);
+}
+
+void ProbeRecorder::Declare(std::string_view key, std::string_view value) {
+  clock_.writer().Attribute(0, "declared." + std::string(key), value);
+}
+
 void ProbeRecorder::Evaluated(double loss, int64_t samples) {
+  WriteModelDigests(clock_, models_);
   clock_.Put(Event::kEvaluated, {}, loss, static_cast<double>(samples));
 }
 

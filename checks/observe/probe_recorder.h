@@ -29,13 +29,14 @@ class ProbeRecorder {
   ~ProbeRecorder() { clock_.Finish(); }
 
   ProbeClock& clock() { return clock_; }
+  ProbeModels& models() { return models_; }
   uint32_t Site(const Probe::Site& site);
 
   void Watch(torch::nn::Module& model);
-  int Optimizes(std::string_view type, std::vector<Probe::Group> groups);
+  int Optimizes(std::string_view type, std::vector<Probe::Group> groups, Probe::Rule rule);
   void BeginStep(int optimizer) { optimizers_.at(At(optimizer))->BeginStep(); }
   void Consume(int optimizer) { optimizers_.at(At(optimizer))->Consume(); }
-  void AfterStep(int optimizer, const Probe::Site& site);
+  void AfterStep(int optimizer, const Probe::Site& site, bool taken);
   void Cleared(int optimizer, const Probe::Site& site);
   void Batch(const at::Tensor& inputs, const Probe::Site& site);
   void Loss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
@@ -45,6 +46,12 @@ class ProbeRecorder {
   void PutFileEvent(Event event, std::string_view path);
   void Reject(std::string_view file, std::string_view cause);
   void Evaluated(double loss, int64_t samples);
+  void EvaluationBegins();
+  void Clip(std::string_view kind, double bound, double p, const Probe::Site& site);
+  void LossScale(double scale);
+  void Scheduled(const std::vector<double>& rates, int optimizer);
+  void Averaged(double distance, double moved);
+  void Declare(std::string_view key, std::string_view value);
 
   // The probe failed: writes why and nothing more from now on.
   void GoQuiet(std::string_view reason);
@@ -53,6 +60,8 @@ class ProbeRecorder {
  private:
   static size_t At(int optimizer) { return static_cast<size_t>(optimizer); }
   void BeforeBackward();
+  void WriteLossShare(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
+                      const std::string& kind);
   void WriteStepTimeAndMemory(uint32_t owner);
 
   bool quiet_ = false;

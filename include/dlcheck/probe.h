@@ -44,6 +44,21 @@ class Probe {
   struct Group {
     std::vector<std::pair<std::string, torch::Tensor>> parameters;  // names for those of no model
     std::function<double()> rate;
+    std::function<double()> weight_decay = {};
+  };
+  using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
+  // What an optimizer says it does, so that its steps can be worked out again.
+  struct Rule {
+    std::string name = {};  // sgd, adam or adamw; empty: not known
+    double momentum = 0;
+    bool nesterov = false;
+    double beta1 = 0.9;
+    double beta2 = 0.999;
+    double epsilon = 1e-8;
+    // momentum, first, second, steps or master (a copy in higher precision that is what steps move)
+    // of a parameter as they are now; undefined where the rule has none.
+    std::function<torch::Tensor(const std::string& field, const torch::Tensor& parameter)> state =
+        {};
   };
 
   Probe() : Probe(Options()) {}
@@ -66,9 +81,13 @@ class Probe {
 
   // Watches any other optimizer: returns its number, for the three calls below, which the program
   // then makes around each step and each clearing. `type` is its name in reports.
-  int Optimizes(std::string_view type, std::vector<Group> groups);
+  int Optimizes(std::string_view type, std::vector<Group> groups) {
+    return Optimizes(type, std::move(groups), Rule());
+  }
+  int Optimizes(std::string_view type, std::vector<Group> groups, Rule rule);
   void BeforeStep(int optimizer = 0);
-  void AfterStep(int optimizer = 0, Site site = Site::Here());
+  // `taken` is false if the step left the weights alone, as a loss scaler decides.
+  void AfterStep(int optimizer = 0, Site site = Site::Here(), bool taken = true);
   void Cleared(int optimizer = 0, Site site = Site::Here());
 
   // The inputs of the next forward pass, batch dimension first.
@@ -84,10 +103,34 @@ class Probe {
   // During an evaluation, and at its end; `loss` is the mean over `samples`.
   void EvaluationOutputs(const torch::Tensor& outputs, const torch::Tensor& targets);
   void Evaluated(double loss, int64_t samples);
+  void EvaluationBegins();
+  // Of a trial; see the quantity future_sensitivity.
+  void FutureSensitivity(double share, double rounding);
 
   void Seeded(int64_t seed, Site site = Site::Here());
   void Clip(double bound, Site site = Site::Here());
+  // `kind` is norm, value or adaptive; `p` which norm.
+  void Clip(std::string_view kind, double bound, double p, Site site = Site::Here());
+  // The loss scale of this step, before its first forward pass; then that gradients were unscaled.
+  void LossScale(double scale);
+  void Unscaled(double scale, Site site = Site::Here());
   void Schedule(double rate, Site site = Site::Here());
+  // What the schedule gives for this step, by group, before it.
+  void Scheduled(const std::vector<double>& rates, int optimizer = 0);
+  void Epoch(int64_t number);
+  // After an update of averaged weights: L2 norms.
+  void Averaged(double distance, double moved);
+  // What the program is meant to do, for checks that could not know it otherwise; `key` is what
+  // the checks name, such as "accumulation" with value "mean".
+  void Declare(std::string_view key, std::string_view value);
+  // Two names of what is to be one parameter of the model watched first.
+  void Tied(std::string_view one, std::string_view other);
+
+  // All state, before a step at which WantsState says so; names have slashes between levels.
+  bool WantsState() const;
+  void State(const NamedTensors& state);
+  // `stored` is what the file holds, read back.
+  void Saved(std::string_view path, const NamedTensors& state, const NamedTensors& stored);
   void Saved(std::string_view path);
   void Loaded(std::string_view path);
   // The program refuses a file and is about to end.

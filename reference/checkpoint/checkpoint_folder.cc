@@ -11,7 +11,6 @@
 namespace dlcheck::reference {
 namespace {
 
-constexpr char kStateFile[] = "state.safetensors";
 constexpr char kManifestFile[] = "manifest.json";
 constexpr char kUnfinished[] = ".unfinished";
 constexpr char kRemoved[] = ".removed";

@@ -13,6 +13,9 @@
 
 namespace dlcheck::reference {
 
+// The file of a checkpoint that holds all its tensors.
+inline constexpr char kStateFile[] = "state.safetensors";
+
 class CheckpointFolder {
  public:
   explicit CheckpointFolder(std::string path) : path_(std::move(path)) {}

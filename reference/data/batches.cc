@@ -42,10 +42,6 @@ Batches::Batches(std::shared_ptr<const Source> source, const Options& options)
   }
 }
 
-Batches::Batches(Batch samples, int64_t batch_size, uint64_t seed)
-    : Batches(std::make_shared<TensorSource>(std::move(samples)),
-              {.batch_size = batch_size, .seed = seed}) {}
-
 int64_t Batches::MicroBatches(int64_t step) const {
   const int64_t before = step % steps_an_epoch_ * options_.accumulate;
   return std::min(options_.accumulate, micros_an_epoch_ - before);

@@ -37,7 +37,6 @@ class Batches {
   // Errors: UsageError if an epoch is less than one step, and for sizes below 1 or a rank outside
   // the world.
   Batches(std::shared_ptr<const Source> source, const Options& options);
-  Batches(Batch samples, int64_t batch_size, uint64_t seed);
 
   int64_t steps_an_epoch() const { return steps_an_epoch_; }
 

@@ -34,8 +34,8 @@ using FeatureFunction = std::function<torch::Tensor(torch::Tensor)>;  // (..., F
 // kHeadIsAClone: what is said to be tied is a copy that goes its own way.
 enum class TyingDeviation : uint8_t { kNone, kHeadIsAClone };
 
-// kNoShortcut: a residual block gives its branch without adding what came in.
-enum class ShortcutDeviation : uint8_t { kNone, kNoShortcut };
+// kNoIdentity: a residual block that keeps the shape does not add what came in.
+enum class ShortcutDeviation : uint8_t { kNone, kNoIdentity };
 
 struct ModelOptions {
   std::string name = "mlp";  // mlp, resnet or gpt

@@ -34,8 +34,10 @@ class ResidualBlock : public nn::Module {
   torch::Tensor forward(const torch::Tensor& x) {
     const torch::Tensor inner = torch::relu(norm1_->forward(convolution1_->forward(x)));
     const torch::Tensor branch = norm2_->forward(convolution2_->forward(inner));
-    if (deviation_ == ShortcutDeviation::kNoShortcut) return torch::relu(branch);
-    return torch::relu((shortcut_ ? shortcut_norm_->forward(shortcut_->forward(x)) : x) + branch);
+    if (shortcut_) {
+      return torch::relu(shortcut_norm_->forward(shortcut_->forward(x)) + branch);
+    }
+    return torch::relu(deviation_ == ShortcutDeviation::kNoIdentity ? branch : x + branch);
   }
 
  private:

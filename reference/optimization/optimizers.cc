@@ -20,7 +20,7 @@ void Append(std::vector<torch::Tensor>& list, const torch::Tensor& tensor) {
 }  // namespace
 
 Optimizer::Optimizer(const Options& options, std::vector<Group> groups)
-    : options_(DeviatingOptions(options)), groups_(std::move(groups)) {
+    : asked_(options), options_(DeviatingOptions(options)), groups_(std::move(groups)) {
   if (options.nesterov && options.momentum <= 0) {
     throw UsageError("Nesterov momentum needs a momentum above 0");
   }

@@ -75,6 +75,7 @@ class Optimizer {
   // Of the parameters that have one, in the order of the groups.
   std::vector<torch::Tensor> Gradients() const;
 
+  const Options& options() const { return asked_; }
   const std::vector<Group>& groups() const { return groups_; }
   std::vector<Group>& groups() { return groups_; }
 
@@ -92,7 +93,8 @@ class Optimizer {
                     const std::vector<size_t>& chosen, const torch::Tensor& grad_scale,
                     const torch::Tensor& found_inf);
 
-  Options options_;
+  Options asked_;
+  Options options_;  // what a deviation makes of them
   std::vector<Group> groups_;
   std::vector<std::vector<State>> states_;  // by group and parameter
 };

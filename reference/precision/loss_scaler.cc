@@ -130,12 +130,12 @@ void LossScaler::UpdateScale(const Tensor& found_inf) {
   const ScalerDeviation deviation = options_.deviation;
   const double backoff = deviation == ScalerDeviation::kNoBackoff ? 1 : options_.backoff_factor;
   const int64_t early = deviation == ScalerDeviation::kGrowsEarly ? 1 : 0;
-  const Tensor tracker_before = growth_tracker_.clone();
+  const bool keeps_tracker =
+      deviation == ScalerDeviation::kTrackerNotReset && found_inf.item<double>() > 0;
+  const Tensor tracker_before = keeps_tracker ? growth_tracker_.clone() : Tensor();
   at::_amp_update_scale_(scale_, growth_tracker_, found_inf, options_.growth_factor, backoff,
                          options_.growth_interval - early);
-  if (deviation == ScalerDeviation::kTrackerNotReset && found_inf.item<double>() > 0) {
-    growth_tracker_.copy_(tracker_before);
-  }
+  if (keeps_tracker) growth_tracker_.copy_(tracker_before);
 }
 
 double LossScaler::scale() const { return options_.enabled ? scale_.item<double>() : 1; }

@@ -35,11 +35,12 @@ std::vector<Contradiction> OfTraining(const Recipe& r) {
 std::vector<Contradiction> OfModel(const Recipe& r) {
   const bool is_cross_entropy = r.loss == "cross_entropy";
   const bool is_gpt = r.model == "gpt";
-  const int64_t width = r.width == 0 ? 128 : r.width;
+  const int64_t width = r.width == 0 ? 128 : r.width;  // the own ones of gpt
+  const int64_t heads = r.heads == 0 ? 4 : r.heads;
   return {
       {is_gpt && !is_cross_entropy, "loss must be cross_entropy, because model is gpt"},
-      {is_gpt && width % r.heads != 0, "width is no multiple of heads"},
-      {is_gpt && r.positions == "rotary" && width / r.heads % 2 != 0,
+      {is_gpt && width % heads != 0, "width is no multiple of heads"},
+      {is_gpt && r.positions == "rotary" && width / heads % 2 != 0,
        "positions is rotary, but width / heads is odd"},
       {is_gpt && r.head_bias == "prior", "head-bias is prior, but the head of gpt has no bias"},
       {r.initialisation == "zeros-head" && is_gpt && r.tied,

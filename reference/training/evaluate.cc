@@ -54,6 +54,27 @@ void Add(const Training& training, const LossOptions& plain, const torch::Tensor
   sums.targets += counted.sum().item<double>();
 }
 
+// With the averaged weights, while this runs.
+Sums EvaluateBatches(Training& training, int64_t samples) {
+  const AveragedWeights averaged(training.average.get());
+  const AutocastGuard autocast(training.device.type(), AutocastType(training.plan));
+  const LossOptions plain = PlainLoss(training);
+  const int64_t batch_size = training.plan.recipe.batch_size;
+  Sums sums;
+  for (int64_t first = 0; first < samples; first += batch_size) {
+    std::vector<int64_t> rows;
+    for (int64_t row = first; row < std::min(first + batch_size, samples); ++row) {
+      rows.push_back(row);
+    }
+    const Batch batch = training.data.val->Take(rows);
+    const torch::Tensor targets = batch.y.to(training.device);
+    const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
+    Tell(training.observer.evaluation_outputs, outputs, targets);
+    Add(training, plain, outputs, targets, sums);
+  }
+  return sums;
+}
+
 }  // namespace
 
 Scores Evaluate(Training& training) {
@@ -62,25 +83,10 @@ Scores Evaluate(Training& training) {
   Tell(training.observer.evaluation_begins);
   if (deviation != EvaluationDeviation::kTrainingMode) SwitchMode(training, false);
   if (deviation == EvaluationDeviation::kStatistics) KeepStatisticsLearning(*training.model.module);
-  const AveragedWeights averaged(training.average.get());
-  const AutocastGuard autocast(training.device.type(), AutocastType(training.plan));
-  const LossOptions plain = PlainLoss(training);
-  const Source& val = *training.data.val;
   const int64_t wanted = training.plan.recipe.evaluate_samples;
-  const int64_t samples = wanted == 0 ? val.rows() : std::min(wanted, val.rows());
-  const int64_t batch_size = training.plan.recipe.batch_size;
-  Sums sums;
-  for (int64_t first = 0; first < samples; first += batch_size) {
-    std::vector<int64_t> rows;
-    for (int64_t row = first; row < std::min(first + batch_size, samples); ++row) {
-      rows.push_back(row);
-    }
-    const Batch batch = val.Take(rows);
-    const torch::Tensor targets = batch.y.to(training.device);
-    const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
-    Tell(training.observer.evaluation_outputs, outputs, targets);
-    Add(training, plain, outputs, targets, sums);
-  }
+  const int64_t rows = training.data.val->rows();
+  const int64_t samples = wanted == 0 ? rows : std::min(wanted, rows);
+  const Sums sums = EvaluateBatches(training, samples);
   const Scores means{sums.loss / sums.count, sums.correct / sums.targets};
   Tell(training.observer.evaluated, means.loss, samples);
   return means;

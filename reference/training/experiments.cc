@@ -50,8 +50,14 @@ void ApplyRequest(const Request& request, Plan& plan) {
   if (request.seed) recipe.seed = *request.seed;
   const std::string& experiment = request.experiment;
   if (experiment != "plain") RedirectFiles(request, recipe);
-  if (experiment == "plain" || experiment == "same_seed") {
-    recipe.steps = std::min(recipe.steps, request.steps.value_or(recipe.steps));
+  // These end by the probe's count of steps, so that schedules stay what they are.
+  if (experiment == "plain" || experiment == "same_seed") return;
+  if (experiment == "trials") {
+    plan.runs_trials = true;
+    return;
+  }
+  if (experiment == "resumed") {
+    recipe.checkpoints = std::filesystem::path(request.run_folder) / "checkpoints";
     return;
   }
   recipe.steps = request.steps.value_or(recipe.steps);

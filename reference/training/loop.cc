@@ -6,6 +6,7 @@
 #include "reference/training/resumption.h"
 #include "reference/training/step.h"
 #include "reference/training/stop_signal.h"
+#include "reference/training/trials.h"
 #include "reference/training/window.h"
 
 namespace dlcheck::reference {
@@ -46,19 +47,24 @@ void Report(Training& training, int64_t step) {
   counters.window_loss = 0;
 }
 
-// Micro-batches that this process has done, for stop-after.
+// Whether the run is to end here. Counts the micro-batches of this process, for stop-after.
 class Stops {
  public:
-  explicit Stops(int64_t after) : after_(after) {}
+  Stops(const Plan& plan, const Counters& counters) : plan_(plan), counters_(counters) {}
   bool AfterOne() {
     ++done_;
     return Now();
   }
-  bool Now() const { return StopSignal::Came() != 0 || (after_ > 0 && done_ >= after_); }
+  bool Now() const {
+    const int64_t after = plan_.recipe.stop_after;
+    return StopSignal::Came() != 0 || (after > 0 && done_ >= after) ||
+           (plan_.stop_at_step && counters_.step >= *plan_.stop_at_step);
+  }
   Ended Reason() const { return StopSignal::Came() != 0 ? Ended::kSignal : Ended::kStopAfter; }
 
  private:
-  int64_t after_;
+  const Plan& plan_;
+  const Counters& counters_;
   int64_t done_ = 0;
 };
 
@@ -71,6 +77,13 @@ void TellEpoch(const Training& training) {
   const int64_t epoch = EpochOf(training, step);
   const bool is_new = step == 0 || EpochOf(training, step - 1) != epoch;
   if (is_new) Tell(training.observer.epoch, epoch);
+}
+
+void ShowState(Training& training) {
+  const Observer& observer = training.observer;
+  if (observer.wants_state && observer.wants_state()) observer.state(StateOf(PartsOf(training)));
+  constexpr int64_t kTrialStep = 4;  // the head has moved, should it have begun at zero
+  if (training.plan.runs_trials && training.counters.step == kTrialStep) RunTrials(training);
 }
 
 // False if the run stopped inside the window.
@@ -98,9 +111,10 @@ bool SavesAfter(const Training& training) {
 TrainingResult RunSteps(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   Counters& counters = training.counters;
-  Stops stops(recipe.stop_after);
+  Stops stops(training.plan, counters);
   TrainingResult result;
   while (counters.step < recipe.steps) {
+    ShowState(training);
     if (counters.step % recipe.evaluate_every == 0 && !counters.evaluated()) {
       result.scores = EvaluateAndNote(training);
       training.progress.Evaluated(counters.step, result.scores.loss, result.scores.accuracy);

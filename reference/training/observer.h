@@ -29,6 +29,10 @@ struct Observer {
   std::function<void(Optimizer&)> optimizer;
   std::function<void(const std::string& file, const NamedTensors& state)> loaded;
 
+  // All state, before a step at which somebody wants it.
+  std::function<bool()> wants_state;
+  std::function<void(const NamedTensors& state)> state;
+
   // Each step, in this order; batch to loss once a micro-batch. Gradients are enabled.
   std::function<void(int64_t epoch)> epoch;  // only when a new one begins
   std::function<void(const Tensor& x, const Tensor& y)> batch;
@@ -52,13 +56,12 @@ struct Observer {
   std::function<void(const Tensor& logits, const Tensor& targets)> evaluation_outputs;
   std::function<void(double mean_loss, int64_t samples)> evaluated;
 
+  // The file of the state, and what it was to hold.
   std::function<void(const std::string& file, const NamedTensors& state)> saved;
   std::function<void(const std::string& file, const std::string& cause)> rejected;
 
-  // A trial: what came out of it, and how far rounding alone may take it.
-  std::function<void(const std::string& quantity, const std::string& module, double difference,
-                     double rounding)>
-      trial;
+  // Of a trial: how far early outputs moved when later inputs did, and how far rounding moves them.
+  std::function<void(double share, double rounding)> future_sensitivity;
 };
 
 // Calls `function` if somebody set it.

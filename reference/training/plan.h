@@ -24,7 +24,8 @@ struct Plan {
 
   // Set by experiments.
   std::function<int64_t(int64_t step)> batch_of_step = [](int64_t step) { return step; };
-  bool runs_trials = false;  // before the first step, on a copy of everything they touch
+  bool runs_trials = false;
+  std::optional<int64_t> stop_at_step = std::nullopt;  // with a checkpoint, as at a signal
   std::function<Tensor(Tensor x, const Tensor& mean_image)> input = [](Tensor x, const Tensor&) {
     return x;
   };

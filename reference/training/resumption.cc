@@ -86,7 +86,7 @@ bool SaveCheckpoint(Training& training) {
   try {
     const std::string path =
         CheckpointFolder(recipe.checkpoints).Write(ManifestOf(training), state);
-    Tell(training.observer.saved, path, as_it_is);
+    Tell(training.observer.saved, path + "/" + kStateFile, as_it_is);
     PruneCheckpoints(training);
     return true;
   } catch (const SavingFailed& failure) {

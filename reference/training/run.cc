@@ -14,6 +14,7 @@ void TellAll(Training& training) {
   const Observer& observer = training.observer;
   if (observer.declared) {
     for (const Key& key : Keys()) observer.declared(key.name, Spelled(training.plan.recipe, key));
+    observer.declared("accumulation", "mean");
   }
   Tell(observer.model, *training.model.module);
   for (const auto& [one, other] : training.model.tied) Tell(observer.tied, one, other);

@@ -85,7 +85,7 @@ class Healthy(EndToEnd):
         self.assertEqual(counts["failed"], 0, process.stderr)
 
     def test_the_convolutional_network_passes_too(self):
-        process = self.dlcheck("check", "--out", self.out, "--model", "cnn")
+        process = self.dlcheck("check", "--out", self.out, "--model", "resnet")
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertEqual(self.result()["exit"]["counts"]["failed"], 0, process.stderr)
 

@@ -47,7 +47,7 @@ class TrainerUnderWatch(EndToEnd):
         return {row.name for row in trace.rows if row.kind == "quantity"}
 
     def test_both_models_end_in_the_same_bits_and_print_the_same(self):
-        for model in ("mlp", "cnn"):
+        for model in ("mlp", "resnet"):
             for steps in (*range(5, 61, 5), 300):
                 with self.subTest(model=model, steps=steps):
                     self.same_bits(model, steps)
@@ -59,7 +59,7 @@ class TrainerUnderWatch(EndToEnd):
     def test_with_every_quantity_recorded_and_a_fault_caught_the_bits_are_the_same(self):
         marks = dict(ROW.findall(QUANTITIES.read_text()))
         self.assertTrue(all(marks.values()), "a row without marks")
-        for model in ("mlp", "cnn"):
+        for model in ("mlp", "resnet"):
             self.same_bits(model, 40, "--fault", "gradients_not_cleared")
             # Only gradients that are not cleared hold something that can be recorded.
             self.assertEqual(self.recorded(), {name for name, mark in marks.items() if "C" in mark})

@@ -119,7 +119,7 @@ VARIANTS = {
 }
 # Python's fused SGD is broken for these on the CPU: pytorch/pytorch#191763.
 NARROW_SGD = {**with_settings(SGD, dtype="bfloat16"), **with_settings(SGD, dtype="float16"),
-              **with_settings(SGD, dtype="bfloat16", maximize=1, late=1)}
+              **with_settings(SGD, dtype="bfloat16", maximize=1)}
 DEVIATIONS = ("epsilon_inside_root", "no_bias_correction", "steps_ahead", "swapped_betas",
               "coupled_decay", "nesterov_ignored", "rate_in_momentum")
 FUSED = by_python({"fused": True})

@@ -81,7 +81,7 @@ TEST(OneBatch, RepeatsTheFirstSamplesAndFitsThem) {
   EXPECT_LT(losses.back(), 0.05);
 
   const Dataset digits = LoadDataset(plan.recipe.data, std::nullopt);
-  Batches own(digits.train, Recipe().batch_size, 0);
+  const Batches own(digits.train, {.batch_size = Recipe().batch_size});
   EXPECT_TRUE(torch::equal(seen.front(), own.At(0).x.slice(0, 0, 32)));
 }
 

@@ -149,7 +149,7 @@ TEST(Faults, OrderFromTheClockDiffersEachTime) {
 TEST(Faults, CrashesComeAtStep37) {
   int64_t steps = 0;
   Observer observer;
-  observer.after_step = [&] { ++steps; };
+  observer.after_step = [&](bool) { ++steps; };
   EXPECT_THROW(RunPlan(With("crash_at_step_37", 1), observer), std::runtime_error);
   EXPECT_EQ(steps, 37);
 }

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "reference/models/losses.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -89,7 +90,7 @@ TEST(Resnet, AddsWhatCameIntoABlock) {
   const Model model = MakeModel(options);
   torch::manual_seed(0);
   torch::randn({4, 1, 8, 8});
-  options.shortcut_deviation = ShortcutDeviation::kNoShortcut;
+  options.shortcut_deviation = ShortcutDeviation::kNoIdentity;
   EXPECT_FALSE(torch::equal(model.forward(x), MakeModel(options).forward(x)));
 }
 
@@ -214,6 +215,30 @@ TEST(Gpt, GivesTheSameGradientsWhenItsBlocksAreComputedAgain) {
   }
   for (size_t i = 0; i < gradients[0].size(); ++i) {
     EXPECT_TRUE(torch::equal(gradients[0][i], gradients[1][i])) << i;
+  }
+}
+
+// Each token is one more than the one before it, which is all that there is to learn.
+TEST(Gpt, LearnsATextThatRepeats) {
+  for (const char* positions : {"rotary", "learned"}) {
+    torch::manual_seed(0);
+    ModelOptions options = SmallGpt();
+    options.initialisation = "gpt2";
+    options.positions = positions;
+    options.tied = false;
+    const Model model = MakeModel(options);
+    torch::optim::Adam optimizer(model.module->parameters(), 3e-2);
+    const torch::Tensor text = torch::arange(7 * kTokens).remainder(kVocabulary);
+    const torch::Tensor x = text.view({7, kTokens}), y = (x + 1).remainder(kVocabulary);
+    double loss = 0;
+    for (int64_t step = 0; step < 60; ++step) {
+      optimizer.zero_grad();
+      const torch::Tensor mean = MeanLoss({}, model.forward(x), y);
+      mean.backward();
+      optimizer.step();
+      loss = mean.item<double>();
+    }
+    EXPECT_LT(loss, 0.05) << positions;
   }
 }
 

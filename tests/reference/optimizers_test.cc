@@ -1,13 +1,22 @@
 // Three steps of each rule against the formulas in optimizers.h, worked out here in double
-// precision.
+// precision; the names of the state, and the groups. tests/goldens compares with Python's numbers.
 #include "reference/optimization/optimizers.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
+
+#include "reference/optimization/groups.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 constexpr double kGradients[] = {1.0, -0.5, 0.25};
 // A few roundings of float32 around a weight of 1.
@@ -79,6 +88,95 @@ TEST(Optimizer, LeavesParametersWithoutAGradientAlone) {
   EXPECT_FALSE(one.weight.grad().defined());
   one.optimizer.Step();
   EXPECT_EQ(one.weight.item<double>(), weight);
+}
+
+std::vector<std::string> StateNames(const Optimizer::Options& options, at::ScalarType type) {
+  const torch::Tensor weight = torch::ones({2}, type).requires_grad_();
+  Optimizer optimizer(options, {{"all", 0.1, 0, {{"w", weight}}}});
+  std::vector<std::string> names;
+  optimizer.VisitState([&](const std::string& name, torch::Tensor&) { names.push_back(name); });
+  return names;
+}
+
+TEST(Optimizer, NamesItsStateByParameter) {
+  using Rule = Optimizer::Rule;
+  EXPECT_THAT(StateNames({.rule = Rule::kSgd}, at::kFloat), IsEmpty());
+  EXPECT_THAT(StateNames({.rule = Rule::kSgd, .momentum = 0.9}, at::kFloat),
+              ElementsAre("momentum/w"));
+  EXPECT_THAT(StateNames({.rule = Rule::kAdam}, at::kFloat),
+              ElementsAre("first/w", "second/w", "steps/w"));
+  EXPECT_THAT(
+      StateNames({.rule = Rule::kAdamW, .amsgrad = true, .master_weights = true}, at::kHalf),
+      ElementsAre("first/w", "second/w", "largest/w", "steps/w", "master/w"));
+  EXPECT_THAT(StateNames({.rule = Rule::kSgd, .master_weights = true}, at::kFloat), IsEmpty());
+}
+
+TEST(Optimizer, GoesOnFromAStateWrittenInPlace) {
+  const Optimizer::Options options{.rule = Optimizer::Rule::kAdamW};
+  One one(options, 0.1, 0.01), other(options, 0.1, 0.01);
+  for (const double gradient : kGradients) one.StepWith(gradient);
+  std::map<std::string, torch::Tensor> saved;
+  one.optimizer.VisitState(
+      [&](const std::string& name, torch::Tensor& state) { saved[name] = state.clone(); });
+  other.optimizer.VisitState(
+      [&](const std::string& name, torch::Tensor& state) { state.copy_(saved.at(name)); });
+  other.weight.data().copy_(one.weight);
+  EXPECT_EQ(other.StepWith(0.3), one.StepWith(0.3));
+}
+
+TEST(Optimizer, RefusesNesterovWithoutMomentum) {
+  EXPECT_THROW(One({.nesterov = true}, 0.1, 0), UsageError);
+}
+
+// A matrix that stands under two names, as of a language model that reads and writes with the same.
+struct Head : torch::nn::Module {
+  explicit Head(const torch::Tensor& matrix) {
+    register_parameter("weight", matrix);
+    register_parameter("bias", torch::zeros({5}));
+  }
+};
+
+struct Tied : torch::nn::Module {
+  Tied() {
+    embedding = register_module("embedding", torch::nn::Embedding(5, 4));
+    register_module("norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({4})));
+    register_module("head", std::make_shared<Head>(embedding->weight));
+  }
+  torch::nn::Embedding embedding = nullptr;
+};
+
+std::vector<std::string> NamesIn(const Optimizer::Group& group) {
+  std::vector<std::string> names;
+  for (const Optimizer::Parameter& parameter : group.parameters) names.push_back(parameter.name);
+  return names;
+}
+
+bool IsAny(const std::string&) { return true; }
+
+TEST(ParameterGroups, KeepNormsAndBiasesFromDecayAndTiedTensorsFromComingTwice) {
+  const Tied model;
+  const auto groups = ParameterGroups(model, DecayRule::kNotVectors, 0.1, 0.01, IsAny);
+  ASSERT_EQ(groups.size(), 2U);
+  EXPECT_EQ(groups[0].weight_decay, 0.01);
+  EXPECT_THAT(NamesIn(groups[0]), ElementsAre("embedding.weight"));
+  EXPECT_EQ(groups[1].weight_decay, 0);
+  EXPECT_THAT(NamesIn(groups[1]), UnorderedElementsAre("norm.weight", "norm.bias", "head.bias"));
+}
+
+TEST(ParameterGroups, AreOneIfAllDecay) {
+  const auto groups = ParameterGroups(Tied(), DecayRule::kAll, 0.1, 0.01, IsAny);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].weight_decay, 0.01);
+  EXPECT_EQ(groups[0].parameters.size(), 4U);
+}
+
+TEST(ParameterGroups, LeaveOutWhatIsFrozenOrNotChosen) {
+  Tied model;
+  model.embedding->weight.requires_grad_(false);
+  const auto groups = ParameterGroups(model, DecayRule::kNotVectors, 0.1, 0.01,
+                                      [](const std::string& name) { return name != "head.bias"; });
+  EXPECT_THAT(NamesIn(groups[0]), IsEmpty());
+  EXPECT_THAT(NamesIn(groups[1]), UnorderedElementsAre("norm.weight", "norm.bias"));
 }
 
 }  // namespace

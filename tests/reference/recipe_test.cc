@@ -48,7 +48,7 @@ TEST(Recipe, TakesEveryFlag) {
   const Recipe recipe = Read({"--data",
                               "d.h5",
                               "--model",
-                              "cnn",
+                              "resnet",
                               "--optimizer",
                               "adamw",
                               "--lr",
@@ -75,7 +75,7 @@ TEST(Recipe, TakesEveryFlag) {
                               "out.pt"})
                             .recipe;
   EXPECT_EQ(recipe.data, "d.h5");
-  EXPECT_EQ(recipe.model, "cnn");
+  EXPECT_EQ(recipe.model, "resnet");
   EXPECT_EQ(recipe.optimizer, "adamw");
   EXPECT_EQ(LearningRate(recipe), 1e-3);
   EXPECT_EQ(recipe.momentum, 0.5);
@@ -91,11 +91,11 @@ TEST(Recipe, TakesEveryFlag) {
 }
 
 TEST(Recipe, LetsFlagsOverrideTheFile) {
-  const std::string path = WriteRecipe("lr = 1\nsteps = 5\nmodel = \"cnn\"\n");
+  const std::string path = WriteRecipe("lr = 1\nsteps = 5\nmodel = \"resnet\"\n");
   const Recipe recipe = Read({"--recipe", path.c_str(), "--steps", "6"}).recipe;
   EXPECT_EQ(recipe.lr, 1.0);
   EXPECT_EQ(recipe.steps, 6);
-  EXPECT_EQ(recipe.model, "cnn");
+  EXPECT_EQ(recipe.model, "resnet");
 }
 
 TEST(Recipe, TakesAPluginByItsPath) {
@@ -121,8 +121,8 @@ TEST(Recipe, RefusesNumbersThatMakeNoSense) {
 TEST(Recipe, RefusesNamesItDoesNotKnow) {
   EXPECT_EQ(RefusalOf({"--optimizer", "lamb"}),
             "optimizer is 'lamb'; expected: sgd, adam or adamw");
-  EXPECT_EQ(RefusalOf({"--model", "gpt"}),
-            "model is 'gpt'; expected: mlp, cnn, or the path of a plugin");
+  EXPECT_EQ(RefusalOf({"--model", "cnn"}),
+            "model is 'cnn'; expected: mlp, resnet, gpt, or the path of a plugin");
   EXPECT_EQ(RefusalOf({"--batchsize", "3"}),
             "unknown argument '--batchsize'; did you mean '--batch-size'?");
 }

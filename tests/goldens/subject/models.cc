@@ -35,7 +35,10 @@ ModelOptions OptionsOf(const Case& run) {
                     {"no_mask", AttentionDeviation::kNoMask},
                     {"rotary_base", AttentionDeviation::kRotaryBase}});
   if (run.Flag("head_is_a_clone")) options.tying_deviation = TyingDeviation::kHeadIsAClone;
-  if (run.Flag("no_shortcut")) options.shortcut_deviation = ShortcutDeviation::kNoShortcut;
+  if (run.Flag("no_identity")) options.shortcut_deviation = ShortcutDeviation::kNoIdentity;
+  if (run.Flag("halved_features")) {
+    options.between = [](const torch::Tensor& features) { return 0.5 * features; };
+  }
   return options;
 }
 

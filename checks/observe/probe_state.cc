@@ -1,0 +1,27 @@
+#include "checks/observe/probe_state.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlcheck {
+
+void WriteStateDigests(ProbeClock& clock, Quantity quantity, const Probe::NamedTensors& state) {
+  std::map<std::string, std::vector<at::Tensor>> parts;
+  for (const auto& [name, tensor] : state) parts[name.substr(0, name.rfind('/'))].push_back(tensor);
+  for (const auto& [name, tensors] : parts) {
+    clock.PutDigest(quantity, {clock.writer().Thing("state", 0, name)}, DigestTensors(tensors));
+  }
+}
+
+void WriteModelDigests(ProbeClock& clock, const ProbeModels& models) {
+  if (!clock.sampled()) return;
+  const std::vector<at::Tensor> contents = models.Contents();
+  if (contents.empty()) return;
+  const ProbeClock::About about{models.model_thing()};
+  clock.PutDigest(Quantity::kModelDigest, about, DigestTensors(contents));
+  const at::Tensor random = at::detail::getDefaultCPUGenerator().get_state();
+  clock.PutDigest(Quantity::kRandomDigest, about, DigestTensors({random}));
+}
+
+}  // namespace dlcheck
