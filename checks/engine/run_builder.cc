@@ -26,14 +26,17 @@ RunBuilder& RunBuilder::Process(std::string_view key, std::string_view value) {
 }
 
 RunBuilder& RunBuilder::Event(dlcheck::Event event, double value, std::string_view kind,
-                              std::string_view name) {
+                              std::string_view name, double aux) {
   run_.trace.AddEvent({.event = event,
+                       .micro_step = micro_step_,
                        .step = step_,
                        .last_step = step_,
                        .thing = Id(kind, name),
                        .order = order_++,
-                       .value = value});
-  if (event == dlcheck::Event::kStep) ++step_;
+                       .value = value,
+                       .aux = aux});
+  if (event == dlcheck::Event::kBackward) ++micro_step_;
+  if (event == dlcheck::Event::kStep) Resume(step_ + 1);
   return *this;
 }
 
@@ -49,13 +52,18 @@ RunBuilder& RunBuilder::Gap(dlcheck::Event event, int64_t last_step, double coun
 
 RunBuilder& RunBuilder::Resume(int64_t step) {
   step_ = step;
+  micro_step_ = 0;
   return *this;
 }
 
 RunBuilder& RunBuilder::Quantity(dlcheck::Quantity quantity, std::string_view kind,
                                  std::string_view name, double value, double aux) {
   run_.trace.AddSample(quantity, Id(kind, name),
-                       {.step = step_, .order = order_++, .value = value, .aux = aux});
+                       {.step = step_,
+                        .order = order_++,
+                        .value = value,
+                        .aux = aux,
+                        .micro_step = micro_step_});
   return *this;
 }
 

@@ -1,5 +1,5 @@
 // Writes the runs of examples and tests, record by record, in the order in which a probe would.
-// Steps and orders are filled in: a record belongs to the step that is under way.
+// Steps, micro-steps and orders are filled in: a record belongs to the step that is under way.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ class RunBuilder {
 
   // An event in the step under way; kStep also begins the next step.
   RunBuilder& Event(dlcheck::Event event, double value = 0, std::string_view kind = "",
-                    std::string_view name = "");
+                    std::string_view name = "", double aux = 0);
   // A gap of events from the step under way to `last_step`; Resume goes on after it.
   RunBuilder& Gap(dlcheck::Event event, int64_t last_step, double count);
   RunBuilder& Resume(int64_t step);
@@ -37,6 +37,7 @@ class RunBuilder {
 
   Run run_{.trace = {}, .ending = {Ending::How::kFinished, 0}};
   int64_t step_ = 0;
+  uint16_t micro_step_ = 0;  // backward calls since the last step
   uint64_t order_ = 0;
 };
 

@@ -67,9 +67,9 @@ torch::Tensor CountTargets(const Source& source, int64_t classes) {
   return counts;
 }
 
-std::string DefaultDataPath() {
+std::string DefaultDataPath(const std::string& name) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe");
-  return program.parent_path().parent_path() / "share/dlcheck/fixtures/digits.h5";
+  return program.parent_path().parent_path() / "share/dlcheck/fixtures" / name;
 }
 
 }  // namespace dlcheck::reference

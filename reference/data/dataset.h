@@ -35,7 +35,8 @@ Dataset LoadDataset(const std::string& path, const std::optional<Normalisation>&
 // How often each class or token is a target in `source`, (C), int64. Cost: takes every row once.
 torch::Tensor CountTargets(const Source& source, int64_t classes);
 
-// The digits that come with this program: ../share/dlcheck/fixtures/digits.h5 from its folder.
-std::string DefaultDataPath();
+// A data set that comes with this program: digits.h5 of images, text.h5 of tokens (made with the
+// build, not installed), in ../share/dlcheck/fixtures from its folder.
+std::string DefaultDataPath(const std::string& name);
 
 }  // namespace dlcheck::reference

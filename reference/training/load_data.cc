@@ -21,7 +21,8 @@ Dataset Tokens(const Recipe& recipe, const std::string& path) {
 
 Dataset LoadData(const Plan& plan) {
   const Recipe& recipe = plan.recipe;
-  const std::string path = recipe.data.empty() ? DefaultDataPath() : recipe.data;
+  const std::string own = DefaultDataPath(recipe.model == "gpt" ? "text.h5" : "digits.h5");
+  const std::string path = recipe.data.empty() ? own : recipe.data;
   if (IsTokenData(path)) return Tokens(recipe, path);
   if (recipe.model == "gpt") {
     throw UsageError("data '" + path + "' holds images; model gpt takes a stream of tokens");

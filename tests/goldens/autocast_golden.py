@@ -18,7 +18,7 @@ def inputs(_):
 
 
 def operations(a, b, v, batch, image, kernel, sequence, kernel1, volume, kernel3, unit, target):
-    """The operations of subject/autocast_table.cc by their names there; low() is in low precision."""
+    """The operations of subject/autocast_table.cc by their names there; low() is narrow."""
     def low():
         return torch.mm(a, b)
 

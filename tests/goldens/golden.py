@@ -1,9 +1,10 @@
-"""Goldens: what this project's C++ works out, against the Python of the same torch, number by number.
+"""Goldens: what this project's C++ works out, against the Python of the same torch, bit by bit.
 
-A golden gives the same cases to golden_subject (tests/goldens/subject) and to a reference in Python,
-and compares what both put out. It also names deviations, the ways in which the C++ can be wrong on
-purpose, and must notice each: a comparison that cannot fail proves nothing. One module an area lists
-its goldens in GOLDENS; they are tests (`test_case`), and ci/goldens prints them as a table.
+A golden gives the same cases to golden_subject (tests/goldens/subject) and to a reference in
+Python, and compares what both put out. It also names deviations, the ways in which the C++ can be
+wrong on purpose, and must notice each: a comparison that cannot fail proves nothing. One module an
+area lists its goldens in GOLDENS; they are tests (`test_case`), and ci/goldens prints them as a
+table.
 """
 
 import atexit
@@ -120,7 +121,8 @@ class Golden:
     cases: dict[str, dict]  # by name: parameters, the same for both sides
     inputs: Callable[[dict], Tensors]
     reference: Callable[[dict, Tensors], Tensors]
-    deviations: tuple = ()  # each a value of the parameter `deviation`, or a dictionary of parameters
+    # Each a value of the subject's parameter `deviation`, or a dictionary of parameters.
+    deviations: tuple = ()
     measure: Callable[[Tensors, Tensors], float] = different_bits
     bound: float = 0.0
     reason: str = ""  # of a bound above 0
@@ -183,5 +185,6 @@ def test_case(goldens):
         start = f"test_{golden.id}_{_as_name(golden.holds)}"
         tests[start] = _agrees(golden)
         for deviation in golden.deviations:
-            tests[f"{start}_and_notices_{_as_name(name_of(deviation))}"] = _notices(golden, deviation)
+            noticed = _as_name(name_of(deviation))
+            tests[f"{start}_and_notices_{noticed}"] = _notices(golden, deviation)
     return type("Goldens", (unittest.TestCase,), tests)

@@ -125,7 +125,7 @@ DEVIATIONS = ("epsilon_inside_root", "no_bias_correction", "steps_ahead", "swapp
 FUSED = by_python({"fused": True})
 SINGLE = by_python({"foreach": False, "fused": False})
 FOREACH = by_python({"foreach": True, "fused": False})
-REASON = "PyTorch's fused kernels round otherwise than its single operations, in vector remainders"
+REASON = "PyTorch's fused kernels group and contract the same formula otherwise"
 
 GOLDENS = [
     Golden("G3", "optimizers are torch.optim fused", "optimizers",

@@ -25,10 +25,12 @@ Plan After(const Request& request, Plan plan = DigitsPlan()) {
   return plan;
 }
 
-TEST(Experiments, EndAPlainRunEarlierAndNeverLater) {
-  EXPECT_EQ(After(Ask("plain")).recipe.steps, Recipe().steps);
-  EXPECT_EQ(After(Ask("plain", 10)).recipe.steps, 10);
-  EXPECT_EQ(After(Ask("same_seed", 10'000'000)).recipe.steps, Recipe().steps);
+// The probe ends a run that has all its steps; a schedule over fewer would be another run.
+TEST(Experiments, LeaveStepsAndScheduleOfThePlainRunAsTheyAre) {
+  for (const char* experiment : {"plain", "same_seed", "resumed", "trials"}) {
+    EXPECT_EQ(After(Ask(experiment, 10)).recipe.steps, Recipe().steps) << experiment;
+    EXPECT_EQ(After(Ask(experiment, 10'000'000)).recipe.steps, Recipe().steps) << experiment;
+  }
 }
 
 TEST(Experiments, TakeTheirOwnStepsAndSeed) {
@@ -46,6 +48,19 @@ TEST(Experiments, ReplaceTheOptimizerButNotInAPlainRun) {
     const Plan plan = After(Ask(experiment));
     EXPECT_EQ(plan.recipe.optimizer, "adam");
     EXPECT_EQ(plan.recipe.lr, 1e-3);
+  }
+}
+
+TEST(Experiments, NeitherGoOnFromNorWriteToTheUsersCheckpoints) {
+  Plan plan = DigitsPlan();
+  plan.recipe.checkpoints = "/home/me/checkpoints";
+  plan.recipe.log = "/home/me/log.jsonl";
+  plan.recipe.resume = true;
+  for (const char* experiment : {"same_seed", "resumed", "one_batch"}) {
+    const Recipe recipe = After(Ask(experiment), plan).recipe;
+    EXPECT_EQ(recipe.checkpoints, "/tmp/run/checkpoints");
+    EXPECT_EQ(recipe.log, "/tmp/run/log.jsonl");
+    EXPECT_FALSE(recipe.resume);
   }
 }
 

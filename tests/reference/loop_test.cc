@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "reference/checkpoint/durable_file.h"
+#include "reference/checkpoint/tensor_file.h"
 #include "reference/training/run.h"
 #include "tests/reference/runs.h"
 
@@ -21,7 +23,7 @@ TEST(Train, LearnsTheDigitsWithEachModelAndOptimizer) {
         Plan plan = DigitsPlan();
         plan.recipe.model = model;
         plan.recipe.optimizer = optimizer;
-        plan.recipe.weight_decay = 0.01;
+        plan.recipe.weight_decay = 0.001;
         plan.recipe.seed = seed;
         EXPECT_GE(RunPlan(plan, {}).scores.accuracy, accuracy)
             << model << ' ' << optimizer << ' ' << seed;
@@ -74,32 +76,27 @@ TEST(Train, TellsTheObserverEverythingInOrder) {
   plan.recipe.steps = 2;
   RunPlan(plan, observer);
   EXPECT_THAT(
-      told, ElementsAre("seeded", "model", "optimizer", "evaluation", "evaluated", "batch",
-                        "training", "cleared", "loss", "before_step", "after_step", "batch",
-                        "cleared", "loss", "before_step", "after_step", "evaluation", "evaluated"));
+      told, ElementsAre("seeded", "model", "optimizer", "evaluation", "evaluated", "training",
+                                "cleared", "batch", "loss", "before_step", "after_step", "cleared",
+                                "batch", "loss", "before_step", "after_step", "evaluation",
+                                "evaluated"));
   EXPECT_EQ(evaluated_rows, 2 * 360);
 }
 
 TEST(Train, WritesItsStateWhole) {
-  const std::string path = testing::TempDir() + "/state.pt";
+  const std::string path = testing::TempDir() + "/state.safetensors";
   Plan plan = DigitsPlan();
   plan.recipe.steps = 3;
   plan.recipe.save = path;
   std::string saved;
   Observer observer;
-  observer.saved = [&](const std::string& file) { saved = file; };
+  observer.saved = [&](const std::string& file, const NamedTensors&) { saved = file; };
   const Outcome outcome = RunPlan(plan, observer);
   EXPECT_EQ(saved, path);
-  torch::serialize::InputArchive archive, model;
-  archive.load_from(path);
-  archive.read("model", model);
-  torch::serialize::InputArchive head;
-  model.read("head", head);
-  torch::Tensor weight, steps;
-  head.read("weight", weight);
-  EXPECT_TRUE(torch::equal(weight, outcome.model.module->named_parameters()["head.weight"]));
-  archive.read("steps", steps, /*is_buffer=*/true);
-  EXPECT_EQ(steps.item<int64_t>(), 3);
+  const auto state = TensorsOf(path, ReadWhole(path));
+  EXPECT_TRUE(torch::equal(state.at("model/head.weight"),
+                           outcome.model.module->named_parameters()["head.weight"]));
+  EXPECT_EQ(state.at("counters/step").item<int64_t>(), 3);
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+#include "checks/catalog/window_runs.h"
+
+namespace dlcheck {
+
+void BeginStep(RunBuilder& run, const std::vector<Windows::MicroBatch>& micro,
+               bool clears_inside) {
+  for (size_t i = 0; i < micro.size(); ++i) {
+    if (i == 0 || clears_inside) run.Event(Event::kCleared, 0, "optimizer", "optimizer#0");
+    run.Event(Event::kForward, 1, "module", "trunk").Event(Event::kForward, 1, "module", "head");
+    run.Quantity(Quantity::kLoss, "loss", "cross_entropy", 2.3 * micro[i].share, micro[i].targets);
+    run.Quantity(Quantity::kLossShare, "loss", "cross_entropy", micro[i].share, micro[i].targets);
+    run.Event(Event::kBackward, 0, "loss", "cross_entropy");
+  }
+}
+
+void EndStep(RunBuilder& run, const StepEnd& values) {
+  run.Quantity(Quantity::kGradientNorm, "parameter", "trunk.weight", values.trunk_gradient,
+               values.nonfinite);
+  run.Quantity(Quantity::kGradientNorm, "parameter", "head.weight", values.head_gradient);
+  run.Quantity(Quantity::kWeightNorm, "parameter", "trunk.weight", 8, values.nonfinite_after);
+  run.Quantity(Quantity::kWeightNorm, "parameter", "head.weight", 4);
+  if (!values.taken) run.Event(Event::kSkipped, 0, "optimizer", "optimizer#0");
+  run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
+}
+
+Evidence WindowsOf(const std::vector<std::vector<Windows::MicroBatch>>& windows, bool declared) {
+  RunBuilder run = TwoLayers();
+  if (declared) run.Process("declared.accumulation", "mean");
+  for (size_t step = 0; step < 16; ++step) {
+    BeginStep(run, windows[step % windows.size()]);
+    EndStep(run);
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace dlcheck
