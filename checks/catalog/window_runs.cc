@@ -2,14 +2,18 @@
 
 namespace dlcheck {
 
+void ContinueStep(RunBuilder& run, const Windows::MicroBatch& micro) {
+  run.Event(Event::kForward, 1, "module", "trunk").Event(Event::kForward, 1, "module", "head");
+  run.Quantity(Quantity::kLoss, "loss", "cross_entropy", 2.3 * micro.share, micro.targets);
+  run.Quantity(Quantity::kLossShare, "loss", "cross_entropy", micro.share, micro.targets);
+  run.Event(Event::kBackward, 0, "loss", "cross_entropy");
+}
+
 void BeginStep(RunBuilder& run, const std::vector<Windows::MicroBatch>& micro,
                bool clears_inside) {
   for (size_t i = 0; i < micro.size(); ++i) {
     if (i == 0 || clears_inside) run.Event(Event::kCleared, 0, "optimizer", "optimizer#0");
-    run.Event(Event::kForward, 1, "module", "trunk").Event(Event::kForward, 1, "module", "head");
-    run.Quantity(Quantity::kLoss, "loss", "cross_entropy", 2.3 * micro[i].share, micro[i].targets);
-    run.Quantity(Quantity::kLossShare, "loss", "cross_entropy", micro[i].share, micro[i].targets);
-    run.Event(Event::kBackward, 0, "loss", "cross_entropy");
+    ContinueStep(run, micro[i]);
   }
 }
 

@@ -46,7 +46,7 @@ CommandLine ReadCommandLine(int count, const char* const* arguments) {
   for (const Key& key : Keys()) {
     CLI::Option* option =
         app.add_option(std::string("--") + key.name, texts[key.name], MeaningOf(key));
-    option->group(key.section);
+    option->group(key.section)->take_last();
     // A switch may stand alone.
     if (std::holds_alternative<Switch Recipe::*>(key.member)) option->expected(0, 1);
     options[key.name] = option;

@@ -27,6 +27,7 @@ void TellEnd(Training& training, const TrainingResult& result) {
   if (result.ended == Ended::kSignal || result.ended == Ended::kStopAfter) {
     std::printf("stopped at step %lld; --resume goes on from there\n",
                 static_cast<long long>(counters.step));
+    std::fflush(stdout);
     return;
   }
   training.progress.Finished(counters, result.scores.loss, result.scores.accuracy);

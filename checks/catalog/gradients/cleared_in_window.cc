@@ -1,0 +1,128 @@
+#include <algorithm>
+
+#include "checks/catalog/step_finding.h"
+#include "checks/catalog/window_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/step_order.h"
+
+namespace dlcheck::gradients {
+namespace {
+
+constexpr Setting kMean{.name = "mean",
+                        .value = 1e-2,
+                        .low = 1e-6,
+                        .high = 0.5,
+                        .unit = "1",
+                        .meaning = "how near to 1 the loss shares of a window add that is a mean",
+                        .source = "own reasoning: a single loss has a share of 1 alone"};
+
+// The clearing of what this step's optimizer consumes, after a backward call and before another;
+// null if there is none. A model may be cleared for another optimizer's sake.
+const Occurrence* ClearedInside(const StepOrder& order, const StepOrder::Step& step) {
+  for (int64_t i = step.FirstBackward(); i < step.LastBackward(); ++i) {
+    const Occurrence& event = step.events[static_cast<size_t>(i)];
+    if (event.event != Event::kCleared) continue;
+    const bool is_own = event.thing == step.optimizer;
+    const bool is_model = order.trace->thing(event.thing).kind == "model";
+    if (is_own || (is_model && order.has_one_optimizer())) return &event;
+  }
+  return nullptr;
+}
+
+// True if all windows of the steps were divided for an accumulation: each loss is a part and
+// together they are a mean.
+bool Accumulates(const IfSeen<Windows>& windows, const std::vector<int64_t>& steps, double bound) {
+  if (!windows) return false;
+  int64_t parted = 0;
+  for (const Windows::Window& window : windows->windows) {
+    if (!std::ranges::binary_search(steps, window.step)) continue;
+    const bool is_mean = window.micro.size() > 1 && std::abs(window.Share() - 1) <= bound;
+    if (!is_mean) return false;
+    ++parted;
+  }
+  return parted > 0;
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
+                              const IfSeen<Windows>& windows) {
+  std::vector<int64_t> steps;
+  int64_t judged = 0;
+  const Occurrence* first = nullptr;
+  for (const StepOrder::Step& step : order.steps) {
+    if (step.Count(Event::kBackward) < 2) continue;
+    ++judged;
+    const Occurrence* cleared = ClearedInside(order, step);
+    if (cleared == nullptr) continue;
+    steps.push_back(step.step);
+    if (first == nullptr) first = cleared;
+  }
+  if (judged == 0) {
+    return absl::FailedPreconditionError("no step took more than one backward call");
+  }
+  Verdict verdict{.findings = {}, .judged = Counted(judged, "step") + " of several backward calls"};
+  const auto count = static_cast<int64_t>(steps.size());
+  if (count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
+  const bool declared = order.trace->ProcessAttribute("declared.accumulation") == "mean";
+  const bool meant = declared || Accumulates(windows, steps, settings[kMean]);
+  verdict.findings.push_back(FindingOver(
+      steps, meant ? Severity::kError : Severity::kNote,
+      StrCat("Gradients were cleared between two backward calls of one step in all ",
+             Counted(count, "sampled step"), " of several backward calls (first at step ",
+             steps.front(), ", after ", Counted(first->micro_step, "call"), ")",
+             meant ? ", so that only what came after counts although the losses are parts of a mean."
+                   : ": what the calls before it gave is not part of the step."),
+      PlacesOf(*order.trace, first->site), static_cast<double>(count), 0));
+  return verdict;
+}
+
+// Windows of two halves, or of two whole losses.
+Evidence Windowed(double share, int clears_inside, bool declared) {
+  RunBuilder run = TwoLayers();
+  if (declared) run.Process("declared.accumulation", "mean");
+  for (int step = 0; step < 8; ++step) {
+    BeginStep(run, {{share, 32}, {share, 32}}, step < clears_inside);
+    EndStep(run);
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check ClearedInWindow() {
+  return {
+      .id = "gradients/cleared_in_window",
+      .promise = "What the backward calls of one step give is not cleared before the step.",
+      .why =
+          "Only the last micro-batch of a window is learned from: the others cost time, and the "
+          "step is as much noisier and smaller as there are of them.",
+      .method =
+          "Order of the events of every sampled step with two or more backward calls: its own "
+          "optimizer's clearing, or that of the model, stands between two of them in all.",
+      .fix =
+          "Move optimizer.zero_grad() out of the loop over micro-batches: once before the first, "
+          "or right after optimizer.step().",
+      .limits =
+          "An error where accumulation is declared, or where the losses of each window are parts "
+          "that add to one mean; a note otherwise, as adversarial training and sharpness-aware "
+          "steps clear in between on purpose. A clearing in some steps only is not a finding.",
+      .sources = {"PyTorch documentation of Optimizer.zero_grad",
+                  "Foret et al. 2021, Sharpness-Aware Minimization: a legal look-alike"},
+      .covers = {"G05", "P05"},
+      .explains = {},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kEnoughSteps, kMean},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"cleared inside all windows but one", Expect::kClean,
+                    [] { return Windowed(0.5, 7, true); }},
+                   {"cleared inside all windows", Expect::kFaulty,
+                    [] { return Windowed(0.5, 8, true); }},
+                   {"halves of a mean, nothing declared", Expect::kFaulty,
+                    [] { return Windowed(0.5, 8, false); }},
+                   {"two whole losses, as of adversarial training", Expect::kFaulty,
+                    [] { return Windowed(1, 8, false); }}},
+  };
+}
+
+}  // namespace dlcheck::gradients

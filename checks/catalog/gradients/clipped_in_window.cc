@@ -1,0 +1,105 @@
+#include <cmath>
+
+#include "checks/catalog/step_finding.h"
+#include "checks/catalog/window_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/step_order.h"
+
+namespace dlcheck::gradients {
+namespace {
+
+// The first clipping between the first and the last backward call; null if there is none. A bound
+// without end only measures the norm.
+const Occurrence* ClippedInside(const StepOrder::Step& step) {
+  for (int64_t i = step.FirstBackward(); i < step.LastBackward(); ++i) {
+    const Occurrence& event = step.events[static_cast<size_t>(i)];
+    if (event.event == Event::kClip && std::isfinite(event.value)) return &event;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) {
+  std::vector<int64_t> steps;
+  int64_t judged = 0, again = 0, clips = 0;
+  const Occurrence* first = nullptr;
+  for (const StepOrder::Step& step : order.steps) {
+    clips += step.Count(Event::kClip);
+    const int64_t calls = step.Count(Event::kBackward);
+    if (calls < 2) continue;
+    ++judged;
+    const Occurrence* clipped = ClippedInside(step);
+    if (clipped == nullptr) continue;
+    steps.push_back(step.step);
+    if (!step.Within(Event::kClip, step.LastBackward(), step.end()).empty()) ++again;
+    if (first == nullptr) first = clipped;
+  }
+  if (clips == 0) return absl::FailedPreconditionError("no clipping was seen");
+  if (judged == 0) {
+    return absl::FailedPreconditionError("no step took more than one backward call");
+  }
+  if (!order.has_one_optimizer()) return SeveralOptimizers();
+  Verdict verdict{.findings = {}, .judged = Counted(judged, "step") + " of several backward calls"};
+  const auto count = static_cast<int64_t>(steps.size());
+  if (count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
+  verdict.findings.push_back(FindingOver(
+      steps, Severity::kWarning,
+      StrCat("Gradients were clipped (bound ", Short(first->value),
+             ") before the last backward call in all ", Counted(count, "sampled step"),
+             " of several backward calls, first at step ", steps.front(), " after ",
+             Counted(first->micro_step, "call"), ", ",
+             again == count ? "and again after it"
+                            : (again == 0 ? "and not after it" : "and sometimes after it"),
+             ": what is clipped is a part of the step's gradient."),
+      PlacesOf(*order.trace, first->site), static_cast<double>(count), 0));
+  return verdict;
+}
+
+// Windows of two micro-batches, clipped before the last of them or after it.
+Evidence Clipped(int inside, double bound = 1) {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 8; ++step) {
+    const auto clip = [&] { run.Event(Event::kClip, bound, "clip", "norm", 2); };
+    BeginStep(run, {{0.5, 32}});
+    if (step < inside) clip();
+    ContinueStep(run, {0.5, 32});
+    if (step >= inside) clip();
+    EndStep(run);
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check ClippedInWindow() {
+  return {
+      .id = "gradients/clipped_in_window",
+      .promise = "Gradients are clipped once all micro-batches of a step have added to them.",
+      .why =
+          "A bound on part of a sum bounds neither the sum nor its parts: the first micro-batches "
+          "are scaled down together with each later one and count less.",
+      .method =
+          "Order of the events of every sampled step with two or more backward calls: a clipping "
+          "stands between two of them in all.",
+      .fix =
+          "Call clip_grad_norm_ once, after the last backward() of the window and right before "
+          "optimizer.step().",
+      .limits =
+          "A program that clips the gradient of one loss before it adds that of another means it; "
+          "hence a warning. Programs in which several optimizers step are not judged, nor are "
+          "bounds without end, which only measure.",
+      .sources = {"own reasoning: clipping is not linear"},
+      .covers = {"G06"},
+      .explains = {},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kEnoughSteps},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"inside all windows but one", Expect::kClean, [] { return Clipped(7); }},
+                   {"inside all windows", Expect::kFaulty, [] { return Clipped(8); }},
+                   {"a measurement with a bound without end", Expect::kClean,
+                    [] { return Clipped(8, INFINITY); }}},
+  };
+}
+
+}  // namespace dlcheck::gradients

@@ -1,0 +1,51 @@
+// A finding over steps, as the checks of order and precision make it, and what they ask first.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "checks/engine/check.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+inline constexpr Setting kEnoughSteps{
+    .name = "steps",
+    .value = 3,
+    .low = 1,
+    .high = 1e6,
+    .unit = "sampled steps",
+    .meaning = "fewest steps that a finding rests on",
+    .source = "own reasoning: one step may be the program's answer to a bad batch"};
+
+// REQUIRES: `steps` is not empty and ascending.
+inline Finding FindingOver(const std::vector<int64_t>& steps, Severity severity,
+                           std::string message, std::vector<Place> places, double measured,
+                           double bound) {
+  return {.severity = severity,
+          .message = std::move(message),
+          .places = std::move(places),
+          .first_step = steps.front(),
+          .last_step = steps.back(),
+          .count = static_cast<int64_t>(steps.size()),
+          .measured = measured,
+          .bound = bound};
+}
+
+// The source line of a call, if it is known.
+inline std::vector<Place> PlacesOf(const Trace& trace, SiteId site) {
+  const NamedSite& known = trace.site(site);
+  if (known.line == 0) return {};
+  return {{.thing = "", .file = known.file, .line = known.line}};
+}
+
+// Which gradients an event is about cannot be told where several optimizers share the backward
+// calls.
+inline absl::Status SeveralOptimizers() {
+  return absl::FailedPreconditionError(
+      "several optimizers step: whose gradients an event is about is not known");
+}
+
+}  // namespace dlcheck
