@@ -9,8 +9,7 @@ void ContinueStep(RunBuilder& run, const Windows::MicroBatch& micro) {
   run.Event(Event::kBackward, 0, "loss", "cross_entropy");
 }
 
-void BeginStep(RunBuilder& run, const std::vector<Windows::MicroBatch>& micro,
-               bool clears_inside) {
+void BeginStep(RunBuilder& run, const std::vector<Windows::MicroBatch>& micro, bool clears_inside) {
   for (size_t i = 0; i < micro.size(); ++i) {
     if (i == 0 || clears_inside) run.Event(Event::kCleared, 0, "optimizer", "optimizer#0");
     ContinueStep(run, micro[i]);

@@ -58,12 +58,9 @@ RunBuilder& RunBuilder::Resume(int64_t step) {
 
 RunBuilder& RunBuilder::Quantity(dlcheck::Quantity quantity, std::string_view kind,
                                  std::string_view name, double value, double aux) {
-  run_.trace.AddSample(quantity, Id(kind, name),
-                       {.step = step_,
-                        .order = order_++,
-                        .value = value,
-                        .aux = aux,
-                        .micro_step = micro_step_});
+  run_.trace.AddSample(
+      quantity, Id(kind, name),
+      {.step = step_, .order = order_++, .value = value, .aux = aux, .micro_step = micro_step_});
   return *this;
 }
 

@@ -62,9 +62,8 @@ double Falls(const std::map<int64_t, double>& scales, int64_t first, int64_t las
 }  // namespace
 
 bool LossScaling::IsUnclear(int64_t step) const {
-  return std::ranges::any_of(unclear, [step](const auto& range) {
-    return range.first <= step && step <= range.second;
-  });
+  return std::ranges::any_of(
+      unclear, [step](const auto& range) { return range.first <= step && step <= range.second; });
 }
 
 bool LossScaling::Grows() const {
@@ -92,9 +91,8 @@ absl::StatusOr<LossScaling> LossScaling::From(const Run& run) {
   }
   for (const Occurrence& event : trace.Events()) {
     if (event.event == Event::kUnscale) scaling.unscales = true;
-    const bool explained =
-        event.event == Event::kSkipped &&
-        Falls(scaling.scale, event.step, event.last_step) == event.count;
+    const bool explained = event.event == Event::kSkipped &&
+                           Falls(scaling.scale, event.step, event.last_step) == event.count;
     if (event.event == Event::kLoaded || (event.event == Event::kSkipped && !explained)) {
       scaling.unclear.emplace_back(event.step, event.last_step);
     }

@@ -3,12 +3,16 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <unordered_set>
+#include <utility>
 
 #include "reference/optimization/clipping.h"
 #include "reference/precision/autocast.h"
 
 namespace dlcheck::reference {
 namespace {
+
+constexpr double kAdaptiveFloor = 1e-3;
 
 double ClipNormOf(const Recipe& recipe) {
   if (recipe.clip_norm == "inf") return std::numeric_limits<double>::infinity();
@@ -93,6 +97,20 @@ void UpdateAverage(Training& training) {
   Tell(training.observer.averaged, Distance(after, live), Distance(after, before));
 }
 
+// In the order of the model, as clip_grad_norm_(model.parameters()) has them: a norm is a sum, and
+// its last bit depends on the order. A tensor that stands under two names counts once.
+std::pair<std::vector<torch::Tensor>, std::vector<torch::Tensor>> WeightsWithGradients(
+    const torch::nn::Module& module) {
+  std::vector<torch::Tensor> weights, gradients;
+  std::unordered_set<const at::TensorImpl*> seen;
+  for (const torch::Tensor& weight : module.parameters()) {
+    if (!weight.grad().defined() || !seen.insert(weight.unsafeGetTensorImpl()).second) continue;
+    weights.push_back(weight.detach());
+    gradients.push_back(weight.grad());
+  }
+  return {weights, gradients};
+}
+
 void Unscale(Training& training) {
   if (!training.scaler_is_on() || training.plan.deviations.order == OrderDeviation::kNotUnscaled) {
     return;
@@ -108,21 +126,15 @@ void Clip(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   if (recipe.clip == "none") return;
   const torch::NoGradGuard no_grad;
-  const std::vector<torch::Tensor> gradients = training.optimizer->Gradients();
+  const auto [weights, gradients] = WeightsWithGradients(*training.model.module);
   const double p = recipe.clip == "norm" ? ClipNormOf(recipe) : 0;
+  const ClipDeviation deviation = training.plan.deviations.clip;
   if (recipe.clip == "norm") {
-    training.gradient_norm =
-        ClipByNorm(gradients, recipe.clip_bound, p, training.plan.deviations.clip);
+    training.gradient_norm = ClipByNorm(gradients, recipe.clip_bound, p, deviation);
   } else if (recipe.clip == "value") {
     ClipByValue(gradients, recipe.clip_bound);
   } else {
-    std::vector<torch::Tensor> weights;
-    for (const Optimizer::Group& group : training.optimizer->groups()) {
-      for (const Optimizer::Parameter& parameter : group.parameters) {
-        if (parameter.tensor.grad().defined()) weights.push_back(parameter.tensor.detach());
-      }
-    }
-    ClipAdaptive(weights, gradients, recipe.clip_bound, 1e-3, training.plan.deviations.clip);
+    ClipAdaptive(weights, gradients, recipe.clip_bound, kAdaptiveFloor, deviation);
   }
   Tell(training.observer.clipped, recipe.clip, recipe.clip_bound, p);
 }

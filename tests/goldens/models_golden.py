@@ -64,7 +64,7 @@ class Transformer(nn.Module):
         super().__init__()
         width = case.get("width", 128)
         norm = nn.RMSNorm if case.get("norm") == "rmsnorm" else nn.LayerNorm
-        self.embedding = nn.Embedding(VOCABULARY, width)
+        self.embedding = nn.Embedding(case.get("vocabulary", VOCABULARY), width)
         learned = case.get("positions") == "learned"
         self.positions = nn.Embedding(CONTEXT, width) if learned else None
         self.blocks = nn.ModuleList(
@@ -127,7 +127,8 @@ class Network(nn.Module):
         super().__init__()
         if case["name"] == "gpt":
             self.trunk = Transformer(case)
-            self.head = nn.Linear(case.get("width", 128), VOCABULARY, bias=False)
+            vocabulary = case.get("vocabulary", VOCABULARY)
+            self.head = nn.Linear(case.get("width", 128), vocabulary, bias=False)
             if case.get("tied"):
                 self.head.weight = self.trunk.embedding.weight
         else:

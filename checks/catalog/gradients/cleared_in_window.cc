@@ -70,8 +70,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
       StrCat("Gradients were cleared between two backward calls of one step in all ",
              Counted(count, "sampled step"), " of several backward calls (first at step ",
              steps.front(), ", after ", Counted(first->micro_step, "call"), ")",
-             meant ? ", so that only what came after counts although the losses are parts of a mean."
-                   : ": what the calls before it gave is not part of the step."),
+             meant
+                 ? ", so that only what came after counts although the losses are parts of a mean."
+                 : ": what the calls before it gave is not part of the step."),
       PlacesOf(*order.trace, first->site), static_cast<double>(count), 0));
   return verdict;
 }

@@ -23,7 +23,7 @@ constexpr Setting kTolerance{
     .source = "own reasoning: norms of norms in bf16 are off by up to 0.8 %"};
 
 struct Consumed {
-  double norm = 0;                                          // of all parameters together
+  double norm = 0;                                            // of all parameters together
   double smallest = std::numeric_limits<double>::infinity();  // of one that is not zero
 };
 
@@ -90,14 +90,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
   if (static_cast<double>(excess.steps.size()) < settings[kEnoughSteps]) return verdict;
   const bool declared = order.trace->ProcessAttribute("declared.clip") == "norm";
   const Severity mildest = excess.any_part_fits ? Severity::kNote : Severity::kWarning;
-  verdict.findings.push_back(FindingOver(
-      excess.steps, declared ? Severity::kError : mildest,
-      StrCat("At step ", excess.steps.front(), " the optimizer used gradients of norm ",
-             Short(excess.norm), " although they had been clipped to norm ", Short(excess.bound),
-             ", and so at ", excess.steps.size(), " of ", Counted(excess.judged, "clipped step"),
-             declared || !excess.any_part_fits ? "."
-                                               : "; a part of the parameters may be meant."),
-      {}, excess.norm, excess.bound));
+  verdict.findings.push_back(
+      FindingOver(excess.steps, declared ? Severity::kError : mildest,
+                  StrCat("At step ", excess.steps.front(), " the optimizer used gradients of norm ",
+                         Short(excess.norm), " although they had been clipped to norm ",
+                         Short(excess.bound), ", and so at ", excess.steps.size(), " of ",
+                         Counted(excess.judged, "clipped step"), "."),
+                  {}, excess.norm, excess.bound));
   return verdict;
 }
 
@@ -120,8 +119,8 @@ Check IneffectiveClip() {
       .id = "gradients/ineffective_clip",
       .promise = "After a clipping by norm, the optimizer uses gradients within its bound.",
       .why =
-          "The clipping saw other gradients than the step: those of other parameters, of each "
-          "tensor by itself, or before something was added. One bad batch can undo the training.",
+          "The clipping saw other gradients than the step, or each tensor by itself, so nothing "
+          "bounds the step: one bad batch can undo the training.",
       .method =
           "The L2 norm of all gradients as the step consumed them, against the bound of the "
           "clipping between the last backward call and the step; of several clippings, the norm "
@@ -130,10 +129,9 @@ Check IneffectiveClip() {
           "Hand all parameters of the optimizer to one clip_grad_norm_ call, as a list: a "
           "generator is empty at its second use, and a loop over parameters clips each by itself.",
       .limits =
-          "An error only where clipping by norm is declared; a warning if every single gradient "
-          "exceeds the bound, as noise that is added afterwards may explain; else a note, as a "
-          "part of the parameters may be meant. Other norms, and several optimizers, are not "
-          "judged.",
+          "An error where clipping by norm is declared; else a warning if every gradient exceeds "
+          "the bound, as noise added afterwards may explain, and a note if some do not: a part may "
+          "be meant. Other norms, and several optimizers, are not judged.",
       .sources = {"Pascanu et al. 2013, On the difficulty of training recurrent neural networks",
                   "PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
       .covers = {"C03"},

@@ -9,13 +9,14 @@
 namespace dlcheck::loop {
 namespace {
 
-constexpr Setting kUneven{.name = "uneven",
-                          .value = 0.01,
-                          .low = 1e-4,
-                          .high = 1,
-                          .unit = "1",
-                          .meaning = "how far a micro-batch's weight may be from its targets' share",
-                          .source = "own reasoning: less is below the noise of any gradient"};
+constexpr Setting kUneven{
+    .name = "uneven",
+    .value = 0.01,
+    .low = 1e-4,
+    .high = 1,
+    .unit = "1",
+    .meaning = "how far a micro-batch's weight may be from its targets' share",
+    .source = "own reasoning: less is below the noise of any gradient"};
 
 // The window whose micro-batches differ most.
 const Windows::Window& MostUneven(const std::vector<const Windows::Window*>& windows) {
@@ -23,11 +24,10 @@ const Windows::Window& MostUneven(const std::vector<const Windows::Window*>& win
 }
 
 std::string Bias(const Windows::Window& window) {
-  const auto [least, most] =
-      std::ranges::minmax(window.micro, {}, &Windows::MicroBatch::targets);
+  const auto [least, most] = std::ranges::minmax(window.micro, {}, &Windows::MicroBatch::targets);
   return StrCat("at step ", window.step, " a target of the micro-batch of ", least.targets,
-                " counts ", Short(most.targets / least.targets), " times one of the micro-batch of ",
-                most.targets);
+                " counts ", Short(most.targets / least.targets),
+                " times one of the micro-batch of ", most.targets);
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) {

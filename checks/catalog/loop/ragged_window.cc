@@ -24,8 +24,7 @@ struct Sizes {
 Sizes Sort(const Windows& windows, double tolerance) {
   Sizes sizes;
   for (const auto& [division, found] : Sorted(windows, 1, tolerance)) {
-    const bool is_mean =
-        division == Division::kByTargets || division == Division::kByMicroBatches;
+    const bool is_mean = division == Division::kByTargets || division == Division::kByMicroBatches;
     for (const Windows::Window* window : found) {
       const bool is_full = window->micro.size() == windows.full;
       ++(is_full ? sizes.full : sizes.shorter);
@@ -48,8 +47,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   }
   if (sizes.other_full > 0) return UnknownDivision(sizes.other_full, sizes.full);
   if (sizes.other_short > 0) return UnknownDivision(sizes.other_short, sizes.shorter);
-  Verdict verdict{.findings = {},
-                  .judged = StrCat(sizes.shorter, " short and ", Counted(sizes.full, "full window"))};
+  Verdict verdict{
+      .findings = {},
+      .judged = StrCat(sizes.shorter, " short and ", Counted(sizes.full, "full window"))};
   const std::vector<const Windows::Window*>& found = sizes.as_if_full;
   if (static_cast<double>(found.size()) < settings[kRagged] ||
       static_cast<int64_t>(found.size()) < sizes.shorter) {

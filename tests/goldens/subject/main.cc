@@ -27,6 +27,7 @@ const std::map<std::string, void (*)(Case&)> kSubjects = {
     {"models", Models},
     {"initial_weights", InitialWeights},
     {"losses", Losses},
+    {"training", Trained},
 };
 
 std::vector<std::string> Split(const std::string& line) {

@@ -67,5 +67,6 @@ void CheckpointSlopes(Case& run);
 void Models(Case& run);
 void InitialWeights(Case& run);
 void Losses(Case& run);
+void Trained(Case& run);
 
 }  // namespace dlcheck::reference

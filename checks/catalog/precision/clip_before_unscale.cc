@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <cmath>
+
+#include "checks/catalog/step_finding.h"
+#include "checks/catalog/window_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/loss_scaling.h"
+#include "checks/signals/step_order.h"
+
+namespace dlcheck::precision {
+namespace {
+
+constexpr Setting kLeastBound{
+    .name = "least_bound",
+    .value = 1e-3,
+    .low = 0,
+    .high = 1,
+    .unit = "1",
+    .meaning = "bound over scale below which the bound cannot include the scale",
+    .source = "own reasoning: bounds that are meant lie between 0.01 and 100"};
+
+// A clipping of gradients that still carry the scale.
+struct Scaled {
+  int64_t step = 0;
+  double bound = 0, scale = 1;
+  SiteId site = 0;
+};
+
+struct Clippings {
+  std::vector<Scaled> scaled;
+  int64_t judged = 0;  // steps that clip and unscale
+};
+
+Clippings Look(const StepOrder& order) {
+  Clippings clippings;
+  for (const StepOrder::Step& step : order.steps) {
+    const int64_t unscale = step.First(Event::kUnscale);
+    const auto before = step.Within(Event::kClip, 0, unscale);
+    const auto after = step.Within(Event::kClip, unscale, step.end());
+    if (unscale == step.end() || (before.empty() && after.empty())) continue;
+    ++clippings.judged;
+    const double scale = step.events[static_cast<size_t>(unscale)].value;
+    // In a window some gradients are clipped before the last backward call: another fault.
+    if (!after.empty() || scale == 1 || !std::isfinite(before.back().value)) continue;
+    clippings.scaled.push_back({step.step, before.back().value, scale, before.back().site});
+  }
+  return clippings;
+}
+
+// Not if the bound stays while the scale moves, or is far too small.
+bool MayIncludeScale(const std::vector<Scaled>& scaled, double least) {
+  const auto one_bound = [&](const Scaled& other) { return other.bound == scaled.front().bound; };
+  const auto one_scale = [&](const Scaled& other) { return other.scale == scaled.front().scale; };
+  if (std::ranges::all_of(scaled, one_bound) && !std::ranges::all_of(scaled, one_scale)) {
+    return false;
+  }
+  return std::ranges::any_of(scaled,
+                             [least](const Scaled& one) { return one.bound / one.scale >= least; });
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
+                              const LossScaling&) {
+  const Clippings clippings = Look(order);
+  if (clippings.judged == 0) {
+    return absl::FailedPreconditionError("no step was seen that both clips and unscales");
+  }
+  Verdict verdict{.findings = {},
+                  .judged = StrCat(Counted(clippings.judged, "step"), " with clipping")};
+  const std::vector<Scaled>& scaled = clippings.scaled;
+  const auto count = static_cast<int64_t>(scaled.size());
+  if (count < clippings.judged || static_cast<double>(count) < settings[kEnoughSteps] ||
+      MayIncludeScale(scaled, settings[kLeastBound])) {
+    return verdict;
+  }
+  const Scaled& first = scaled.front();
+  std::vector<int64_t> steps;
+  for (const Scaled& one : scaled) steps.push_back(one.step);
+  verdict.findings.push_back(FindingOver(
+      steps, Severity::kError,
+      StrCat("Gradients are clipped to ", Short(first.bound), " before the loss scale of ",
+             Short(first.scale), " is taken out of them, so that the bound is ",
+             Short(first.bound / first.scale), " at step ", first.step, "; so in all of ",
+             Counted(count, "sampled step"), " that clip and unscale."),
+      PlacesOf(*order.trace, first.site), first.bound / first.scale, first.bound));
+  return verdict;
+}
+
+// A clipping and an unscaling, in this order or the other.
+Evidence Clipped(double bound, bool before) {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 8; ++step) {
+    const auto clip = [&] { run.Event(Event::kClip, bound, "clip", "norm", 2); };
+    run.Quantity(Quantity::kLossScale, "scaler", "scaler", 65536);
+    BeginStep(run);
+    if (before) clip();
+    run.Event(Event::kUnscale, 65536);
+    if (!before) clip();
+    EndStep(run);
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check ClipBeforeUnscale() {
+  return {
+      .id = "precision/clip_before_unscale",
+      .promise = "Gradients are clipped after the loss scale is taken out of them.",
+      .why =
+          "The bound is divided by the scale: every gradient is clipped to next to nothing, and "
+          "the training goes as slowly as the scale is large.",
+      .method =
+          "Order of the events of every sampled step that clips and unscales: all clippings stand "
+          "before the unscaling, by a scale that is not 1, in all of them.",
+      .fix =
+          "Call scaler.unscale_(optimizer) before clip_grad_norm_; scaler.step(optimizer) then "
+          "does not unscale again.",
+      .limits =
+          "A bound that is multiplied with the scale is right: one that may be, because it is not "
+          "far smaller than the scale and does not stay while the scale moves, is no finding. "
+          "Programs that do not tell their loss scale are not judged.",
+      .sources = {"PyTorch automatic mixed precision examples: gradient clipping",
+                  "Lightning-AI/pytorch-lightning issue 9599"},
+      .covers = {"A01"},
+      .explains = {},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kEnoughSteps, kLeastBound},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"clipped to 1 after the unscaling", Expect::kClean,
+                    [] { return Clipped(1, false); }},
+                   {"clipped to 1 before it", Expect::kFaulty, [] { return Clipped(1, true); }},
+                   {"clipped to the scale itself before it", Expect::kClean,
+                    [] { return Clipped(65536, true); }}},
+  };
+}
+
+}  // namespace dlcheck::precision

@@ -1,0 +1,104 @@
+#include "checks/signals/lost_updates.h"
+#include "checks/catalog/step_finding.h"
+#include "checks/catalog/window_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/statistics.h"
+
+namespace dlcheck::precision {
+namespace {
+
+constexpr Setting kShare{
+    .name = "share",
+    .value = 0.75,
+    .low = 0.01,
+    .high = 1,
+    .unit = "1",
+    .meaning = "median share of elements that the rule moves and the step leaves",
+    .source = "measured on one model in bf16: 0.59 is harmless, 0.89 is not"};
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const LostUpdateCounts& lost) {
+  if (lost.parameters.empty()) {
+    return absl::FailedPreconditionError("no weight in bf16 or fp16 was seen to be updated");
+  }
+  if (!lost.rounding.empty() && lost.rounding != "nearest") {
+    return absl::FailedPreconditionError(
+        StrCat("the program declares its rounding to be '", lost.rounding, "'"));
+  }
+  std::vector<double> shares;
+  std::vector<int64_t> steps;
+  for (const auto& [step, counts] : lost.steps) {
+    shares.push_back(counts.lost / counts.elements);
+    steps.push_back(step);
+  }
+  const auto count = static_cast<int64_t>(steps.size());
+  Verdict verdict{
+      .findings = {},
+      .judged = StrCat(Counted(static_cast<int64_t>(lost.parameters.size()), "parameter"),
+                       " in low precision, ", Counted(count, "step"))};
+  const double median = Median(shares);
+  if (static_cast<double>(count) < settings[kEnoughSteps] || median <= settings[kShare]) {
+    return verdict;
+  }
+  std::vector<Place> places;
+  for (const std::string& name : lost.parameters) places.push_back({.thing = name, .file = ""});
+  verdict.findings.push_back(FindingOver(
+      steps, Severity::kWarning,
+      StrCat("Most updates are lost to rounding: in the median of ", Counted(count, "sampled step"),
+             ", ", Short(100 * median),
+             " % of the elements that the optimizer's rule moves stayed ", "as they were, in ",
+             Counted(static_cast<int64_t>(lost.parameters.size()), "weight"), " in low precision (",
+             Listed(lost.parameters), ")."),
+      std::move(places), median, settings[kShare]));
+  return verdict;
+}
+
+Evidence Losing(double share, std::string_view type) {
+  RunBuilder run = TwoLayers();
+  for (const std::string_view name : {"trunk.weight", "head.weight"}) {
+    run.Attribute("parameter", name, "dtype", type);
+  }
+  for (int step = 0; step < 8; ++step) {
+    BeginStep(run);
+    run.Quantity(Quantity::kLostUpdates, "parameter", "trunk.weight", share, 2048);
+    run.Quantity(Quantity::kLostUpdates, "parameter", "head.weight", share, 640);
+    EndStep(run);
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check LostUpdates() {
+  return {
+      .id = "precision/lost_updates",
+      .promise = "Most weights that the optimizer's rule moves really move.",
+      .why =
+          "bf16 keeps eight bits: an update below half a unit in the last place leaves the weight "
+          "as it was, again and again, and late in training nothing moves any more.",
+      .method =
+          "Each update is worked out again in float64; the share of elements that it moves and "
+          "that the step left as they were, of all weights in bf16 or fp16, in the median of the "
+          "sampled steps. Copies in higher precision count in the place of the weights.",
+      .fix =
+          "Keep fp32 copies of the weights in the optimizer, or use stochastic rounding or a "
+          "compensated sum; a larger rate hides it only at first.",
+      .limits =
+          "Stochastic rounding and compensated sums leave most elements too, and rightly: declare "
+          "rounding = stochastic or compensated. Optimizers whose rule is not told are not judged.",
+      .sources = {"Micikevicius et al. 2018, Mixed Precision Training: master weights",
+                  "Zamirai et al. 2020, Revisiting BFloat16 Training"},
+      .covers = {"A08", "O10"},
+      .explains = {},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kEnoughSteps, kShare},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"three quarters of the elements stay", Expect::kClean,
+                    [] { return Losing(0.75, "bfloat16"); }},
+                   {"more than three quarters stay", Expect::kFaulty,
+                    [] { return Losing(0.78, "bfloat16"); }}},
+  };
+}
+
+}  // namespace dlcheck::precision

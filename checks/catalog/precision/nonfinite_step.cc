@@ -1,0 +1,122 @@
+#include <map>
+#include <set>
+
+#include "checks/catalog/step_finding.h"
+#include "checks/catalog/window_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/gradients.h"
+#include "checks/signals/step_order.h"
+
+namespace dlcheck::precision {
+namespace {
+
+// What of a step was not finite, before it and after it.
+struct Spoiled {
+  std::vector<std::string> parameters;
+  double elements = 0;
+};
+
+// By step. A parameter counts if elements of its gradient were not finite and elements of itself
+// are not finite after the step: then the step has used them.
+std::map<int64_t, Spoiled> SpoiledSteps(const Gradients& gradients) {
+  std::map<int64_t, Spoiled> spoiled;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    std::set<int64_t> after;
+    for (const Sample& sample : parameter.weight) {
+      if (sample.aux > 0) after.insert(sample.step);
+    }
+    for (const Sample& sample : parameter.consumed) {
+      if (!(sample.aux > 0) || !after.contains(sample.step)) continue;
+      spoiled[sample.step].parameters.push_back(parameter.name);
+      spoiled[sample.step].elements += sample.aux;
+    }
+  }
+  return spoiled;
+}
+
+// Why the program was to leave such steps out; empty if it was not.
+std::string WhyLeftOut(const Trace& trace) {
+  if (trace.ProcessAttribute("declared.nonfinite") == "skip") return "by declaration";
+  if (!trace.ThingsWith(Quantity::kLossScale).empty()) return "by its loss scaler";
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event == Event::kUnscale) return "by its loss scaler";
+  }
+  return "";
+}
+
+absl::StatusOr<Verdict> Judge(const Settings&, const StepOrder& order, const Gradients& gradients) {
+  const std::string why = WhyLeftOut(*order.trace);
+  if (why.empty()) {
+    return absl::FailedPreconditionError(
+        "the program has no loss scaler and does not declare that it leaves such steps out");
+  }
+  const std::map<int64_t, Spoiled> spoiled = SpoiledSteps(gradients);
+  std::vector<int64_t> steps;
+  for (const StepOrder::Step& step : order.steps) {
+    if (step.taken && spoiled.contains(step.step)) steps.push_back(step.step);
+  }
+  Verdict verdict{.findings = {},
+                  .judged = Counted(static_cast<int64_t>(order.steps.size()), "sampled step")};
+  if (steps.empty()) return verdict;
+  const Spoiled& first = spoiled.at(steps.front());
+  std::vector<Place> places;
+  for (const std::string& name : first.parameters) places.push_back({.thing = name, .file = ""});
+  verdict.findings.push_back(FindingOver(
+      steps, Severity::kError,
+      StrCat("Step ", steps.front(), " used gradients with ",
+             Counted(static_cast<int64_t>(first.elements), "element"), " that ",
+             first.elements == 1 ? "is" : "are", " not finite (", Listed(first.parameters),
+             ") and left weights that are not finite, where such steps are left out ", why, "."),
+      std::move(places), first.elements, 0));
+  return verdict;
+}
+
+// Step 3 of a program with a loss scaler has gradients that are not finite.
+Evidence Overflowing(bool taken) {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 6; ++step) {
+    const double scale = step > 3 ? 512 : 1024;
+    const bool overflows = step == 3;
+    run.Quantity(Quantity::kLossScale, "scaler", "scaler", scale);
+    BeginStep(run);
+    run.Event(Event::kUnscale, scale);
+    EndStep(run, {.nonfinite = overflows ? 3.0 : 0.0,
+                  .nonfinite_after = overflows && taken ? 3.0 : 0.0,
+                  .taken = taken || !overflows});
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check NonfiniteStep() {
+  return {
+      .id = "precision/nonfinite_step",
+      .promise = "A program that leaves out steps with gradients that are not finite takes none.",
+      .why =
+          "One such step puts NaN or infinity into the weights, which is what the loss scaler, or "
+          "the test for it, is there to prevent.",
+      .method =
+          "Sampled steps that were not left out although elements of a gradient were not finite as "
+          "the step consumed it, and elements of the same parameter are not finite after it.",
+      .fix =
+          "Step through the scaler, scaler.step(optimizer), and not by optimizer.step(); or test "
+          "all gradients before the step, after the last thing that changes them.",
+      .limits =
+          "Only for programs with a loss scaler or with the declaration nonfinite = skip. An "
+          "optimizer that makes gradients finite by itself is not a finding.",
+      .sources = {"PyTorch documentation of torch.amp.GradScaler",
+                  "own reasoning: NaN is absorbing under every optimizer's arithmetic"},
+      .covers = {"A02", "C05"},
+      .explains = {"gradients/exploding", "numerics/nonfinite_values"},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"such a step is left out", Expect::kClean, [] { return Overflowing(false); }},
+                   {"such a step is taken", Expect::kFaulty, [] { return Overflowing(true); }}},
+  };
+}
+
+}  // namespace dlcheck::precision

@@ -1,0 +1,50 @@
+#include "checks/signals/program_state.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "checks/signals/first_process.h"
+
+namespace dlcheck {
+
+bool ProgramState::Loss::operator==(const Loss& other) const {
+  return step == other.step && micro_step == other.micro_step &&
+         std::bit_cast<uint64_t>(value) == std::bit_cast<uint64_t>(other.value);
+}
+
+const ProgramState::Parts* ProgramState::PartsAt(int64_t step) const {
+  const auto found = at.find(step);
+  return found == at.end() ? nullptr : &found->second;
+}
+
+std::vector<ProgramState::Loss> ProgramState::LossesFrom(int64_t first, int64_t count) const {
+  std::vector<Loss> chosen;
+  for (const Loss& loss : losses) {
+    if (loss.step < first || loss.step >= first + count) continue;
+    chosen.push_back({loss.step - first, loss.micro_step, loss.value});
+  }
+  return chosen;
+}
+
+absl::StatusOr<ProgramState> ProgramState::From(const Run& run) {
+  const Trace& trace = run.trace;
+  ProgramState state;
+  for (const ThingId part : trace.ThingsWith(Quantity::kStateDigest)) {
+    for (const Sample& sample : FirstProcess(trace.Series(Quantity::kStateDigest, part))) {
+      state.at[sample.step][trace.thing(part).name] = {sample.value, sample.aux};
+    }
+  }
+  if (state.at.empty()) return absl::NotFoundError("the program did not show its state");
+  for (const ThingId loss : trace.ThingsWith(Quantity::kLoss)) {
+    for (const Sample& sample : FirstProcess(trace.Series(Quantity::kLoss, loss))) {
+      state.losses.push_back({sample.step, sample.micro_step, sample.value});
+    }
+  }
+  std::stable_sort(state.losses.begin(), state.losses.end(), [](const Loss& a, const Loss& b) {
+    return std::pair(a.step, a.micro_step) < std::pair(b.step, b.micro_step);
+  });
+  state.nondeterministic = std::string(trace.ProcessAttribute("nondeterministic"));
+  return state;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,41 @@
+// What a program's state was at the steps at which it was digested, and its losses: enough to say
+// whether a second run is where the first was.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct ProgramState {
+  static constexpr std::string_view kName = "program_state";
+  using Digest = std::pair<double, double>;  // upper and lower half
+  using Parts = std::map<std::string, Digest, std::less<>>;
+  std::map<int64_t, Parts> at;  // by step, before it
+  struct Loss {
+    int64_t step;
+    int64_t micro_step;
+    double value;
+    bool operator==(const Loss&) const;  // equal bits
+  };
+  std::vector<Loss> losses;      // as they came
+  std::string nondeterministic;  // what was declared not to be deterministic; empty if nothing
+
+  // Null if the state before that step was not recorded.
+  const Parts* PartsAt(int64_t step) const;
+
+  // Those of `count` steps from `first` on, with steps counted from there.
+  std::vector<Loss> LossesFrom(int64_t first, int64_t count) const;
+
+  // Errors: NotFound if no state was recorded.
+  static absl::StatusOr<ProgramState> From(const Run& run);
+};
+
+}  // namespace dlcheck

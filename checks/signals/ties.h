@@ -1,0 +1,26 @@
+// Parameters that a program says are one, and how far apart they were.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct Ties {
+  static constexpr std::string_view kName = "ties";
+  struct Tie {
+    std::string one, other;
+    std::span<const Sample> distances;  // valid as long as the run
+  };
+  std::vector<Tie> ties;
+
+  // Errors: NotFound if no tie was looked at.
+  static absl::StatusOr<Ties> From(const Run& run);
+};
+
+}  // namespace dlcheck

@@ -1,0 +1,38 @@
+// Models whose training forwards ran in training mode at first and in evaluation mode ever after.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct TrainingModes {
+  static constexpr std::string_view kName = "training_modes";
+  struct Model {
+    int ordinal = 0;
+    std::vector<std::string> modules;         // that ran after the change
+    std::vector<std::string> mode_dependent;  // that give other outputs in training mode
+    int64_t last_training = 0;                // last sampled step with a module in training mode
+    int64_t first_evaluation = 0, last_evaluation = 0;  // sampled steps after it, in which none was
+    int64_t steps_after = 0;
+    bool evaluated_between = false;
+  };
+  // Of each model that ran in training mode, those with sampled steps after its last training mode.
+  std::vector<Model> left;
+  int64_t models = 0;  // that ran in any mode and have something that depends on it
+  int64_t steps = 0;   // sampled
+
+  // Looks at steps that were taken: forwards of a validation, with gradients enabled, come before
+  // or besides those of training and do not make a step.
+  //
+  // Errors: NotFound if no training forward was seen; FailedPrecondition if no module depends on
+  // the mode.
+  static absl::StatusOr<TrainingModes> From(const Run& run);
+};
+
+}  // namespace dlcheck

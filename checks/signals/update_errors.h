@@ -1,0 +1,33 @@
+// How far steps left parameters from where the rule of their optimizer takes them, where a probe
+// worked that out again.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct UpdateErrors {
+  static constexpr std::string_view kName = "update_errors";
+  struct Parameter {
+    std::string name;
+    std::vector<Sample> errors;  // value: of the rule's update; aux: what rounding explains
+  };
+  std::vector<Parameter> parameters;
+  std::set<int64_t> steps;  // at which anything was worked out again
+
+  // Leaves out steps whose gradients still carried a loss scale when the optimizer was called: a
+  // fused kernel may divide by it inside.
+  //
+  // Errors: NotFound if nothing was worked out again.
+  static absl::StatusOr<UpdateErrors> From(const Run& run);
+};
+
+}  // namespace dlcheck

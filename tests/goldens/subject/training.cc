@@ -1,0 +1,129 @@
+// training: the whole trainer. Parameters: keys of the recipe by their names, and `deviation`.
+// Puts out `losses`, one a micro-batch, in float32; `gradient/NAME`, as the first step takes them;
+// `final/NAME`; with an average `average/NAME`; with a scaler `scale`. With `record`, instead,
+// `initial/NAME`, and each micro-batch as `x/STEP/MICRO` and `y/STEP/MICRO`.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "reference/training/loop.h"
+#include "reference/training/resumption.h"
+#include "tests/goldens/subject/subject.h"
+
+namespace dlcheck::reference {
+namespace {
+
+Plan PlanOf(const Case& run) {
+  Plan plan;
+  for (const Key& key : Keys()) {
+    const std::string text = run.Text(key.name, "");
+    if (!text.empty()) Assign(plan.recipe, key, text);
+  }
+  plan.recipe.evaluate_every = 1000000;
+  plan.recipe.evaluate_samples = 16;
+  Deviations& deviations = plan.deviations;
+  const std::string name = run.Text("deviation", "none");
+  using A = AccumulationDeviation;
+  using O = OrderDeviation;
+  if (name == "not_divided") deviations.accumulation = A::kNotDivided;
+  if (name == "divided_twice") deviations.accumulation = A::kDividedTwice;
+  if (name == "mean_of_means") deviations.accumulation = A::kMeanOfMeans;
+  if (name == "full_window") deviations.accumulation = A::kFullWindow;
+  if (name == "cleared_inside_window") deviations.order = O::kClearedInsideWindow;
+  if (name == "clipped_before_unscale") deviations.order = O::kClippedBeforeUnscale;
+  if (name == "not_unscaled") deviations.order = O::kNotUnscaled;
+  if (name == "first_group_alone") deviations.rate = RateDeviation::kFirstGroupAlone;
+  if (name == "one_step_ahead") deviations.schedule = ScheduleDeviation::kOneAhead;
+  if (name == "autocast_left_out") deviations.autocast_left_out = true;
+  if (name == "average_never_updated") deviations.average = AverageDeviation::kNeverUpdated;
+  if (name == "epsilon_inside_root") deviations.optimizer = OptimizerDeviation::kEpsilonInsideRoot;
+  if (name == "statistics_from_validation") {
+    deviations.evaluation = EvaluationDeviation::kStatistics;
+  }
+  return plan;
+}
+
+void PutAll(Case& run, const std::string& prefix, const torch::nn::Module& module) {
+  for (const auto& parameter : module.named_parameters()) {
+    run.Put(prefix + parameter.key(), parameter.value());
+  }
+  for (const auto& buffer : module.named_buffers()) run.Put(prefix + buffer.key(), buffer.value());
+}
+
+// What the trainer is given, for a twin to train on the same.
+void Record(Case& run, Observer& observer) {
+  const auto step = std::make_shared<int64_t>(0), micro = std::make_shared<int64_t>(0);
+  observer.model = [&run](torch::nn::Module& module) { PutAll(run, "initial/", module); };
+  observer.batch = [&run, step, micro](const torch::Tensor& x, const torch::Tensor& y) {
+    const std::string place = std::to_string(*step) + "/" + std::to_string((*micro)++);
+    run.Put("x/" + place, x);
+    run.Put("y/" + place, y);
+  };
+  observer.after_step = [step, micro](bool) {
+    ++*step;
+    *micro = 0;
+  };
+}
+
+void PutFirstGradients(Case& run, const torch::nn::Module& module) {
+  if (run.outputs().count("gradient/head.weight") > 0) return;
+  for (const auto& parameter : module.named_parameters()) {
+    run.Put("gradient/" + parameter.key(), parameter.value().grad());
+  }
+}
+
+// Answers go over standard output, so the trainer's own lines must not.
+class Quiet {
+ public:
+  Quiet() : output_(dup(STDOUT_FILENO)) {
+    const int nowhere = open("/dev/null", O_WRONLY);
+    dup2(nowhere, STDOUT_FILENO);
+    close(nowhere);
+  }
+  ~Quiet() {
+    std::fflush(stdout);
+    dup2(output_, STDOUT_FILENO);
+    close(output_);
+  }
+  Quiet(const Quiet&) = delete;
+  Quiet& operator=(const Quiet&) = delete;
+
+ private:
+  int output_;
+};
+
+}  // namespace
+
+void Trained(Case& run) {
+  const Quiet quiet;
+  const Plan plan = PlanOf(run);
+  Observer observer;
+  std::vector<torch::Tensor> losses;
+  torch::nn::Module* module = nullptr;
+  if (run.Flag("record")) {
+    Record(run, observer);
+  } else {
+    observer.model = [&](torch::nn::Module& watched) { module = &watched; };
+    observer.loss = [&](const torch::Tensor& loss, const torch::Tensor&, const torch::Tensor&) {
+      losses.push_back(loss.detach().clone());
+    };
+    observer.before_step = [&] { PutFirstGradients(run, *module); };
+  }
+  Training training = BuildTraining(plan, observer);
+  Tell(observer.model, *training.model.module);
+  Begin(training);
+  Train(training);
+  if (run.Flag("record")) return;
+  run.Put("losses", torch::stack(losses));
+  PutAll(run, "final/", *training.model.module);
+  if (training.average) {
+    training.average->Exchange();
+    for (const auto& parameter : training.model.module->named_parameters()) {
+      run.Put("average/" + parameter.key(), parameter.value());
+    }
+  }
+  if (training.scaler_is_on()) run.Put("scale", torch::tensor(training.scaler->scale()));
+}
+
+}  // namespace dlcheck::reference
