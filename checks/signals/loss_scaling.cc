@@ -97,6 +97,9 @@ absl::StatusOr<LossScaling> LossScaling::From(const Run& run) {
       scaling.unclear.emplace_back(event.step, event.last_step);
     }
   }
+  for (const int64_t step : overflowed) {
+    if (Falls(scaling.scale, step, step) == 0) scaling.unclear.emplace_back(step, step);
+  }
   return scaling;
 }
 

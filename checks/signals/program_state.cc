@@ -26,6 +26,28 @@ std::vector<ProgramState::Loss> ProgramState::LossesFrom(int64_t first, int64_t 
   return chosen;
 }
 
+std::vector<std::string> DifferingParts(const ProgramState::Parts& a,
+                                        const ProgramState::Parts& b) {
+  std::vector<std::string> names;
+  for (const auto& [name, digest] : a) {
+    const auto found = b.find(name);
+    if (found == b.end() || found->second != digest) names.push_back(name);
+  }
+  for (const auto& [name, digest] : b) {
+    if (!a.contains(name)) names.push_back(name);
+  }
+  return names;
+}
+
+std::optional<size_t> FirstDifference(const std::vector<ProgramState::Loss>& a,
+                                      const std::vector<ProgramState::Loss>& b) {
+  const size_t count = std::min(a.size(), b.size());
+  for (size_t at = 0; at < count; ++at) {
+    if (!(a[at] == b[at])) return at;
+  }
+  return std::nullopt;
+}
+
 absl::StatusOr<ProgramState> ProgramState::From(const Run& run) {
   const Trace& trace = run.trace;
   ProgramState state;

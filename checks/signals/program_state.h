@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,5 +38,12 @@ struct ProgramState {
   // Errors: NotFound if no state was recorded.
   static absl::StatusOr<ProgramState> From(const Run& run);
 };
+
+// Names of the parts that are not the same bits in both, or that only one has.
+std::vector<std::string> DifferingParts(const ProgramState::Parts& a, const ProgramState::Parts& b);
+
+// Index of the first loss that differs; none if all that both have are equal.
+std::optional<size_t> FirstDifference(const std::vector<ProgramState::Loss>& a,
+                                      const std::vector<ProgramState::Loss>& b);
 
 }  // namespace dlcheck

@@ -52,7 +52,7 @@ absl::StatusOr<StepOrder> StepOrder::From(const Run& run) {
       ended = true;
       step.optimizer = event.thing;
       order.optimizers.insert(event.thing);
-    } else {
+    } else if (!ended) {  // what is written later was read late, from an accelerator
       step.events.push_back(event);
     }
   }

@@ -25,11 +25,10 @@ Patience PatienceOf(const Recipe& recipe) {
           recipe.patience_rule == "reached" ? Patience::Rule::kReached : Patience::Rule::kExceeded};
 }
 
-// The loss is already there if the log is on.
-void Report(Training& training, int64_t step) {
+// `logs` as it was before the step was counted.
+void Report(Training& training, int64_t step, bool logs) {
   Counters& counters = training.counters;
-  const bool is_due = training.log->is_on() && step % training.plan.recipe.log_every == 0;
-  if (is_due) {
+  if (logs) {
     RunLog::Step line{step,
                       training.batches->PlaceOf(step, 0).epoch,
                       counters.updates,
@@ -94,8 +93,9 @@ bool DoStep(Training& training, Stops& stops) {
   if (!stays || step == 0) SwitchMode(training, true);
   if (!RunWindow(training, [&] { return stops.AfterOne(); })) return false;
   stops.AfterOne();
+  const bool logs = training.LogsStep();
   TakeStep(training);
-  Report(training, step);
+  Report(training, step, logs);
   training.progress.Stepped(step, training.counters);
   return true;
 }

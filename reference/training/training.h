@@ -41,6 +41,8 @@ struct Training {
   std::unique_ptr<RunLog> log = nullptr;  // opened when it is known where the run begins
 
   bool scaler_is_on() const { return ScalesLoss(plan.recipe); }
+  // Whether the step that is under way gets a line in the log.
+  bool LogsStep() const { return log->is_on() && counters.step % plan.recipe.log_every == 0; }
 };
 
 // Reads the data and makes the rest, in the order in which random numbers are drawn: weights by

@@ -24,12 +24,18 @@ std::vector<Batch> TakeWindow(Training& training, int64_t step) {
   return window;
 }
 
-// What a micro-batch's sum of losses is divided by: the targets of the whole window.
+// What a micro-batch's sum of losses is divided by: the targets of the whole window. Counting them
+// takes operators, so a step of one micro-batch, which takes its mean as it is, does without.
+bool NeedsShares(const Training& training, const std::vector<Batch>& window) {
+  return window.size() > 1 || training.plan.recipe.accumulate > 1;
+}
+
 class Shares {
  public:
   Shares(const Training& training, const std::vector<Batch>& window)
       : deviation_(training.plan.deviations.accumulation),
         micro_batches_(static_cast<double>(window.size())) {
+    if (!NeedsShares(training, window)) return;
     for (const Batch& batch : window) {
       counts_.push_back(CountOf(training.loss, batch.y, training.data.classes));
       total_ += counts_.back();
@@ -65,9 +71,7 @@ class Shares {
 torch::Tensor LossOf(Training& training, const std::vector<Batch>& window, const Shares& shares,
                      size_t micro, const torch::Tensor& outputs) {
   const torch::Tensor& targets = window[micro].y;
-  if (window.size() == 1 && training.plan.recipe.accumulate == 1) {
-    return MeanLoss(training.loss, outputs, targets);
-  }
+  if (!NeedsShares(training, window)) return MeanLoss(training.loss, outputs, targets);
   return SumOfLoss(training.loss, outputs, targets).sum / shares.DivisorOf(micro);
 }
 
@@ -85,7 +89,7 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
     Tell(observer.loss, loss, outputs, y);
   }
   training.scaler->Scale(loss).backward();
-  if (training.log->is_on()) training.counters.window_loss += loss.item<double>();
+  if (training.LogsStep()) training.counters.window_loss += loss.item<double>();
 }
 
 void Clear(Training& training) {

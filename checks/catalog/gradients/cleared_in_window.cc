@@ -18,14 +18,15 @@ constexpr Setting kMean{.name = "mean",
                         .source = "own reasoning: a single loss has a share of 1 alone"};
 
 // The clearing of what this step's optimizer consumes, after a backward call and before another;
-// null if there is none. A model may be cleared for another optimizer's sake.
+// null if there is none. A model, or an optimizer not known before its first step, may be cleared
+// for another optimizer's sake.
 const Occurrence* ClearedInside(const StepOrder& order, const StepOrder::Step& step) {
   for (int64_t i = step.FirstBackward(); i < step.LastBackward(); ++i) {
     const Occurrence& event = step.events[static_cast<size_t>(i)];
     if (event.event != Event::kCleared) continue;
     const bool is_own = event.thing == step.optimizer;
-    const bool is_model = order.trace->thing(event.thing).kind == "model";
-    if (is_own || (is_model && order.has_one_optimizer())) return &event;
+    const bool may_be = event.thing == 0 || order.trace->thing(event.thing).kind == "model";
+    if (is_own || (may_be && order.has_one_optimizer())) return &event;
   }
   return nullptr;
 }
@@ -50,7 +51,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
   int64_t judged = 0;
   const Occurrence* first = nullptr;
   for (const StepOrder::Step& step : order.steps) {
-    if (step.Count(Event::kBackward) < 2) continue;
+    // Its steps call for as many fresh gradients as they like.
+    const bool is_search = order.trace->Attribute(step.optimizer, "type") == "LBFGS";
+    if (is_search || step.Count(Event::kBackward) < 2) continue;
     ++judged;
     const Occurrence* cleared = ClearedInside(order, step);
     if (cleared == nullptr) continue;
@@ -106,7 +109,8 @@ Check ClearedInWindow() {
       .limits =
           "An error where accumulation is declared, or where the losses of each window are parts "
           "that add to one mean; a note otherwise, as adversarial training and sharpness-aware "
-          "steps clear in between on purpose. A clearing in some steps only is not a finding.",
+          "steps clear in between on purpose. A clearing in some steps only is not a finding, and "
+          "LBFGS is not judged.",
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "Foret et al. 2021, Sharpness-Aware Minimization: a legal look-alike"},
       .covers = {"G05", "P05"},

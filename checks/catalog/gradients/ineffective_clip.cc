@@ -123,8 +123,8 @@ Check IneffectiveClip() {
           "bounds the step: one bad batch can undo the training.",
       .method =
           "The L2 norm of all gradients as the step consumed them, against the bound of the "
-          "clipping between the last backward call and the step; of several clippings, the norm "
-          "of their bounds.",
+          "clipping "
+          "since the last backward call; of several clippings, the norm of their bounds.",
       .fix =
           "Hand all parameters of the optimizer to one clip_grad_norm_ call, as a list: a "
           "generator is empty at its second use, and a loop over parameters clips each by itself.",
@@ -132,8 +132,7 @@ Check IneffectiveClip() {
           "An error where clipping by norm is declared; else a warning if every gradient exceeds "
           "the bound, as noise added afterwards may explain, and a note if some do not: a part may "
           "be meant. Other norms, and several optimizers, are not judged.",
-      .sources = {"Pascanu et al. 2013, On the difficulty of training recurrent neural networks",
-                  "PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
+      .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
       .covers = {"C03"},
       .explains = {"gradients/exploding"},
       .worst = Severity::kError,
@@ -142,10 +141,10 @@ Check IneffectiveClip() {
       .judgement = Reads<&Judge>(),
       .examples = {{"a norm of 1.01", Expect::kClean, [] { return Using(0.6, 0.8125, true); }},
                    {"a norm of 1.05", Expect::kFaulty, [] { return Using(0.6, 0.8617, true); }},
-                   {"more than the bound in each gradient, nothing declared", Expect::kFaulty,
+                   {"both above 1, undeclared", Expect::kFaulty,
                     [] { return Using(1.2, 1.3, false); }},
-                   {"a part within the bound, nothing declared", Expect::kFaulty,
-                    [] { return Using(1.0, 1.3, false); }}},
+                   {"one above 1, undeclared", Expect::kFaulty,
+                    [] { return Using(1, 1.3, false); }}},
   };
 }
 

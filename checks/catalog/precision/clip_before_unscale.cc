@@ -123,7 +123,7 @@ Check ClipBeforeUnscale() {
       .sources = {"PyTorch automatic mixed precision examples: gradient clipping",
                   "Lightning-AI/pytorch-lightning issue 9599"},
       .covers = {"A01"},
-      .explains = {},
+      .explains = {"gradients/vanishing"},
       .worst = Severity::kError,
       .live = false,
       .settings = {kEnoughSteps, kLeastBound},

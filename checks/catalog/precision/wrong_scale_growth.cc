@@ -42,7 +42,7 @@ Growths Follow(const LossScaling& scaling, double interval, double most) {
     if (change > 0 && since >= 0 && static_cast<double>(clean) <= interval) {
       ++growths.judged;
       if (!is_due) growths.wrong.push_back({step, clean});
-    } else if (follows && change == 0 && is_due && 2 * at->second < most) {
+    } else if (follows && change == 0 && is_due && at->second > 0 && 2 * at->second < most) {
       ++growths.judged;
       growths.wrong.push_back({step, clean});
     }

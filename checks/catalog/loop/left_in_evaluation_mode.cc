@@ -1,0 +1,106 @@
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/training_modes.h"
+
+namespace dlcheck::loop {
+namespace {
+
+constexpr Setting kSteps{.name = "steps",
+                         .value = 8,
+                         .low = 1,
+                         .high = 1e6,
+                         .unit = "steps",
+                         .meaning = "sampled steps in evaluation mode, to the end of the run",
+                         .source =
+                             "own reasoning: a probe of gradients in evaluation mode is "
+                             "shorter, and followed by training"};
+
+Finding FindingAbout(const TrainingModes::Model& model) {
+  std::vector<Place> places;
+  for (const std::string& name : model.mode_dependent)
+    places.push_back({.thing = name, .file = ""});
+  return {.severity = model.evaluated_between ? Severity::kError : Severity::kNote,
+          .message = StrCat("All training forwards of ", Counted(model.steps_after, "sampled step"),
+                            " from step ", model.first_evaluation,
+                            " to the end ran in evaluation mode, after ",
+                            "training mode up to step ", model.last_training,
+                            model.evaluated_between ? " and an evaluation in between" : "", "; ",
+                            Listed(model.mode_dependent), " gave other outputs than in training."),
+          .places = std::move(places),
+          .first_step = model.first_evaluation,
+          .last_step = model.last_evaluation,
+          .count = model.steps_after,
+          .measured = static_cast<double>(model.steps_after),
+          .bound = 0};
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const TrainingModes& modes) {
+  Verdict verdict{
+      .findings = {},
+      .judged = StrCat(Counted(modes.models, "model"), ", ", Counted(modes.steps, "sampled step"))};
+  for (const TrainingModes::Model& model : modes.left) {
+    if (static_cast<double>(model.steps_after) >= settings[kSteps]) {
+      verdict.findings.push_back(FindingAbout(model));
+    }
+  }
+  return verdict;
+}
+
+// Four steps in training mode, an evaluation if `evaluates`, and twelve steps after it, in which
+// the trunk and the head run in the modes given.
+Evidence AfterEvaluation(bool evaluates, double trunk, double head, double last_head) {
+  RunBuilder run = TwoLayers();
+  run.Attribute("module", "trunk", "mode_dependent", "1");
+  for (int step = 0; step < 16; ++step) {
+    if (step == 4 && evaluates) {
+      run.Event(Event::kEvaluationBegan, 0, "model", "Net");
+      run.Event(Event::kEvaluated, 2.3, "", "", 64);
+    }
+    const bool after = step >= 4;
+    run.Event(Event::kForward, after ? trunk : 1, "module", "trunk");
+    run.Event(Event::kForward, step == 15 ? last_head : after ? head : 1, "module", "head");
+    run.Event(Event::kBackward, 0, "loss", "cross_entropy");
+    run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check LeftInEvaluationMode() {
+  return {
+      .id = "loop/left_in_evaluation_mode",
+      .promise = "After an evaluation the model goes back to training mode.",
+      .why =
+          "Dropout is off and batch normalisation uses and keeps old statistics for the rest of "
+          "the training.",
+      .method =
+          "The mode in which each module ran in training forwards: training mode in the steps "
+          "before an evaluation, and in no module in any sampled step after it.",
+      .fix = "Call model.train() after each evaluation, or at the beginning of every epoch.",
+      .limits =
+          "Needs a model with a module that is known to depend on the mode. Training in evaluation "
+          "mode from the start, and switching some modules alone, are legal; switching the whole "
+          "model with no evaluation in between is a note.",
+      .sources = {"PyTorch documentation of Module.train", "own reasoning"},
+      .covers = {"P01", "M17"},
+      .explains = {},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kSteps},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"back in training mode", Expect::kClean,
+                    [] { return AfterEvaluation(true, 1, 1, 1); }},
+                   {"a normalisation layer is frozen", Expect::kClean,
+                    [] { return AfterEvaluation(true, 0, 1, 1); }},
+                   {"back in training mode late", Expect::kClean,
+                    [] { return AfterEvaluation(true, 0, 0, 1); }},
+                   {"never again in training mode", Expect::kFaulty,
+                    [] { return AfterEvaluation(true, 0, 0, 0); }},
+                   {"switched without an evaluation", Expect::kFaulty,
+                    [] { return AfterEvaluation(false, 0, 0, 0); }}},
+  };
+}
+
+}  // namespace dlcheck::loop
