@@ -44,6 +44,10 @@ absl::Status IsAWindowQuestion(const Windows& windows) {
   if (windows.full < 2) {
     return absl::FailedPreconditionError("no step took more than one micro-batch");
   }
+  if (windows.optimizers > 1) {
+    return absl::FailedPreconditionError(
+        "several optimizers step, and each may have windows and losses of its own");
+  }
   if (!windows.declared.empty() && windows.declared != "mean") {
     return absl::FailedPreconditionError(
         StrCat("the program declares its accumulation to be '", windows.declared, "'"));

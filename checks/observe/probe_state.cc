@@ -6,11 +6,14 @@
 
 namespace dlcheck {
 
+// By name within a part, so that a file which keeps another order than the program compares alike.
 void WriteStateDigests(ProbeClock& clock, Quantity quantity, const Probe::NamedTensors& state) {
-  std::map<std::string, std::vector<at::Tensor>> parts;
-  for (const auto& [name, tensor] : state) parts[name.substr(0, name.rfind('/'))].push_back(tensor);
-  for (const auto& [name, tensors] : parts) {
-    clock.PutDigest(quantity, {clock.writer().Thing("state", 0, name)}, DigestTensors(tensors));
+  std::map<std::string, std::map<std::string, at::Tensor>> parts;
+  for (const auto& [name, tensor] : state) parts[name.substr(0, name.rfind('/'))][name] = tensor;
+  for (const auto& [part, by_name] : parts) {
+    std::vector<at::Tensor> tensors;
+    for (const auto& [name, tensor] : by_name) tensors.push_back(tensor);
+    clock.PutDigest(quantity, {clock.writer().Thing("state", 0, part)}, DigestTensors(tensors));
   }
 }
 

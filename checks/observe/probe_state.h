@@ -9,8 +9,8 @@
 
 namespace dlcheck {
 
-// One digest for each part of the state: all tensors whose names agree up to their last slash, in
-// the order given. Cost: one pass on the host over everything.
+// One digest for each part of the state: all tensors whose names agree up to their last slash,
+// in the order of their names. Cost: one pass on the host over everything.
 void WriteStateDigests(ProbeClock& clock, Quantity quantity, const Probe::NamedTensors& state);
 
 // Digests of the first model's parameters and buffers and of the default generator, at a sampled

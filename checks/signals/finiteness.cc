@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <set>
 
 namespace dlcheck {
 namespace {
@@ -22,11 +23,21 @@ bool IsNonFinite(Quantity quantity, const Sample& sample) {
   return sample.aux > 0;
 }
 
+// Steps that left the weights alone: they consumed nothing.
+std::set<int64_t> StepsLeftOut(const Trace& trace) {
+  std::set<int64_t> steps;
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event == Event::kSkipped && !event.gap) steps.insert(event.step);
+  }
+  return steps;
+}
+
 }  // namespace
 
 absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
   const Trace& trace = run.trace;
   Finiteness finiteness;
+  const std::set<int64_t> left_out = StepsLeftOut(trace);
   std::map<int64_t, Step> steps;
   // Inputs come last: an infinite mask, or a NaN that stands for a missing value, is nobody's fault
   // unless something that is trained or minimised is not finite in the same step.
@@ -35,6 +46,7 @@ absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
       for (const Sample& sample : trace.Series(quantity, thing)) {
         ++finiteness.values_judged;
         if (!IsNonFinite(quantity, sample)) continue;
+        if (quantity == Quantity::kGradientNorm && left_out.contains(sample.step)) continue;
         if (quantity == Quantity::kInputNorm && !steps.contains(sample.step)) continue;
         Step& step = steps[sample.step];
         step.step = sample.step;

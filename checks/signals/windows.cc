@@ -83,6 +83,7 @@ absl::StatusOr<Windows> Windows::From(const Run& run) {
   }
   const Samples losses = SamplesOf(run.trace, Quantity::kLoss);
   Windows windows;
+  windows.optimizers = order->optimizers.size();
   windows.declared = std::string(run.trace.ProcessAttribute("declared.accumulation"));
   for (const StepOrder::Step& step : order->steps) {
     Window window = WindowOf(step, shares, losses);

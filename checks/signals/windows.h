@@ -30,6 +30,7 @@ struct Windows {
   std::vector<Window> windows;  // of sampled steps, ascending
   size_t full = 0;              // micro-batches of the largest
   std::string declared;         // the program's own word on accumulation
+  size_t optimizers = 0;        // that step
 
   // Windows are left out whose losses are too near zero for their shares to be exact. Errors:
   // NotFound if no step, or no loss with its outputs and targets, was seen.

@@ -149,11 +149,11 @@ void TakeStep(Training& training) {
                           order != OrderDeviation::kClippedAfterStep;
   if (clips_here) Clip(training);
   SetRates(training);
-  Tell(training.observer.before_step);
   std::optional<AutocastGuard> autocast;
   if (order == OrderDeviation::kAutocastAroundStep) {
     autocast.emplace(training.device.type(), at::kBFloat16);
   }
+  Tell(training.observer.before_step);
   const bool taken = StepOptimizer(training);
   Tell(training.observer.after_step, taken);
   if (order == OrderDeviation::kClippedAfterStep) Clip(training);

@@ -15,8 +15,8 @@ using Repetition = IfSeen<During<kSameSeed, ProgramState>>;
 
 std::string PartsStory(const std::vector<std::string>& names, const Parts& plain,
                        const Parts& resumed) {
-  std::string story = StrCat(names.size(), " of ", plain.size(), " parts of its state (",
-                             Listed(names, 5), ") are not what the uninterrupted run has there");
+  std::string story = StrCat(Listed(names, 5), " (", names.size(), " of ", plain.size(),
+                             " parts of its state) is not what the uninterrupted run has there");
   for (const std::string& name : names) {
     if (!resumed.contains(name)) StrAppend(&story, "; the resumed run has no ", name);
     if (!plain.contains(name)) StrAppend(&story, "; only the resumed run has ", name);

@@ -55,7 +55,7 @@ Check TrainingMode() {
           "whole model, not of each module.",
       .sources = {"PyTorch documentation of Module.eval", "Gal and Ghahramani 2016"},
       .covers = {"P02"},
-      .explains = {},
+      .explains = {"evaluation/changed_state"},
       .worst = Severity::kWarning,
       .live = false,
       .settings = {},

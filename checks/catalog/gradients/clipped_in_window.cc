@@ -9,14 +9,17 @@
 namespace dlcheck::gradients {
 namespace {
 
-// The first clipping between the first and the last backward call; null if there is none. A bound
-// without end only measures the norm.
+// The first clipping between the first and the last backward call of what the step still uses; null
+// if there is none. A bound without end only measures the norm.
 const Occurrence* ClippedInside(const StepOrder::Step& step) {
+  const Occurrence* first = nullptr;
   for (int64_t i = step.FirstBackward(); i < step.LastBackward(); ++i) {
     const Occurrence& event = step.events[static_cast<size_t>(i)];
-    if (event.event == Event::kClip && std::isfinite(event.value)) return &event;
+    if (event.event == Event::kCleared) first = nullptr;
+    const bool is_bounded = event.event == Event::kClip && std::isfinite(event.value);
+    if (is_bounded && first == nullptr) first = &event;
   }
-  return nullptr;
+  return first;
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) {
@@ -56,13 +59,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) 
 }
 
 // Windows of two micro-batches, clipped before the last of them or after it.
-Evidence Clipped(int inside, double bound = 1) {
+Evidence Clipped(int inside, double bound = 1, bool clears_inside = false) {
   RunBuilder run = TwoLayers();
+  const double share = clears_inside ? 1 : 0.5;
   for (int step = 0; step < 8; ++step) {
     const auto clip = [&] { run.Event(Event::kClip, bound, "clip", "norm", 2); };
-    BeginStep(run, {{0.5, 32}});
+    BeginStep(run, {{share, 32}});
     if (step < inside) clip();
-    ContinueStep(run, {0.5, 32});
+    if (clears_inside) run.Event(Event::kCleared, 0, "optimizer", "optimizer#0");
+    ContinueStep(run, {share, 32});
     if (step >= inside) clip();
     EndStep(run);
   }
@@ -80,7 +85,7 @@ Check ClippedInWindow() {
           "are scaled down together with each later one and count less.",
       .method =
           "Order of the events of every sampled step with two or more backward calls: a clipping "
-          "stands between two of them in all.",
+          "stands between two of them, with no clearing after it, in all.",
       .fix =
           "Call clip_grad_norm_ once, after the last backward() of the window and right before "
           "optimizer.step().",
@@ -98,7 +103,9 @@ Check ClippedInWindow() {
       .examples = {{"inside all windows but one", Expect::kClean, [] { return Clipped(7); }},
                    {"inside all windows", Expect::kFaulty, [] { return Clipped(8); }},
                    {"a measurement with a bound without end", Expect::kClean,
-                    [] { return Clipped(8, INFINITY); }}},
+                    [] { return Clipped(8, INFINITY); }},
+                   {"what is clipped is cleared, as in a sharpness-aware step", Expect::kClean,
+                    [] { return Clipped(8, 1, true); }}},
   };
 }
 

@@ -119,12 +119,10 @@ Check IneffectiveClip() {
       .id = "gradients/ineffective_clip",
       .promise = "After a clipping by norm, the optimizer uses gradients within its bound.",
       .why =
-          "The clipping saw other gradients than the step, or each tensor by itself, so nothing "
-          "bounds the step: one bad batch can undo the training.",
+          "The clipping saw other gradients than the step, or each tensor alone: no bound holds.",
       .method =
           "The L2 norm of all gradients as the step consumed them, against the bound of the "
-          "clipping "
-          "since the last backward call; of several clippings, the norm of their bounds.",
+          "clipping since the last backward call; of several, against the norm of their bounds.",
       .fix =
           "Hand all parameters of the optimizer to one clip_grad_norm_ call, as a list: a "
           "generator is empty at its second use, and a loop over parameters clips each by itself.",

@@ -50,7 +50,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const TrainingModes& mod
 // Four steps in training mode, an evaluation if `evaluates`, and twelve steps after it, in which
 // the trunk and the head run in the modes given.
 Evidence AfterEvaluation(bool evaluates, double trunk, double head, double last_head) {
-  RunBuilder run = TwoLayers();
+  RunBuilder run;
   run.Attribute("module", "trunk", "mode_dependent", "1");
   for (int step = 0; step < 16; ++step) {
     if (step == 4 && evaluates) {

@@ -23,6 +23,21 @@ const Windows::Window& MostUneven(const std::vector<const Windows::Window*>& win
   return **std::ranges::max_element(windows, {}, &Windows::Window::Unevenness);
 }
 
+// Micro-batches of the same unequal numbers in every window are two kinds of data, which may be
+// weighted alike on purpose; numbers that vary come as they come.
+bool NumbersVary(const Windows& windows) {
+  const Windows::Window* known = nullptr;
+  for (const Windows::Window& window : windows.windows) {
+    if (window.micro.size() < 2) continue;
+    if (known == nullptr) known = &window;
+    if (!std::ranges::equal(known->micro, window.micro, {}, &Windows::MicroBatch::targets,
+                            &Windows::MicroBatch::targets)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 std::string Bias(const Windows::Window& window) {
   const auto [least, most] = std::ranges::minmax(window.micro, {}, &Windows::MicroBatch::targets);
   return StrCat("at step ", window.step, " a target of the micro-batch of ", least.targets,
@@ -52,8 +67,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   // One that is divided by its targets shows that the program knows how.
   if (count < settings[kEnoughWindows] || 2 * count < static_cast<double>(judged)) return verdict;
   const Windows::Window& worst = MostUneven(alike);
+  const Severity mildest = NumbersVary(windows) ? Severity::kWarning : Severity::kNote;
   verdict.findings.push_back(
-      WindowFinding(windows.declared == "mean" ? Severity::kError : Severity::kWarning,
+      WindowFinding(windows.declared == "mean" ? Severity::kError : mildest,
                     StrCat("In ", Described(alike),
                            " each micro-batch counts alike although their numbers of targets "
                            "differ, so the step follows a mean of means: ",
@@ -62,9 +78,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   return verdict;
 }
 
-// Micro-batches of 24 and 8 targets, of which the first has this share.
+// Micro-batches of 24 and 8 targets, of which the first has this share; then of two with 8 each.
 Evidence FirstOfTwo(double share, bool declared) {
-  return WindowsOf({{{share, 24}, {1 - share, 8}}}, declared);
+  return WindowsOf({{{share, 24}, {1 - share, 8}}, {{0.5, 8}, {0.5, 8}}}, declared);
 }
 
 }  // namespace
@@ -84,9 +100,10 @@ Check MeanOfMeans() {
           "Count the targets of the whole window first, then divide each micro-batch's sum of "
           "losses by that: cross_entropy(..., reduction='sum') / targets_in_window.",
       .limits =
-          "An error where accumulation is declared to be the mean over all targets; a mean over "
-          "sequences of one a micro-batch looks the same, hence a warning otherwise. Losses with "
-          "smoothing, weights or further terms are not judged.",
+          "An error where accumulation is declared to be the mean over all targets. Otherwise a "
+          "warning, as a mean over sequences, one a micro-batch, looks the same; and a note if the "
+          "numbers are the same in every window, as of two kinds of data. Losses with smoothing, "
+          "weights or further terms are not judged, nor several optimizers.",
       .sources = {"huggingface/transformers issue 34191",
                   "own reasoning: a mean of means is the mean only for equal counts"},
       .covers = {"G03"},
@@ -101,6 +118,10 @@ Check MeanOfMeans() {
                     [] { return FirstOfTwo(0.5, true); }},
                    {"the same in a program that declares nothing", Expect::kFaulty,
                     [] { return FirstOfTwo(0.5, false); }},
+                   {"always 24 and 8, nothing declared", Expect::kFaulty,
+                    [] {
+                      return WindowsOf({{{0.5, 24}, {0.5, 8}}});
+                    }},
                    {"numbers that differ by less than a hundredth", Expect::kClean,
                     [] {
                       return WindowsOf({{{0.75, 24}, {0.25, 8}}, {{0.5, 1000}, {0.5, 1006}}});

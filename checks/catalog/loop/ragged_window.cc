@@ -89,8 +89,8 @@ Check RaggedWindow() {
           "tail: DataLoader(drop_last=True) and whole windows only.",
       .limits =
           "An error where accumulation is declared to be the mean, else a warning. Needs two short "
-          "windows among the sampled steps. Losses with smoothing, weights or further terms are "
-          "not judged.",
+          "windows among the sampled steps. Losses with smoothing, weights or further terms, and "
+          "several optimizers, are not judged.",
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"G04"},
       .explains = {},

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/finiteness.h"
@@ -96,6 +96,15 @@ Evidence GradientWith(double nonfinite_elements) {
   return PlainOnly(run);
 }
 
+Evidence LeftOut() {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 8; ++step) {
+    BeginStep(run);
+    EndStep(run, {.nonfinite = step == 5 ? 1.0 : 0.0, .taken = step != 5});
+  }
+  return PlainOnly(run);
+}
+
 }  // namespace
 
 Check NonfiniteValues() {
@@ -115,9 +124,9 @@ Check NonfiniteValues() {
           "overflows, a square root at zero, a NaN in the data; torch.autograd.set_detect_anomaly "
           "names the operation.",
       .limits =
-          "An infinite loss that the program skips by itself is a warning. While a loss scaler "
-          "is at work, gradients may overflow. Weights and inputs are looked at in sampled "
-          "steps, losses and gradients in every step.",
+          "A loss that is not finite in a step that the program leaves out is a warning. While a "
+          "loss scaler is at work, gradients may overflow. Weights and inputs are looked at in "
+          "sampled steps, losses and gradients in every step.",
       .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"N01", "N02", "N03", "N04", "N05", "N06"},
       .explains = {"capacity/input_independence", "capacity/unfittable_batch",
@@ -127,7 +136,8 @@ Check NonfiniteValues() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"large but finite", Expect::kClean, [] { return GradientWith(0); }},
-                   {"one element", Expect::kFaulty, [] { return GradientWith(1); }}},
+                   {"one element", Expect::kFaulty, [] { return GradientWith(1); }},
+                   {"one element in a step that is left out", Expect::kClean, &LeftOut}},
   };
 }
 

@@ -72,17 +72,25 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const FrozenParameters& 
   return verdict;
 }
 
-// The trunk is frozen at step 4 of 12. From step 5 on it is moved by `norm`, with gradients that
-// grow by `growth` a step.
-Evidence FrozenTrunk(double norm, double growth) {
+struct Frozen {
+  double norm = 0;      // of what each step after that adds to the trunk
+  double growth = 1;    // of the trunk's gradient with each
+  bool thawed = false;  // the trunk, at once
+};
+
+// Trunk and head are frozen at step 4 of 12.
+Evidence FrozenAtStep4(const Frozen& values) {
   RunBuilder run = TwoLayers();
   double gradient = 0.1;
   for (int64_t step = 0; step < 12; ++step) {
     if (step == 4) run.Event(Event::kFrozen, 0, "parameter", "trunk.weight");
+    if (step == 4) run.Event(Event::kFrozen, 0, "parameter", "head.weight");
+    if (step == 5 && values.thawed) run.Event(Event::kThawed, 0, "parameter", "trunk.weight");
     const bool frozen = step > 4;
-    if (frozen) gradient *= growth;
-    run.Quantity(Quantity::kUpdateNorm, "parameter", "trunk.weight", frozen ? norm : 0.01);
-    run.Quantity(Quantity::kUpdateNorm, "parameter", "head.weight", 0.01);
+    if (frozen) gradient *= values.growth;
+    const double trunk = frozen ? values.norm : 0.01;
+    run.Quantity(Quantity::kUpdateNorm, "parameter", "trunk.weight", trunk);
+    run.Quantity(Quantity::kUpdateNorm, "parameter", "head.weight", frozen ? 0 : 0.01);
     AddStep(run, {.trunk_gradient = gradient, .held = {}});
   }
   return PlainOnly(run);
@@ -110,16 +118,20 @@ Check FrozenMoved() {
       .sources = {"PyTorch documentation of Optimizer.zero_grad: none against zero",
                   "own reasoning"},
       .covers = {"O12", "O17", "M19"},
-      .explains = {},
+      .explains = {"gradients/exploding", "optimizer/stale_gradients"},
       .worst = Severity::kError,
       .live = false,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"frozen and still", Expect::kClean, [] { return FrozenTrunk(0, 1); }},
+      .examples = {{"frozen and still", Expect::kClean, [] { return FrozenAtStep4({}); }},
                    {"frozen and moved by its old gradient", Expect::kFaulty,
-                    [] { return FrozenTrunk(1e-9, 1); }},
+                    [] { return FrozenAtStep4({.norm = 1e-9}); }},
                    {"an old gradient that is clipped again and again", Expect::kFaulty,
-                    [] { return FrozenTrunk(1e-9, 0.5); }}},
+                    [] { return FrozenAtStep4({.norm = 1e-9, .growth = 0.5}); }},
+                   {"moved by gradients that are new", Expect::kClean,
+                    [] { return FrozenAtStep4({.norm = 1e-9, .growth = 1.5}); }},
+                   {"moved after it was thawed", Expect::kClean,
+                    [] { return FrozenAtStep4({.norm = 1e-9, .thawed = true}); }}},
   };
 }
 

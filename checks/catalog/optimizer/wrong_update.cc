@@ -89,10 +89,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const UpdateErrors& erro
 }
 
 // The trunk's updates are off by `error` in steps `from` on, where rounding explains 1e-5.
-Evidence OffBy(double error, int64_t from, double scale) {
+Evidence OffBy(double error, int64_t from) {
   RunBuilder run = TwoLayers();
   for (int64_t step = 0; step < 16; ++step) {
-    if (scale != 1) run.Quantity(Quantity::kLossScale, "scaler", "scaler", scale);
     const double value = step >= from ? error : 1e-6;
     run.Quantity(Quantity::kUpdateError, "parameter", "trunk.weight", value, 1e-5);
     run.Quantity(Quantity::kUpdateError, "parameter", "head.weight", 1e-6, 1e-5);
@@ -131,9 +130,9 @@ Check WrongUpdate() {
       .settings = {kTimes, kFloor, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"ten times what rounding explains", Expect::kClean,
-                    [] { return OffBy(1e-4, 0, 1); }},
-                   {"a hundredth of the update", Expect::kFaulty, [] { return OffBy(1e-2, 0, 1); }},
-                   {"in the last steps alone", Expect::kFaulty, [] { return OffBy(1e-2, 13, 1); }}},
+                    [] { return OffBy(1e-4, 0); }},
+                   {"a hundredth of the update", Expect::kFaulty, [] { return OffBy(1e-2, 0); }},
+                   {"in the last steps alone", Expect::kFaulty, [] { return OffBy(1e-2, 13); }}},
   };
 }
 

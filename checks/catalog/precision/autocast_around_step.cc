@@ -44,9 +44,8 @@ Check AutocastAroundStep() {
           "Products inside the step, as of preconditioners or orthogonalised updates, are rounded "
           "to bf16 or fp16, and so is a backward pass that runs there.",
       .method =
-          "At the beginning of each sampled step: whether autocast is enabled for the device of "
-          "the "
-          "optimizer's parameters.",
+          "Whether autocast is enabled, at the beginning of each sampled step, for the device of "
+          "its parameters.",
       .fix =
           "End the autocast block after the loss: backward(), clipping and optimizer.step() belong "
           "outside it.",
