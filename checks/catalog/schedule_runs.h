@@ -11,10 +11,12 @@ namespace dlcheck {
 
 inline constexpr int64_t kScheduledSteps = 40;
 
-// What the schedule gives at `step`.
-double ScheduledRate(int64_t step);
+// What the schedule gives for `update`.
+double ScheduledRate(int64_t update);
 
-// `used` gives the rate of a group (0 or 1) at a step.
-Evidence RatesUsed(const std::function<double(int group, int64_t step)>& used);
+// `used` gives the rate of a group (0 or 1) at an update. If `leaves_out`, one step in five is left
+// out, so that the next is the same update again.
+Evidence RatesUsed(const std::function<double(int group, int64_t update)>& used,
+                   bool leaves_out = false);
 
 }  // namespace dlcheck

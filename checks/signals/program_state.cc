@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "checks/signals/first_process.h"
+#include "checks/signals/initial_loss.h"
 
 namespace dlcheck {
 
@@ -65,6 +66,7 @@ absl::StatusOr<ProgramState> ProgramState::From(const Run& run) {
   std::stable_sort(state.losses.begin(), state.losses.end(), [](const Loss& a, const Loss& b) {
     return std::pair(a.step, a.micro_step) < std::pair(b.step, b.micro_step);
   });
+  state.loaded = LoadedBeforeStart(trace);
   state.nondeterministic = std::string(trace.ProcessAttribute("nondeterministic"));
   return state;
 }

@@ -27,6 +27,7 @@ struct ProgramState {
     bool operator==(const Loss&) const;  // equal bits
   };
   std::vector<Loss> losses;      // as they came
+  bool loaded = false;           // state was loaded before the first step
   std::string nondeterministic;  // what was declared not to be deterministic; empty if nothing
 
   // Null if the state before that step was not recorded.

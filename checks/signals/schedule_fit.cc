@@ -55,10 +55,11 @@ class Rates {
     for (size_t i = 0; i < points_.size(); ++i) {
       const std::optional<double> later = ScheduledAt(static_cast<int64_t>(i) + shift);
       const std::optional<double> next = LevelAt(level_of_[i] + shift);
-      if (!later && !next) continue;
       const double used = points_[i].used;
-      if (!(later && Same(used, *later)) && !(next && Same(used, *next))) return false;
-      any = true;
+      const bool fits = (later && Same(used, *later)) || (next && Same(used, *next));
+      // Beyond both ends it is not known what the schedule gives.
+      if (!fits && next) return false;
+      any = any || fits;
     }
     return any;
   }

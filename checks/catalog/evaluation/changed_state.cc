@@ -82,9 +82,10 @@ Check ChangedState() {
           "Evaluate after model.eval() and under torch.no_grad(); look for normalisation layers "
           "that were switched back to train() and for optimizer steps or in-place writes.",
       .limits =
-          "Needs a program that says where evaluations begin and end. One changed evaluation is a "
-          "note: caches are filled on first use. Beside an average of the weights it is a "
-          "warning. Random numbers alone are a note. An evaluation that takes steps is not judged.",
+          "Needs a program that says where evaluations begin and end; averaged weights are to be "
+          "swapped in before the beginning or out before the end, and it is a warning where such "
+          "an average is known. One changed evaluation is a note, as caches are filled on first "
+          "use; so are random numbers alone. An evaluation that takes steps is not judged.",
       .sources = {"PyTorch documentation of torch.nn.BatchNorm1d: running statistics",
                   "own reasoning"},
       .covers = {"P02", "P04"},

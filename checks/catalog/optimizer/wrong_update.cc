@@ -118,7 +118,8 @@ Check WrongUpdate() {
           "Compare the step with the rule, term by term: epsilon outside the root, bias correction "
           "from step 1, decay beside the gradient for AdamW, beta1 and beta2 in their places.",
       .limits =
-          "Needs an optimizer that declares its rule and shows its state (Probe::Rule). Steps of a "
+          "Needs an optimizer that declares its rule and shows its state (Probe::Rule), without "
+          "amsgrad, maximize or dampening. Steps of a "
           "fused optimizer that divides by the loss scale itself are left out. Large models are "
           "looked at a part at a time.",
       .sources = {"Kingma and Ba 2015", "Loshchilov and Hutter 2019",

@@ -20,8 +20,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const ScheduleFit& fit) 
   return verdict;
 }
 
-Evidence ShiftedBy(int64_t shift) {
-  return RatesUsed([=](int, int64_t step) { return ScheduledRate(step + shift); });
+Evidence ShiftedBy(int64_t shift, bool leaves_out = false) {
+  return RatesUsed([=](int, int64_t update) { return ScheduledRate(update + shift); }, leaves_out);
 }
 
 }  // namespace
@@ -59,6 +59,9 @@ Check Shifted() {
                         return static_cast<double>(static_cast<float>(ScheduledRate(step)));
                       });
                     }},
+                   {"steps that were left out", Expect::kClean, [] { return ShiftedBy(0, true); }},
+                   {"the rate of the next update, where steps were left out", Expect::kFaulty,
+                    [] { return ShiftedBy(1, true); }},
                    {"the rate of the next step", Expect::kFaulty, [] { return ShiftedBy(1); }},
                    {"the rate of the step before", Expect::kFaulty, [] { return ShiftedBy(-1); }}},
   };
