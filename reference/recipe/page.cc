@@ -9,7 +9,9 @@ std::string RecipePage() {
       "# The recipe of `dlcheck-train`\n\n"
       "Made by `dlcheck-train --print-recipe-page`; do not edit. Each key is a flag (`--lr 0.1`) "
       "and a "
-      "name in the TOML\nfile that `--recipe` reads (`lr = 0.1`); flags go before the file.\n";
+      "name in the TOML\nfile that `--recipe` reads (`lr = 0.1`); a flag wins over the file. "
+      "Recipes that come "
+      "with the program: `recipes/`.\n";
   std::string section;
   for (const Key& key : Keys()) {
     if (section != key.section) {

@@ -3,9 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <iterator>
 
 #include "reference/recipe/command_line.h"
+#include "reference/recipe/page.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -125,6 +128,115 @@ TEST(Recipe, RefusesNamesItDoesNotKnow) {
             "model is 'cnn'; expected: mlp, resnet, gpt, or the path of a plugin");
   EXPECT_EQ(RefusalOf({"--batchsize", "3"}),
             "unknown argument '--batchsize'; did you mean '--batch-size'?");
+}
+
+// A value that no key of this kind takes, as text of a flag and as TOML of another type.
+struct Wrong {
+  std::string flag, toml;
+};
+
+Wrong WrongFor(const Key& key) {
+  const bool takes_any_text =
+      std::holds_alternative<Text Recipe::*>(key.member) && key.rule.choices.empty();
+  if (takes_any_text) return {"", "3"};
+  return {"wholly-wrong", std::holds_alternative<Switch Recipe::*>(key.member) ? "3" : "[1]"};
+}
+
+TEST(Recipe, RefusesAWrongValueOfEveryKeyByItsName) {
+  for (const Key& key : Keys()) {
+    const Wrong wrong = WrongFor(key);
+    const std::string flag = std::string("--") + key.name;
+    if (!wrong.flag.empty()) {
+      EXPECT_EQ(RefusalOf({flag.c_str(), wrong.flag.c_str()}),
+                std::string(key.name) + " is 'wholly-wrong'; expected: " + key.rule.expected);
+    }
+    EXPECT_THAT(RefusalOfFile(std::string(key.name) + " = " + wrong.toml + "\n"),
+                HasSubstr(std::string(key.name) + " is "));
+  }
+}
+
+TEST(Recipe, RefusesNumbersOutOfRangeForEveryKeyThatHasOne) {
+  int64_t refused = 0;
+  for (const Key& key : Keys()) {
+    if (!key.rule.is_good_number(-1) && key.rule.choices.empty() &&
+        key.rule.is_good_number(0.5) + key.rule.is_good_number(1) + key.rule.is_good_number(10) >
+            0) {
+      const std::string argument = std::string("--") + key.name + "=-1";
+      EXPECT_EQ(RefusalOf({argument.c_str()}),
+                std::string(key.name) + " is '-1'; expected: " + key.rule.expected);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 30);
+}
+
+TEST(Recipe, TakesWhatItPrintsForEveryKey) {
+  for (const Key& key : Keys()) {
+    const std::string text = Spelled(Recipe(), key);
+    if (text.empty() || text == "none") continue;
+    Recipe recipe;
+    Assign(recipe, key, text);
+    EXPECT_EQ(Spelled(recipe, key), text) << key.name;
+  }
+}
+
+TEST(Recipe, TakesASwitchAlone) {
+  EXPECT_TRUE(Read({"--nesterov"}).recipe.nesterov);
+  EXPECT_TRUE(Read({"--nesterov", "--steps", "3"}).recipe.nesterov);
+  EXPECT_FALSE(Read({"--tied", "false"}).recipe.tied);
+}
+
+TEST(Recipe, TakesTheLastOfTwoFlags) {
+  EXPECT_EQ(Read({"--steps", "3", "--steps", "4"}).recipe.steps, 4);
+}
+
+TEST(Recipe, RefusesPairsThatContradictEachOther) {
+  const struct {
+    std::vector<const char*> arguments;
+    const char* refusal;
+  } cases[] = {
+      {{"--nesterov", "--optimizer", "adam"}, "nesterov is true, but optimizer is not sgd"},
+      {{"--nesterov", "--momentum", "0"}, "nesterov is true, but momentum is 0"},
+      {{"--schedule", "one_cycle", "--warmup-steps", "5"},
+       "warmup-steps is set, but schedule one_cycle has its own warm-up"},
+      {{"--warmup-steps", "600"}, "warmup-steps is not less than steps"},
+      {{"--warmup-steps", "50", "--horizon", "50"}, "warmup-steps is not less than horizon"},
+      {{"--schedule", "one_cycle", "--horizon", "50"},
+       "horizon is less than steps, but schedule one_cycle ends with its horizon"},
+      {{"--weights", "bf16", "--autocast", "bf16"}, "weights is bf16, so autocast must be none"},
+      {{"--master-weights", "false"}, "master-weights is false, but weights is fp32"},
+      {{"--autocast", "fp16", "--loss-scale", "off"},
+       "autocast is fp16 and loss-scale is off, so nonfinite must be skip"},
+      {{"--tf32"}, "tf32 is true, but device is cpu"},
+      {{"--model", "gpt", "--loss", "mse"}, "loss must be cross_entropy, because model is gpt"},
+      {{"--model", "gpt", "--width", "30"}, "width is no multiple of heads"},
+      {{"--model", "gpt", "--width", "12"}, "positions is rotary, but width / heads is odd"},
+      {{"--model", "gpt", "--head-bias", "prior"},
+       "head-bias is prior, but the head of gpt has no bias"},
+      {{"--model", "./x.so", "--dropout", "0.1"}, "dropout is set, but model is a plugin"},
+      {{"--activation-checkpointing"}, "activation-checkpointing is true, but model is not gpt"},
+      {{"--loss", "mse", "--label-smoothing", "0.1"},
+       "label-smoothing is set, but loss is not cross_entropy"},
+      {{"--loss", "mse", "--class-weights", "balanced"},
+       "class-weights is set, but loss is not cross_entropy"},
+      {{"--resume"}, "resume is true, but checkpoints names no folder"},
+      {{"--checkpoint-every", "5"}, "checkpoint-every is set, but checkpoints names no folder"},
+      {{"--keep-best", "1"}, "keep-best is set, but checkpoints names no folder"},
+      {{"--stop-after", "1"}, "stop-after is set, but checkpoints names no folder"},
+      {{"--checkpoints", "x", "--keep-best", "1", "--checkpoint-every", "30"},
+       "keep-best is set, but checkpoint-every is no multiple of evaluate-every"},
+      {{"--ema-buffers"}, "ema-buffers is true, but ema-decay is 0"},
+  };
+  for (const auto& [arguments, refusal] : cases) EXPECT_EQ(RefusalOf(arguments), refusal);
+}
+
+// DLCHECK_UPDATE_GOLDENS=1 writes it again.
+TEST(Recipe, PageIsTheCommittedOne) {
+  const std::string path = DLCHECK_SOURCE_DIR "/reference/RECIPE.md";
+  if (std::getenv("DLCHECK_UPDATE_GOLDENS") != nullptr) std::ofstream(path) << RecipePage();
+  std::ifstream file(path);
+  const std::string committed{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(committed, RecipePage()) << "make it again: dlcheck-train --print-recipe-page";
 }
 
 TEST(Recipe, NamesFileAndKey) {
