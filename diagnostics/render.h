@@ -16,6 +16,7 @@ struct Frame {
   std::string result_path;           // where result.json was put; empty: nowhere
   int exit_code = 0;
   std::string exit_reason;
+  bool with_reasons = false;  // the text says why each check reached no verdict
   // Differs from run to run, and alone goes into the `volatile` object.
   std::string started;
   double wall_seconds = 0;

@@ -96,20 +96,65 @@ std::string Headline(const Report& report) {
   return text;
 }
 
-// What reached no verdict, by outcome and reason.
-std::string RenderUndecided(const Report& report) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string>> reasons;
+constexpr std::string_view kNeedsDeep = "needs --deep";
+
+std::string WordOf(Outcome outcome) {
+  std::string word(OutcomeName(outcome));
+  for (char& c : word) c = c == '_' ? ' ' : c;
+  return word;
+}
+
+bool HasVerdict(const Result& result) {
+  return result.outcome == Outcome::kPassed || result.outcome == Outcome::kFailed;
+}
+
+std::string_view AreaOf(std::string_view id) { return id.substr(0, id.find('/')); }
+
+// Such as "schedule/*, precision/(7 of 8), start/wrong_initial_loss"; `all` says how many checks each
+// area has.
+std::string Short(const std::vector<std::string_view>& ids,
+                  const std::map<std::string_view, size_t>& all) {
+  std::map<std::string_view, std::vector<std::string_view>> areas;
+  for (const std::string_view id : ids) areas[AreaOf(id)].push_back(id.substr(id.find('/') + 1));
+  std::string text;
+  for (const auto& [area, names] : areas) {
+    StrAppend(&text, text.empty() ? "" : ", ", area, "/");
+    if (names.size() == 1) {
+      text += names.front();
+    } else if (names.size() == all.at(area)) {
+      text += "*";
+    } else {
+      StrAppend(&text, "(", names.size(), " of ", all.at(area), ")");
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> Names(const std::vector<std::string_view>& ids) {
+  return {ids.begin(), ids.end()};
+}
+
+// What reached no verdict: a line an outcome, and one for all that only waits for --deep. Names and
+// reasons where the user asked for them, and always for what went wrong.
+std::string RenderUndecided(const Report& report, bool with_reasons) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string_view>> groups;
+  std::map<std::string_view, size_t> all;
   for (const Result& result : report.results) {
-    if (result.outcome == Outcome::kPassed || result.outcome == Outcome::kFailed) continue;
-    std::string outcome(OutcomeName(result.outcome));
-    for (char& c : outcome) c = c == '_' ? ' ' : c;
-    // One line for all that only waits for --deep, whatever experiment it needs.
-    const bool deep = result.reason.starts_with("needs --deep");
-    reasons[{outcome, deep ? "needs --deep" : result.reason}].emplace_back(result.check->id);
+    ++all[AreaOf(result.check->id)];
+    if (HasVerdict(result)) continue;
+    std::string reason = result.reason;
+    const bool is_usual =
+        result.outcome == Outcome::kNotApplicable || result.outcome == Outcome::kNotSeen;
+    if (is_usual && !with_reasons) reason = "";
+    if (result.reason.starts_with(kNeedsDeep)) reason = kNeedsDeep;
+    groups[{WordOf(result.outcome), reason}].push_back(result.check->id);
   }
   std::string text;
-  for (const auto& [reason, ids] : reasons) {
-    text += Row("", StrCat(reason.first, ": ", Listed(ids, ids.size()), " (", reason.second, ")"));
+  for (const auto& [group, ids] : groups) {
+    const auto& [outcome, reason] = group;
+    const std::string why = reason.empty() ? "" : StrCat(" (", reason, ")");
+    const std::string which = with_reasons ? Listed(Names(ids), ids.size()) : Short(ids, all);
+    text += Row("", StrCat(outcome, ": ", which, why));
   }
   return text;
 }
@@ -140,7 +185,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   for (const Cause& cause : causes) text += "\n" + RenderCause(cause);
   if (!causes.empty()) text += "\n";
   text += RenderCoverage(report.coverage);
-  text += RenderUndecided(report);
+  text += RenderUndecided(report, frame.with_reasons);
   if (!causes.empty()) {
     text += Row("", StrCat("next: mend the first and run again; `dlcheck explain ",
                            causes.front().result->check->id, "`"));

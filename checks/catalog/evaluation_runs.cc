@@ -10,7 +10,8 @@ Evidence ThreeEvaluations(const EvaluationValues& values) {
   run.Attribute("module", "dropout", "mode_dependent", "1");
   for (int i = 0; i <= kEvaluations; ++i) {
     const bool changes = i >= kEvaluations - values.changed;
-    const bool trains = i >= kEvaluations - values.in_training_mode;
+    const bool trains =
+        i >= kEvaluations - values.in_training_mode || (i == 0 && values.begins_in_training_mode);
     if (i < kEvaluations) {
       run.Event(Event::kEvaluationBegan, 0, "model", "Net");
       run.Quantity(Quantity::kModelDigest, "model", "Net", 7, i);

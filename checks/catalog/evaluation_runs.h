@@ -6,10 +6,11 @@
 namespace dlcheck {
 
 struct EvaluationValues {
-  int changed = 0;             // of the three evaluations, the last so many leave the model changed
-  bool random_drawn = false;   // all of them draw random numbers
-  int in_training_mode = 0;    // the last so many run in training mode
-  bool swaps_average = false;  // an average of the weights is kept
+  int changed = 0;            // of the three evaluations, the last so many leave the model changed
+  bool random_drawn = false;  // all of them draw random numbers
+  int in_training_mode = 0;   // the last so many run in training mode
+  bool begins_in_training_mode = false;  // so does the first, before any step
+  bool swaps_average = false;            // an average of the weights is kept
 };
 
 // Four steps of a model with dropout, and an evaluation of two batches before each but the last.

@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "checks/signals/first_process.h"
+#include "checks/signals/not_told.h"
 
 namespace dlcheck {
 namespace {
@@ -25,7 +26,7 @@ int64_t MovingSteps(const Trace& trace) {
 absl::StatusOr<Averaging> Averaging::From(const Run& run) {
   const Trace& trace = run.trace;
   const std::vector<ThingId> averages = trace.ThingsWith(Quantity::kAverageUpdate);
-  if (averages.empty()) return absl::NotFoundError("no update of averaged weights was recorded");
+  if (averages.empty()) return absl::NotFoundError(kNotTold);
   const auto moved = FirstProcess(trace.Series(Quantity::kAverageUpdate, averages.front()));
   const auto distance = FirstProcess(trace.Series(Quantity::kAverageDistance, averages.front()));
   Averaging averaging;

@@ -5,6 +5,7 @@
 
 #include "checks/signals/first_process.h"
 #include "checks/signals/initial_loss.h"
+#include "checks/signals/not_told.h"
 
 namespace dlcheck {
 
@@ -57,7 +58,7 @@ absl::StatusOr<ProgramState> ProgramState::From(const Run& run) {
       state.at[sample.step][trace.thing(part).name] = {sample.value, sample.aux};
     }
   }
-  if (state.at.empty()) return absl::NotFoundError("the program did not show its state");
+  if (state.at.empty()) return absl::NotFoundError(kNotTold);
   for (const ThingId loss : trace.ThingsWith(Quantity::kLoss)) {
     for (const Sample& sample : FirstProcess(trace.Series(Quantity::kLoss, loss))) {
       state.losses.push_back({sample.step, sample.micro_step, sample.value});

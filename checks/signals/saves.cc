@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "checks/signals/first_process.h"
+#include "checks/signals/not_told.h"
 
 namespace dlcheck {
 namespace {
@@ -68,7 +69,7 @@ absl::StatusOr<Saves> Saves::From(const Run& run) {
     }
     if (!saved.empty() && !stored.empty()) saves.saves.push_back(Compare(step, saved, stored));
   }
-  if (saves.saves.empty()) return absl::NotFoundError("no checkpoint was read back");
+  if (saves.saves.empty()) return absl::NotFoundError(kNotTold);
   return saves;
 }
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "checks/signals/first_process.h"
+#include "checks/signals/not_told.h"
 
 namespace dlcheck {
 namespace {
@@ -172,7 +173,7 @@ absl::StatusOr<ScheduleFit> ScheduleFit::From(const Run& run) {
     fit.groups.push_back(std::move(group));
   }
   if (!seen) {
-    return absl::NotFoundError("the program did not say what rates its schedule gives");
+    return absl::NotFoundError(kNotTold);
   }
   if (fit.groups.empty()) {
     return absl::FailedPreconditionError("no schedule moves a learning rate");

@@ -1,5 +1,7 @@
 #include "checks/signals/ties.h"
 
+#include "checks/signals/not_told.h"
+
 namespace dlcheck {
 
 absl::StatusOr<Ties> Ties::From(const Run& run) {
@@ -9,7 +11,7 @@ absl::StatusOr<Ties> Ties::From(const Run& run) {
     ties.ties.push_back({trace.Display(id), std::string(trace.Attribute(id, "tied_to")),
                          trace.Series(Quantity::kTiedDistance, id)});
   }
-  if (ties.ties.empty()) return absl::NotFoundError("the program names no tied parameters");
+  if (ties.ties.empty()) return absl::NotFoundError(kNotTold);
   return ties;
 }
 

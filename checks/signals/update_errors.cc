@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "checks/signals/not_told.h"
+
 namespace dlcheck {
 namespace {
 
@@ -33,7 +35,7 @@ absl::StatusOr<UpdateErrors> UpdateErrors::From(const Run& run) {
     if (!parameter.errors.empty()) errors.parameters.push_back(std::move(parameter));
   }
   if (errors.parameters.empty()) {
-    return absl::NotFoundError("no step could be worked out again from its optimizer's rule");
+    return absl::NotFoundError(kNotTold);
   }
   return errors;
 }

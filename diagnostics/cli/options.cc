@@ -76,6 +76,7 @@ void AddSharedOptions(CLI::App& app, Options& options) {
       ->allow_extra_args(false);
   app.add_option("--fail-on", options.fail_on, "note, warning or error (default)");
   app.add_option("--json", options.json, "write result.json here as well");
+  app.add_flag("--reasons", options.reasons, "say why each check reached no verdict");
 }
 
 void AddRunOptions(CLI::App& app, Options& options) {

@@ -18,6 +18,7 @@ struct Options {
   std::optional<double> time_seconds, deadline_seconds;
   std::optional<int64_t> seed, steps;
   bool deep = false;
+  bool reasons = false;
   std::string exit_status = "dlcheck";
 };
 

@@ -115,6 +115,7 @@ int Deliver(const Evidence& evidence, const Choice& choice, const Options& optio
   frame.exit_code = Ranked(ExitCodeOf(report, choice.fail_on, choice.required), !rejection.empty(),
                            occasion.interrupted);
   frame.exit_reason = Reason(frame.exit_code);
+  frame.with_reasons = options.reasons;
   frame.command = Redacted(occasion.command);
   frame.started = absl::FormatTime(occasion.started);
   frame.wall_seconds = absl::ToDoubleSeconds(absl::Now() - occasion.started);

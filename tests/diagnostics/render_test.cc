@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "checks/catalog/catalog.h"
+#include "checks/engine/text.h"
 #include "diagnostics/triage.h"
 
 namespace dlcheck {
@@ -99,8 +100,16 @@ TEST(RenderText, MatchesItsGolden) {
 
 TEST(RenderText, FitsAHealthyRunIntoTenLines) {
   Report report;
+  // As of a plain run without a scaler, a schedule, an average or a checkpoint: whole areas have
+  // nothing to look at, and of others only some checks.
   for (const Check& check : Catalog()) {
-    report.results.push_back({&check, Outcome::kPassed, "", {}});
+    const size_t number = report.results.size();
+    const bool first_half = number < Catalog().size() / 2;
+    const Outcome outcome = number % 3 == 0 ? Outcome::kPassed
+                            : first_half    ? Outcome::kNotSeen
+                                            : Outcome::kNotApplicable;
+    const std::string reason = number % 5 == 0 ? "needs --deep" : StrCat("reason ", number);
+    report.results.push_back({&check, outcome, reason, {}});
   }
   report.coverage = {
       .steps = 10, .sampled_steps = 10, .parameters = 4, .parameters_with_gradient = 4};
@@ -108,6 +117,12 @@ TEST(RenderText, FitsAHealthyRunIntoTenLines) {
       report, {.command = {}, .result_path = "x/result.json", .exit_reason = "", .started = ""});
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 10);
   EXPECT_NE(text.find("no findings"), std::string::npos);
+}
+
+TEST(RenderText, SaysWhyChecksReachedNoVerdictWhenAsked) {
+  Frame frame = SmallFrame();
+  frame.with_reasons = true;
+  ExpectGolden("report_with_reasons.txt", RenderText(SmallReport(), frame));
 }
 
 TEST(RenderJson, MatchesItsGolden) {

@@ -12,13 +12,14 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
   }
   int64_t judged = 0, in_training = 0, first = 0, last = 0;
   for (const Evaluations::Evaluation& evaluation : evaluations.evaluations) {
-    if (evaluation.batches == 0) continue;
+    // What an untrained model gives is looked at for its own sake, in whichever mode it begins.
+    if (evaluation.batches == 0 || evaluation.step == 0) continue;
     ++judged;
     if (evaluation.in_training_mode < evaluation.batches) continue;
     if (in_training++ == 0) first = evaluation.step;
     last = evaluation.step;
   }
-  if (judged == 0) return absl::NotFoundError("no batch of an evaluation was seen");
+  if (judged == 0) return absl::NotFoundError("no evaluation after a step was seen");
   Verdict verdict{.findings = {}, .judged = Counted(judged, "evaluation")};
   if (in_training == 0) return verdict;
   const bool always = in_training == judged;
@@ -52,7 +53,7 @@ Check TrainingMode() {
       .limits =
           "Drawing dropout masks on purpose (Monte Carlo dropout) looks the same: hence a warning, "
           "and a note where other evaluations are in evaluation mode. The mode is that of the "
-          "whole model, not of each module.",
+          "whole model, not of each module. Evaluations before the first step are not judged.",
       .sources = {"PyTorch documentation of Module.eval", "Gal and Ghahramani 2016"},
       .covers = {"P02"},
       .explains = {"evaluation/changed_state"},
@@ -61,10 +62,12 @@ Check TrainingMode() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all in evaluation mode", Expect::kClean, [] { return ThreeEvaluations({}); }},
-                   {"two of three in training mode", Expect::kFaulty,
-                    [] { return ThreeEvaluations({.in_training_mode = 2}); }},
-                   {"all in training mode", Expect::kFaulty,
-                    [] { return ThreeEvaluations({.in_training_mode = 3}); }}},
+                   {"in training mode before the first step", Expect::kClean,
+                    [] { return ThreeEvaluations({.begins_in_training_mode = true}); }},
+                   {"one of two in training mode", Expect::kFaulty,
+                    [] { return ThreeEvaluations({.in_training_mode = 1}); }},
+                   {"both in training mode", Expect::kFaulty,
+                    [] { return ThreeEvaluations({.in_training_mode = 2}); }}},
   };
 }
 
