@@ -5,9 +5,11 @@ DLCHECK_UPDATE_GOLDENS=1 rewrites the golden.
 """
 
 import os
+import shutil
 import subprocess
 import unittest
 
+from clean_recipes import RECIPES, a_third
 from support import SOURCE, TRAINER, EndToEnd
 
 GOLDEN = SOURCE / "tests" / "golden" / "fault_matrix.txt"
@@ -103,6 +105,18 @@ class Healthy(EndToEnd):
             del result["volatile"]
             results.append(result)
         self.assertEqual(*results)
+
+    def test_a_third_of_the_healthy_recipes_draws_no_finding_under_any_experiment(self):
+        commit = subprocess.run(["git", "-C", SOURCE, "rev-parse", "HEAD"], capture_output=True,
+                                text=True, check=False).stdout
+        for name in a_third(commit):
+            with self.subTest(recipe=name):
+                shutil.rmtree(self.out, ignore_errors=True)
+                flags = RECIPES[name].replace("FOLDER", str(self.folder / "checkpoints")).split()
+                process = self.run_command(TRAINER, *flags, options=["--deep"])
+                failed = [check["id"] for check in self.result()["checks"]
+                          if check["outcome"] in ("failed", "broken")]
+                self.assertEqual((process.returncode, failed), (0, []), process.stderr)
 
 
 if __name__ == "__main__":
