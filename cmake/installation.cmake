@@ -16,6 +16,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/python/ DESTINATION ${_sh
         PATTERN __pycache__ EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/fixtures/digits.h5 ${PROJECT_SOURCE_DIR}/fixtures/digits.csv.gz
         DESTINATION ${_share}/fixtures)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/reference/recipes DESTINATION ${_share})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/records ${PROJECT_SOURCE_DIR}/checks/observe
         DESTINATION ${_share}/probe/checks

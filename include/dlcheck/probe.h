@@ -100,10 +100,12 @@ class Probe {
   void Loss(const torch::Tensor& loss, const torch::Tensor& outputs, const torch::Tensor& targets,
             Site site = Site::Here());
 
-  // During an evaluation, and at its end; `loss` is the mean over `samples`.
+  // Before an evaluation and, where averaged weights take the place of the live ones for it, before
+  // they do; during it; and at its end, when the live ones are back. `loss` is the mean over
+  // `samples`.
+  void EvaluationBegins();
   void EvaluationOutputs(const torch::Tensor& outputs, const torch::Tensor& targets);
   void Evaluated(double loss, int64_t samples);
-  void EvaluationBegins();
   // Of a trial; see the quantity future_sensitivity.
   void FutureSensitivity(double share, double rounding);
 

@@ -38,6 +38,7 @@ class Readme(EndToEnd):
         (self.folder / "train.py").write_text(source)
         (self.folder / "build").symlink_to(BUILD)
         shutil.copy(SOURCE / "fixtures" / "digits.h5", self.folder)
+        (self.folder / "reference").symlink_to(SOURCE / "reference")
         shutil.copy(BUILD / "tests" / "plugins" / "libhealthy.so", self.folder / "libnet.so")
         programs = self.folder / "programs"
         programs.mkdir()
