@@ -64,8 +64,8 @@ TEST_F(Checkpoints, InsideAWindowComeAfterTheStepBeforeIt) {
   Write(5, 2);
   Write(5);
   Write(5, 11);
-  EXPECT_THAT(Names(), ElementsAre("step-000000005", "step-000000005-micro-2",
-                                   "step-000000005-micro-11"));
+  EXPECT_THAT(Names(),
+              ElementsAre("step-000000005", "step-000000005-micro-2", "step-000000005-micro-11"));
 }
 
 TEST_F(Checkpoints, OfOnePlaceTakeEachOthersPlace) {
@@ -78,8 +78,8 @@ TEST_F(Checkpoints, OfOnePlaceTakeEachOthersPlace) {
 TEST_F(Checkpoints, KeepTheNewestAndTheBest) {
   for (const int64_t step : {1, 2, 3, 4, 5}) Write(step);
   folder_.Prune(2, {1, 3, 17});
-  EXPECT_THAT(Names(), ElementsAre("step-000000001", "step-000000003", "step-000000004",
-                                   "step-000000005"));
+  EXPECT_THAT(Names(),
+              ElementsAre("step-000000001", "step-000000003", "step-000000004", "step-000000005"));
   EXPECT_EQ(NamesIn(path_).size(), 4u) << "something was left behind";
 }
 
@@ -102,8 +102,8 @@ TEST_F(Checkpoints, WithAnyFlippedBitAreRefusedByName) {
       Overwrite(newest + file, flipped);
       const std::string refusal = RefusalOf();
       // White space of the manifest carries nothing.
-      const bool is_blank = std::string(file) == "/manifest.json" &&
-                            (bytes[i] == ' ' || bytes[i] == '\n');
+      const bool is_blank =
+          std::string(file) == "/manifest.json" && (bytes[i] == ' ' || bytes[i] == '\n');
       if (is_blank && refusal == "accepted") continue;
       EXPECT_THAT(refusal, HasSubstr(newest)) << file << " byte " << i;
       EXPECT_THAT(refusal, HasSubstr("step-000000003, is untouched")) << file << " byte " << i;

@@ -9,8 +9,8 @@
 #include <cmath>
 #include <set>
 
-#include "reference/training/experiments.h"
 #include "reference/recipe/rejection.h"
+#include "reference/training/experiments.h"
 #include "tests/reference/runs.h"
 
 namespace dlcheck::reference {

@@ -77,9 +77,8 @@ TEST(Train, TellsTheObserverEverythingInOrder) {
   RunPlan(plan, observer);
   EXPECT_THAT(
       told, ElementsAre("seeded", "model", "optimizer", "evaluation", "evaluated", "training",
-                                "cleared", "batch", "loss", "before_step", "after_step", "cleared",
-                                "batch", "loss", "before_step", "after_step", "evaluation",
-                                "evaluated"));
+                        "cleared", "batch", "loss", "before_step", "after_step", "cleared", "batch",
+                        "loss", "before_step", "after_step", "evaluation", "evaluated"));
   EXPECT_EQ(evaluated_rows, 2 * 360);
 }
 

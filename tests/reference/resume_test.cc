@@ -124,7 +124,7 @@ std::optional<Whole> Interrupted(
   plan.recipe.stop_after = micro_batches;
   const Quiet quiet;
   if (RunPlan(plan, {}).ended == Ended::kAllSteps) {
-      return std::nullopt;
+    return std::nullopt;
   }
   plan.recipe.stop_after = 0;
   plan.recipe.resume = true;
@@ -146,7 +146,8 @@ void ExpectResumesEverywhere(const std::string& model) {
         << model << ", after micro-batch " << interruptions;
     EXPECT_EQ(whole.log, parts->log) << model << ", after micro-batch " << interruptions;
   }
-  EXPECT_GE(interruptions, 2 * kSteps) << "each step was to be interrupted, and inside its window too";
+  EXPECT_GE(interruptions, 2 * kSteps)
+      << "each step was to be interrupted, and inside its window too";
 }
 
 TEST(Resume, OfAnMlpIsExactAtEveryMicroBatch) { ExpectResumesEverywhere("mlp"); }
@@ -155,8 +156,8 @@ TEST(Resume, OfAGptIsExactAtEveryMicroBatch) { ExpectResumesEverywhere("gpt"); }
 // The mutations of G24: each part of the state that is forgotten shows.
 TEST(Resume, IsNotExactIfAnyPartIsForgotten) {
   const Whole whole = Uninterrupted("mlp");
-  for (const char* part : {"model", "optimizer", "scaler", "average", "random", "counters",
-                           "metrics", "gradients"}) {
+  for (const char* part :
+       {"model", "optimizer", "scaler", "average", "random", "counters", "metrics", "gradients"}) {
     // Inside a window, where all parts hold something.
     const auto forget = [&](Plan& plan) { plan.deviations.forgotten = {part}; };
     try {
@@ -181,7 +182,7 @@ TEST(Resume, IsRefusedWithAnotherRecipe) {
       Interrupted("mlp", 7, [&](Plan& plan) { change.second(plan.recipe); });
       ADD_FAILURE() << change.first << " was taken";
     } catch (const InputRejected& rejected) {
-          EXPECT_THAT(rejected.what(), testing::HasSubstr("is of another recipe: " + change.first));
+      EXPECT_THAT(rejected.what(), testing::HasSubstr("is of another recipe: " + change.first));
     }
   }
 }

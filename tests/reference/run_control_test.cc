@@ -1,0 +1,190 @@
+// When a run stops, which checkpoints it keeps, what it logs and how much memory it says it took.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "reference/checkpoint/checkpoint_folder.h"
+#include "reference/checkpoint/durable_file.h"
+#include "reference/training/memory_report.h"
+#include "reference/training/metrics.h"
+#include "tests/reference/runs.h"
+
+namespace dlcheck::reference {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+MetricTable TableOf(const std::vector<double>& losses) {
+  MetricTable table;
+  for (const double loss : losses) {
+    table.push_back({static_cast<int64_t>(10 * table.size()), loss, 0});
+  }
+  return table;
+}
+
+bool Stops(const std::vector<double>& losses, Patience::Rule rule, int64_t evaluations = 2,
+           double min_delta = 0) {
+  return StopsEarly(TableOf(losses), {evaluations, min_delta, rule});
+}
+
+TEST(Patience, StopsWhenTheMissesReachItOrOneLaterByTheOtherRule) {
+  constexpr auto kReached = Patience::Rule::kReached, kExceeded = Patience::Rule::kExceeded;
+  EXPECT_FALSE(Stops({1, 2}, kReached));
+  EXPECT_TRUE(Stops({1, 2, 2}, kReached));
+  EXPECT_FALSE(Stops({1, 2, 2}, kExceeded));
+  EXPECT_TRUE(Stops({1, 2, 2, 2}, kExceeded));
+  EXPECT_FALSE(Stops({1, 2, 0.9, 2}, kReached)) << "an improvement ends the misses in a row";
+  EXPECT_FALSE(Stops({1, 2, 2, 2}, kReached, 0)) << "no patience is no early stop";
+}
+
+TEST(Patience, CountsOnlyWhatImprovesByMoreThanMinDelta) {
+  constexpr auto kReached = Patience::Rule::kReached;
+  EXPECT_TRUE(Stops({1, 0.9, 0.8}, kReached, 2, 0.25));
+  EXPECT_FALSE(Stops({1, 0.9, 0.7}, kReached, 2, 0.25));
+  EXPECT_TRUE(Stops({1, 0.75, 0.75}, kReached, 2, 0.25)) << "exactly min_delta is no improvement";
+}
+
+TEST(Patience, TakesALossThatIsNotFiniteAsTheEndOrAsAMiss) {
+  EXPECT_TRUE(Stops({1, kNan}, Patience::Rule::kReached));
+  EXPECT_FALSE(Stops({1, kNan}, Patience::Rule::kExceeded));
+  EXPECT_TRUE(Stops({1, kNan, kNan, kNan}, Patience::Rule::kExceeded));
+}
+
+TEST(Selection, TakesTheEarliestOfTheLowestAndNeverANan) {
+  EXPECT_EQ(BestStep(TableOf({3, 1, 2, 1}), 1), 10);
+  EXPECT_EQ(BestStep(TableOf({kNan, 2, kNan}), 1), 10);
+  EXPECT_EQ(BestStep(TableOf({kNan}), 1), std::nullopt);
+  EXPECT_EQ(BestStep({}, 1), std::nullopt);
+  EXPECT_THAT(BestSteps(TableOf({3, 1, kNan, 2, 1}), 3), ElementsAre(10, 40, 30));
+  EXPECT_THAT(BestSteps(TableOf({3}), 0), IsEmpty());
+}
+
+TEST(Selection, TakesTheLowestMeanOfAWindowByItsEnd) {
+  EXPECT_EQ(BestStep(TableOf({1, 9, 3, 3, 4}), 2), 30);
+  EXPECT_EQ(BestStep(TableOf({1, kNan, 3, 3}), 3), std::nullopt);
+}
+
+Plan PlanIn(const std::string& folder) {
+  Plan plan = DigitsPlan();
+  plan.recipe.steps = 40;
+  plan.recipe.evaluate_every = 5;
+  plan.recipe.evaluate_samples = 64;
+  plan.recipe.checkpoints = testing::TempDir() + "/" + folder;
+  for (const std::string& name : NamesIn(plan.recipe.checkpoints)) {
+    RemoveFolder(plan.recipe.checkpoints + "/" + name);
+  }
+  return plan;
+}
+
+std::vector<int64_t> StepsIn(const Plan& plan) {
+  std::vector<int64_t> steps;
+  for (const auto& place : CheckpointFolder(plan.recipe.checkpoints).List()) {
+    steps.push_back(place.step);
+  }
+  return steps;
+}
+
+TEST(Run, StopsEarlyOnceItNoLongerImproves) {
+  Plan plan = PlanIn("patience");
+  plan.recipe.lr = 1e-9;  // no two evaluations differ by the delta
+  plan.recipe.patience = 3;
+  plan.recipe.min_delta = 0.01;
+  const Outcome outcome = RunPlan(plan, {});
+  EXPECT_EQ(outcome.ended, Ended::kPatience);
+  EXPECT_EQ(outcome.counters.step, 15);
+  EXPECT_THAT(StepsIn(plan), ElementsAre(15));
+}
+
+TEST(Run, KeepsTheLastAndTheBestCheckpoints) {
+  Plan plan = PlanIn("kept");
+  plan.recipe.checkpoint_every = 5;
+  plan.recipe.keep_last = 2;
+  plan.recipe.keep_best = 2;
+  // Diverges in its second half, so that the best are not the last.
+  plan.loss = [](int64_t step, const torch::Tensor& loss) { return step < 20 ? loss : -loss; };
+  const Outcome outcome = RunPlan(plan, {});
+  std::vector<int64_t> wanted = BestSteps(outcome.counters.metrics, 2);
+  EXPECT_LT(wanted.front(), 35);
+  wanted.insert(wanted.end(), {35, 40});
+  std::sort(wanted.begin(), wanted.end());
+  EXPECT_EQ(StepsIn(plan), wanted);
+}
+
+TEST(Run, LeavesOutAndCountsStepsThatAreNotFinite) {
+  Plan plan = PlanIn("skipped");
+  plan.recipe.nonfinite = "skip";
+  plan.recipe.ema_decay = 0.9;
+  plan.recipe.schedule = "linear";
+  plan.loss = [](int64_t step, const torch::Tensor& loss) {
+    return step == 7 || step == 8 ? loss * kNan : loss;
+  };
+  std::vector<bool> taken;
+  Observer observer;
+  observer.after_step = [&](bool step_taken) { taken.push_back(step_taken); };
+  const Outcome outcome = RunPlan(plan, observer);
+  EXPECT_EQ(outcome.counters.skipped, 2);
+  EXPECT_EQ(outcome.counters.updates, 38);
+  EXPECT_FALSE(taken[7] || taken[8]);
+  EXPECT_TRUE(taken[6] && taken[9]);
+  for (const torch::Tensor& weight : WeightsOf(outcome)) {
+    EXPECT_TRUE(weight.isfinite().all().item<bool>());
+  }
+}
+
+TEST(Run, LogsALineForEverySoManyStepsAndEveryEvaluation) {
+  Plan plan = PlanIn("logged");
+  plan.recipe.log = testing::TempDir() + "/log.jsonl";
+  plan.recipe.log_every = 10;
+  plan.recipe.clip = "norm";
+  RunPlan(plan, {});
+  std::ifstream file(plan.recipe.log);
+  std::vector<int64_t> steps, evaluations;
+  for (std::string line; std::getline(file, line);) {
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_TRUE(json["seconds"].is_number());
+    (json.contains("val_loss") ? evaluations : steps).push_back(json["step"]);
+    if (json.contains("val_loss")) continue;
+    EXPECT_GT(json["loss"], 0);
+    EXPECT_GT(json["gradient_norm"], 0);
+    EXPECT_EQ(json["rates"].size(), 2u);
+  }
+  EXPECT_THAT(steps, ElementsAre(0, 10, 20, 30));
+  EXPECT_THAT(evaluations, ElementsAre(0, 5, 10, 15, 20, 25, 30, 35, 40));
+}
+
+TEST(MemoryReport, CountsWhatIsHeldAtOnce) {
+  const MemoryReport report;
+  for (int i = 0; i < 3; ++i) torch::zeros({256, 1024});
+  EXPECT_GE(report.peak_bytes(), int64_t{1} << 20);
+  EXPECT_LT(report.peak_bytes(), int64_t{2} << 20);
+  const torch::Tensor one = torch::zeros({256, 1024}), other = torch::zeros({256, 1024});
+  EXPECT_GE(report.peak_bytes(), int64_t{2} << 20);
+}
+
+int64_t PeakOf(bool recomputes) {
+  Plan plan = DigitsPlan();
+  plan.recipe.data = DLCHECK_BINARY_DIR "/share/dlcheck/fixtures/text.h5";
+  plan.recipe.model = "gpt";
+  plan.recipe.steps = 2;
+  plan.recipe.evaluate_samples = 1;
+  plan.recipe.depth = 6;
+  plan.recipe.width = 64;
+  plan.recipe.batch_size = 16;
+  plan.recipe.activation_checkpointing = recomputes;
+  const MemoryReport report;
+  RunPlan(plan, {});
+  return report.peak_bytes();
+}
+
+TEST(MemoryReport, IsLowerByHalfWithActivationCheckpoints) {
+  EXPECT_LT(2 * PeakOf(true), PeakOf(false));
+}
+
+}  // namespace
+}  // namespace dlcheck::reference
