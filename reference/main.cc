@@ -57,6 +57,7 @@ void RunFirstPart(Plan plan, int64_t steps) {
   }
 }
 
+// The exit status; or, negative, the signal that ended the run.
 int Run(const CommandLine& line, const std::optional<Request>& request, const Observer& observer) {
   if (line.exit_status) return *line.exit_status;
   if (line.list_faults) {
@@ -76,12 +77,10 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
     plan.recipe.resume = true;
   }
   const Outcome outcome = RunPlan(plan, observer);
-  // What came is what ends the process, so that whoever started it sees why.
-  if (outcome.ended == Ended::kSignal) std::raise(StopSignal::Came());
-  return 0;
+  return outcome.ended == Ended::kSignal ? -StopSignal::Came() : 0;
 }
 
-int Main(int count, const char* const* arguments) {
+int WatchedRun(int count, const char* const* arguments) {
   const std::optional<Request> request = RequestFromEnvironment();
   Probe probe({.capabilities = "plain same_seed one_batch reference blind resumed trials"});
   const Observer observer = ObserverFor(probe);
@@ -98,6 +97,14 @@ int Main(int count, const char* const* arguments) {
   } catch (const std::exception& error) {
     return Fail(error.what(), 1);
   }
+}
+
+int Main(int count, const char* const* arguments) {
+  const int status = WatchedRun(count, arguments);
+  // What came is what ends the process, so that whoever started it sees why; the records are
+  // closed.
+  if (status < 0) std::raise(-status);
+  return status;
 }
 
 }  // namespace

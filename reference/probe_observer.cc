@@ -105,6 +105,7 @@ void ObserveSteps(Probe& probe, Observer& observer) {
   observer.scheduled = [&](const std::vector<double>& rates) { probe.Scheduled(rates); };
   observer.before_step = [&] { probe.BeforeStep(); };
   observer.after_step = [&](bool taken) { probe.AfterStep(0, kNowhere, taken); };
+  observer.wants_averaged = [&] { return probe.Sampled(); };
   observer.averaged = [&](double distance, double moved) { probe.Averaged(distance, moved); };
 }
 
@@ -115,7 +116,11 @@ void ObserveEvaluations(Probe& probe, Observer& observer) {
     probe.EvaluationOutputs(flat, flat_targets);
   };
   observer.evaluated = [&](double loss, int64_t samples) { probe.Evaluated(loss, samples); };
-  observer.saved = [&](const std::string& file, const NamedTensors& state) {
+  // Reading back takes as long as writing did, so it is not done for every checkpoint of a long
+  // run.
+  constexpr int kFirstSaves = 8;
+  observer.saved = [&, saves = 0](const std::string& file, const NamedTensors& state) mutable {
+    if (++saves > kFirstSaves && !probe.Sampled()) return probe.Saved(file);
     probe.Saved(file, state, ReadBack(file));
   };
   observer.future_sensitivity = [&](double share, double rounding) {

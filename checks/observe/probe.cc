@@ -146,6 +146,10 @@ void Probe::Tied(std::string_view one, std::string_view other) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.models().Tie(one, other); });
 }
 
+bool Probe::Sampled() const {
+  return recorder_ != nullptr && !recorder_->quiet() && recorder_->clock().sampled();
+}
+
 bool Probe::WantsState() const {
   return recorder_ != nullptr && !recorder_->quiet() && recorder_->clock().takes_digest();
 }

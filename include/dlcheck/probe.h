@@ -71,6 +71,9 @@ class Probe {
 
   // True in a program started by `dlcheck run`.
   bool active() const { return recorder_ != nullptr; }
+  // True while the step under way is one of those that are recorded in full: for what costs the
+  // program something to work out.
+  bool Sampled() const;
 
   // A model to watch; the first is model 0.
   void Watch(torch::nn::Module& model);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <string_view>
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/sha256.h"
@@ -12,8 +13,8 @@ namespace dlcheck::reference {
 namespace {
 
 constexpr char kManifestFile[] = "manifest.json";
-constexpr char kUnfinished[] = ".unfinished";
-constexpr char kRemoved[] = ".removed";
+constexpr std::string_view kUnfinished = ".unfinished";
+constexpr std::string_view kRemoved = ".removed";
 
 std::string NameOf(const Manifest& manifest) {
   char name[64];
@@ -22,19 +23,37 @@ std::string NameOf(const Manifest& manifest) {
                              : name + std::string("-micro-") + std::to_string(manifest.micro);
 }
 
+bool IsNumber(std::string_view text) {
+  return !text.empty() && text.size() <= 18 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Exactly what NameOf gives, so that nothing else in the folder is ever taken for a checkpoint.
 std::optional<CheckpointFolder::Place> PlaceOf(const std::string& name) {
-  long long step = 0, micro = 0;
-  int read = 0;
-  if (std::sscanf(name.c_str(), "step-%9lld%n", &step, &read) != 1) return std::nullopt;
-  const std::string rest = name.substr(static_cast<size_t>(read));
-  if (!rest.empty()) {
-    int end = 0;
-    if (std::sscanf(rest.c_str(), "-micro-%lld%n", &micro, &end) != 1 ||
-        static_cast<size_t>(end) != rest.size()) {
-      return std::nullopt;
-    }
+  constexpr std::string_view kStep = "step-", kMicro = "-micro-";
+  if (name.rfind(kStep, 0) != 0) return std::nullopt;
+  const size_t cut = name.find(kMicro);
+  const std::string step = name.substr(kStep.size(), cut - kStep.size());
+  const std::string micro = cut == std::string::npos ? "0" : name.substr(cut + kMicro.size());
+  if (!IsNumber(step) || !IsNumber(micro)) return std::nullopt;
+  CheckpointFolder::Place place{std::stoll(step), std::stoll(micro), name};
+  Manifest manifest;
+  manifest.step = place.step;
+  manifest.micro = place.micro;
+  return NameOf(manifest) == name ? std::optional(place) : std::nullopt;
+}
+
+bool EndsIn(const std::string& name, std::string_view ending) {
+  return name.size() > ending.size() &&
+         name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+// Whether a process that was killed left this behind.
+bool IsLeftover(const std::string& name) {
+  for (const std::string_view ending : {kUnfinished, kRemoved}) {
+    if (EndsIn(name, ending) && PlaceOf(name.substr(0, name.size() - ending.size()))) return true;
   }
-  return CheckpointFolder::Place{step, micro, name};
+  return false;
 }
 
 }  // namespace
@@ -52,26 +71,31 @@ std::vector<CheckpointFolder::Place> CheckpointFolder::List() const {
 std::string CheckpointFolder::Write(Manifest manifest, const NamedTensors& state) const {
   const std::string name = NameOf(manifest);
   const std::string final_path = path_ + "/" + name;
-  const std::string unfinished = final_path + kUnfinished;
+  const std::string unfinished = final_path + std::string(kUnfinished);
   MakeFolders(path_);
   RemoveFolder(unfinished);  // of a process that was killed
   const std::string bytes = TensorFileBytes(state);
   manifest.files = {{kStateFile, {bytes.size(), Sha256(bytes)}}};
-  MakeFolder(unfinished);
-  WriteDurably(unfinished + "/" + kStateFile, bytes);
-  WriteDurably(unfinished + "/" + kManifestFile, ManifestText(manifest));
-  SyncFolder(unfinished);
-  if (Exists(final_path)) {
-    Exchange(unfinished, final_path);  // so that at no moment there is none
-  } else {
-    Rename(unfinished, final_path);
+  try {
+    MakeFolder(unfinished);
+    WriteDurably(unfinished + "/" + kStateFile, bytes);
+    WriteDurably(unfinished + "/" + kManifestFile, ManifestText(manifest));
+    SyncFolder(unfinished);
+    if (Exists(final_path)) {
+      Exchange(unfinished, final_path);  // so that at no moment there is none
+    } else {
+      Rename(unfinished, final_path);
+    }
+    SyncFolder(path_);
+  } catch (const SavingFailed&) {
+    RemoveFolder(unfinished);  // a full disk needs the room
+    throw;
   }
-  SyncFolder(path_);
   RemoveFolder(unfinished);
   return final_path;
 }
 
-CheckpointFolder::Loaded CheckpointFolder::Load(const Place& place, const Recipe& recipe) const {
+CheckpointFolder::Loaded CheckpointFolder::Load(const Place& place, const Deciding& recipe) const {
   Loaded loaded;
   loaded.path = path_ + "/" + place.name;
   loaded.manifest = ReadManifest(loaded.path + "/" + kManifestFile);
@@ -94,7 +118,7 @@ CheckpointFolder::Loaded CheckpointFolder::Load(const Place& place, const Recipe
   return loaded;
 }
 
-std::optional<CheckpointFolder::Loaded> CheckpointFolder::Newest(const Recipe& recipe) const {
+std::optional<CheckpointFolder::Loaded> CheckpointFolder::Newest(const Deciding& recipe) const {
   const std::vector<Place> places = List();
   if (places.empty()) return std::nullopt;
   try {
@@ -102,25 +126,29 @@ std::optional<CheckpointFolder::Loaded> CheckpointFolder::Newest(const Recipe& r
   } catch (const InputRejected& rejected) {
     if (places.size() == 1) throw;
     throw InputRejected(rejected.file, rejected.cause + "; the one before it, " +
-                                           places[places.size() - 2].name + ", is untouched");
+                                           places[places.size() - 2].name +
+                                           ", is untouched: remove this one to go on from that");
   }
 }
 
 // Renamed first, so that a checkpoint that is half removed does not look complete.
 void CheckpointFolder::Remove(const std::string& name) const {
-  const std::string path = path_ + "/" + name, going = path + kRemoved;
+  const std::string path = path_ + "/" + name, going = path + std::string(kRemoved);
   RemoveFolder(going);
   if (std::rename(path.c_str(), going.c_str()) == 0) RemoveFolder(going);
 }
 
 void CheckpointFolder::Prune(int64_t last, const std::vector<int64_t>& kept) const {
+  for (const std::string& name : NamesIn(path_)) {
+    if (IsLeftover(name)) RemoveFolder(path_ + "/" + name);
+  }
   const std::vector<Place> places = List();
   const std::set<int64_t> best(kept.begin(), kept.end());
   const auto count = static_cast<int64_t>(places.size());
   for (int64_t i = 0; i < count - last; ++i) {
     const Place& place = places[static_cast<size_t>(i)];
-    if (place.micro == 0 && best.count(place.step) > 0) continue;
-    Remove(place.name);
+    const bool is_best = place.micro == 0 && best.count(place.step) > 0;
+    if (!is_best && Exists(path_ + "/" + place.name + "/" + kManifestFile)) Remove(place.name);
   }
 }
 

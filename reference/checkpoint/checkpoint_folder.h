@@ -36,21 +36,22 @@ class CheckpointFolder {
   // Errors: SavingFailed; then what was there is untouched.
   std::string Write(Manifest manifest, const NamedTensors& state) const;
 
-  // The newest checkpoint that is of this recipe, with all its bytes checked. Errors: InputRejected
-  // if the newest is broken or of another recipe; none is passed over in silence.
+  // The newest checkpoint, with all its bytes checked. Errors: InputRejected if the newest is
+  // broken or its recipe is not `recipe`; none is passed over in silence.
   struct Loaded {
     std::string path;
     Manifest manifest;
     std::map<std::string, torch::Tensor> state;
   };
-  std::optional<Loaded> Newest(const Recipe& recipe) const;
+  using Deciding = std::map<std::string, std::string>;
+  std::optional<Loaded> Newest(const Deciding& recipe) const;
 
   // Removes all but the newest `last` and those of the steps `kept`. Never fails: what cannot be
   // removed stays.
   void Prune(int64_t last, const std::vector<int64_t>& kept) const;
 
  private:
-  Loaded Load(const Place& place, const Recipe& recipe) const;
+  Loaded Load(const Place& place, const Deciding& recipe) const;
   void Remove(const std::string& name) const;
 
   std::string path_;

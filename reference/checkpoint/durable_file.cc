@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -106,13 +107,29 @@ std::vector<std::string> NamesIn(const std::string& path) {
   return names;
 }
 
+// Opened without following links, so that the files of another folder are never reached.
 void RemoveFolder(const std::string& path) {
-  DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return;
-  while (const dirent* entry = readdir(folder)) unlinkat(dirfd(folder), entry->d_name, 0);
+  const int number = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR* folder = number < 0 ? nullptr : fdopendir(number);
+  if (folder == nullptr) {
+    unlink(path.c_str());  // a link, or a file in the way; a folder stays
+    return;
+  }
+  while (const dirent* entry = readdir(folder)) unlinkat(number, entry->d_name, 0);
   closedir(folder);
   rmdir(path.c_str());
 }
+
+FolderLock::FolderLock(const std::string& path)
+    : number_(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (number_ < 0) Fail("open", path);
+  if (flock(number_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    close(number_);
+    throw SavingFailed("'" + path + "' is in use by another run");
+  }
+}
+
+FolderLock::~FolderLock() { close(number_); }
 
 std::string ReadWhole(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

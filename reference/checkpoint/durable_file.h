@@ -35,8 +35,21 @@ bool Exists(const std::string& path);
 // POSIX, because LibTorch brings parts of std::filesystem of its own that crash in ours.
 std::vector<std::string> NamesIn(const std::string& path);
 
-// Removes a folder with its files, as far as that is possible.
+// Removes a folder with its files, as far as that is possible; of a link, the link alone.
 void RemoveFolder(const std::string& path);
+
+// Keeps other runs out of a folder for as long as this lives; where the file system knows no locks
+// it does nothing. Errors: SavingFailed if another has it, or it cannot be opened.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::string& path);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int number_;
+};
 
 // The bytes of a file. Errors: InputRejected.
 std::string ReadWhole(const std::string& path);

@@ -14,13 +14,14 @@ using Json = nlohmann::json;
 
 constexpr char kFormat[] = "dlcheck checkpoint 1";
 
-// Keys that change nothing of what a step does.
+// Keys that change nothing of what a step does, or, as the path of the data, are told apart
+// otherwise.
 const std::set<std::string>& FreeKeys() {
   static const std::set<std::string> keys = {
-      "steps",      "horizon",     "prefetch-threads", "read-limit-mib",
-      "stop-after", "checkpoints", "report-memory",    "checkpoint-every",
-      "keep-last",  "keep-best",   "resume",           "select-window",
-      "save",       "log",         "log-every",        "fault"};
+      "data",       "steps",       "horizon",       "prefetch-threads",
+      "stop-after", "checkpoints", "report-memory", "checkpoint-every",
+      "keep-last",  "keep-best",   "resume",        "select-window",
+      "save",       "log",         "log-every",     "fault"};
   return keys;
 }
 
@@ -43,9 +44,11 @@ Manifest Parsed(const Json& json) {
 }  // namespace
 
 std::map<std::string, std::string> DecidingKeys(const Recipe& recipe) {
+  Recipe used = recipe;
+  used.lr = LearningRate(recipe);  // whether it was said or not
   std::map<std::string, std::string> keys;
   for (const Key& key : Keys()) {
-    if (FreeKeys().count(key.name) == 0) keys[key.name] = Spelled(recipe, key);
+    if (FreeKeys().count(key.name) == 0) keys[key.name] = Spelled(used, key);
   }
   if (recipe.schedule != "constant" && recipe.schedule != "step") {
     keys["horizon"] = std::to_string(recipe.horizon == 0 ? recipe.steps : recipe.horizon);
@@ -82,8 +85,8 @@ Manifest ReadManifest(const std::string& path) {
   }
 }
 
-void RefuseOtherRecipe(const std::string& path, const Manifest& manifest, const Recipe& recipe) {
-  const auto wanted = DecidingKeys(recipe);
+void RefuseOtherRecipe(const std::string& path, const Manifest& manifest,
+                       const std::map<std::string, std::string>& wanted) {
   for (const auto& [name, value] : wanted) {
     const auto found = manifest.recipe.find(name);
     const std::string saved = found == manifest.recipe.end() ? "" : found->second;

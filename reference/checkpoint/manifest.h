@@ -22,7 +22,7 @@ struct Manifest {
 };
 
 // The keys whose values a resumed run must share with the one that it goes on from. Steps count
-// only where the schedule is spread over them.
+// only where the schedule is spread over them. The path of the data is not among them: files move.
 std::map<std::string, std::string> DecidingKeys(const Recipe& recipe);
 
 std::string ManifestText(const Manifest& manifest);
@@ -30,7 +30,9 @@ std::string ManifestText(const Manifest& manifest);
 // Errors: InputRejected with `path`.
 Manifest ReadManifest(const std::string& path);
 
-// Errors: InputRejected with `path` that names the first key that differs, and both values.
-void RefuseOtherRecipe(const std::string& path, const Manifest& manifest, const Recipe& recipe);
+// Errors: InputRejected with `path` that names the first key of `wanted` that differs, and both
+// values.
+void RefuseOtherRecipe(const std::string& path, const Manifest& manifest,
+                       const std::map<std::string, std::string>& wanted);
 
 }  // namespace dlcheck::reference

@@ -23,11 +23,23 @@ void NeedSense(const Batches::Options& options) {
   }
 }
 
+uint64_t StreamOf(uint64_t seed, int64_t epoch) {
+  return SplitMix64(SplitMix64(seed) + static_cast<uint64_t>(epoch));
+}
+
+// Shuffles `order` from `begin` on.
+void Shuffle(uint64_t stream, std::vector<int64_t>& order, size_t begin) {
+  for (size_t i = order.size() - begin; i > 1; --i) {
+    std::swap(order[begin + i - 1], order[begin + SplitMix64(stream + i) % i]);
+  }
+}
+
 }  // namespace
 
 Batches::Batches(std::shared_ptr<const Source> source, const Options& options)
     : source_(std::move(source)), options_(options) {
   NeedSense(options);
+  window_ends_ = source_->WindowEnds();
   const int64_t rows = source_->rows();
   const int64_t global = options.batch_size * options.world;
   const bool keeps_rest = options.keep_last && rows % global >= options.world;
@@ -70,7 +82,9 @@ std::shared_ptr<const Batches::Order> Batches::OrderOf(int64_t epoch) const {
   const std::lock_guard lock(mutex_);
   if (order_ == nullptr || (options_.shuffle && epoch != epoch_)) {
     Order order(static_cast<size_t>(source_->rows()));
-    if (options_.shuffle) {
+    if (options_.shuffle && !window_ends_.empty()) {
+      order = WindowedOrder(window_ends_, options_.seed, epoch);
+    } else if (options_.shuffle) {
       order = EpochOrder(source_->rows(), options_.seed, epoch);
     } else {
       std::iota(order.begin(), order.end(), int64_t{0});
@@ -84,9 +98,25 @@ std::shared_ptr<const Batches::Order> Batches::OrderOf(int64_t epoch) const {
 std::vector<int64_t> EpochOrder(int64_t rows, uint64_t seed, int64_t epoch) {
   std::vector<int64_t> order(static_cast<size_t>(rows));
   std::iota(order.begin(), order.end(), int64_t{0});
-  const uint64_t stream = SplitMix64(SplitMix64(seed) + static_cast<uint64_t>(epoch));
-  for (size_t i = order.size(); i > 1; --i) {
-    std::swap(order[i - 1], order[SplitMix64(stream + i) % i]);
+  Shuffle(StreamOf(seed, epoch), order, 0);
+  return order;
+}
+
+std::vector<int64_t> WindowedOrder(const std::vector<int64_t>& window_ends, uint64_t seed,
+                                   int64_t epoch) {
+  const std::vector<int64_t> windows =
+      EpochOrder(static_cast<int64_t>(window_ends.size()), seed, epoch);
+  const uint64_t groups = SplitMix64(StreamOf(seed, epoch));
+  std::vector<int64_t> order;
+  for (size_t i = 0; i < windows.size();) {
+    const size_t begin = order.size();
+    const size_t group_end = std::min(i + static_cast<size_t>(kWindowsTogether), windows.size());
+    for (; i < group_end; ++i) {
+      const auto window = static_cast<size_t>(windows[i]);
+      const int64_t first = window == 0 ? 0 : window_ends[window - 1];
+      for (int64_t row = first; row < window_ends[window]; ++row) order.push_back(row);
+    }
+    Shuffle(SplitMix64(groups + i), order, begin);
   }
   return order;
 }

@@ -1,8 +1,9 @@
 // Batches that depend on nothing but (seed, epoch, step, rank, world): the same step gives the same
 // batch whatever was taken before, so the cursor of a run is its step alone.
 //
-// An epoch is one order of all rows, cut into micro-batches; `accumulate` of them are the window of
-// one optimizer step. Letters: N rows of the source.
+// An epoch is one order of all rows, random or, for a source that is read by windows, quasi-random.
+// It is cut into micro-batches; `accumulate` of them are the window of one optimizer step. Letters:
+// N rows of the source.
 #pragma once
 
 #include <cstdint>
@@ -64,6 +65,7 @@ class Batches {
   int64_t used_rows_;  // of an epoch, by all ranks
   int64_t micros_an_epoch_;
   int64_t steps_an_epoch_;
+  std::vector<int64_t> window_ends_;  // of the source
 
   mutable std::mutex mutex_;
   mutable int64_t epoch_ = -1;  // that order_ is of
@@ -72,5 +74,10 @@ class Batches {
 
 // A random order of `rows` rows. Fisher and Yates's shuffle over splitmix64.
 std::vector<int64_t> EpochOrder(int64_t rows, uint64_t seed, int64_t epoch);
+
+// A quasi-random one for rows that are read by windows, as of Source::WindowEnds: the windows in a
+// random order, and the rows of each kWindowsTogether of them in a random order among themselves.
+std::vector<int64_t> WindowedOrder(const std::vector<int64_t>& window_ends, uint64_t seed,
+                                   int64_t epoch);
 
 }  // namespace dlcheck::reference

@@ -1,60 +1,118 @@
 #include "reference/data/dataset.h"
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <numeric>
+#include <utility>
 
 #include "fixtures/read_fixture.h"
+#include "fixtures/sample_file.h"
+#include "reference/data/samples.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {
 
 constexpr int64_t kRowsAtOnce = 1024;
+constexpr size_t kPartBytes = size_t{1} << 20;
 
-torch::ScalarType ScalarTypeOf(ElementType type) {
-  switch (type) {
-    case ElementType::kUint8:
-      return torch::kUInt8;
-    case ElementType::kUint16:
-      return torch::kUInt16;
-    case ElementType::kInt32:
-      return torch::kInt32;
-    case ElementType::kUint32:
-      return torch::kUInt32;
-    case ElementType::kInt64:
-      return torch::kInt64;
-    case ElementType::kUint64:
-      return torch::kUInt64;
-    case ElementType::kFloat32:
-      return torch::kFloat32;
-    case ElementType::kFloat64:
-      return torch::kFloat64;
-  }
-  throw UsageError("an element type that this version does not know");
+std::vector<int64_t> ShapeOf(const Fixture& fixture, int64_t rows) {
+  std::vector<int64_t> shape = {rows};
+  shape.insert(shape.end(), fixture.sample_shape.begin(), fixture.sample_shape.end());
+  return shape;
 }
 
-Batch Rows(const TensorSource& from, const std::vector<uint32_t>& rows) {
-  return from.Take({rows.begin(), rows.end()});
+Normalisation NormalisationOf(const Fixture& fixture,
+                              const std::optional<Normalisation>& normalisation) {
+  return normalisation.value_or(
+      Normalisation{fixture.statistics.mean, fixture.statistics.standard_deviation});
+}
+
+// In parts, because as doubles the rows may take eight times the room that they take in the file.
+Batch Whole(const Fixture& fixture, const Normalisation& normal,
+            const std::vector<uint32_t>& rows) {
+  const size_t row_bytes = fixture.row_bytes();
+  const auto count = static_cast<int64_t>(rows.size());
+  Batch all{torch::empty(ShapeOf(fixture, count), torch::kFloat32),
+            torch::empty({count}, torch::kInt64)};
+  int64_t* const targets = all.y.mutable_data_ptr<int64_t>();
+  const auto fitting = static_cast<int64_t>(kPartBytes / row_bytes);
+  const int64_t at_once = std::clamp<int64_t>(fitting, 1, count);
+  std::vector<uint8_t> raw(static_cast<size_t>(at_once) * row_bytes);
+  for (int64_t first = 0; first < count; first += at_once) {
+    const int64_t last = std::min(first + at_once, count);
+    for (int64_t i = first; i < last; ++i) {
+      const uint32_t row = rows[static_cast<size_t>(i)];
+      std::memcpy(raw.data() + static_cast<size_t>(i - first) * row_bytes,
+                  fixture.x.data() + row * row_bytes, row_bytes);
+      targets[i] = fixture.y[row];
+    }
+    const std::vector<int64_t> shape = ShapeOf(fixture, last - first);
+    all.x.slice(0, first, last)
+        .copy_(Normalised(Doubles(raw.data(), fixture.x_type, shape), normal));
+  }
+  return all;
+}
+
+Dataset LoadWhole(const std::string& path, const std::optional<Normalisation>& normalisation) {
+  const Expected<Fixture> fixture = ReadFixture(path);
+  if (!fixture.ok()) throw InputRejected(path, ReasonOf(fixture.failure(), path));
+  const Normalisation normal = NormalisationOf(*fixture, normalisation);
+  const Batch train = Whole(*fixture, normal, fixture->splits.train);
+  const Batch val = Whole(*fixture, normal, fixture->splits.val);
+  return {fixture->sample_shape, fixture->classes(), std::make_shared<TensorSource>(train),
+          std::make_shared<TensorSource>(val), train.x.mean(0, /*keepdim=*/true)};
+}
+
+// The mean over the training rows of a file that passes by in pieces.
+class PassingMean {
+ public:
+  void Add(const Fixture& known, int64_t first, int64_t count, const uint8_t* rows) {
+    const std::vector<uint32_t>& train = known.splits.train;
+    const auto begin = std::lower_bound(train.begin(), train.end(), first);
+    const auto end = std::lower_bound(begin, train.end(), first + count);
+    if (begin == end) return;
+    const torch::Tensor index = torch::tensor(std::vector<int64_t>(begin, end)) - first;
+    const torch::Tensor piece = Doubles(rows, known.x_type, ShapeOf(known, count));
+    const torch::Tensor sum = piece.index_select(0, index).sum(0, /*keepdim=*/true);
+    sum_ = sum_.defined() ? sum_ + sum : sum;
+  }
+
+  torch::Tensor Result(const Fixture& known, const Normalisation& normal) const {
+    return Normalised(sum_ / static_cast<double>(known.splits.train.size()), normal);
+  }
+
+ private:
+  torch::Tensor sum_;
+};
+
+Dataset LoadInWindows(const std::string& path, const std::optional<Normalisation>& normalisation,
+                      int64_t most_bytes) {
+  PassingMean mean;
+  Expected<SampleFile> opened =
+      SampleFile::Open(path, [&](const Fixture& known, int64_t first, int64_t count,
+                                 const uint8_t* rows) { mean.Add(known, first, count, rows); });
+  if (!opened.ok()) throw InputRejected(path, ReasonOf(opened.failure(), path));
+  const auto file = std::make_shared<const SampleFile>(std::move(*opened));
+  const auto cache = std::make_shared<WindowCache>(most_bytes);
+  const Fixture& known = file->known();
+  const Normalisation normal = NormalisationOf(known, normalisation);
+  const auto source = [&](const std::vector<uint32_t>& rows) {
+    return std::make_shared<const SampleSource>(file, path, rows, normal, cache);
+  };
+  return {known.sample_shape,         known.classes(),
+          source(known.splits.train), source(known.splits.val),
+          mean.Result(known, normal), cache};
 }
 
 }  // namespace
 
-Dataset LoadDataset(const std::string& path, const std::optional<Normalisation>& normalisation) {
-  Expected<Fixture> fixture = ReadFixture(path);
-  if (!fixture.ok()) throw InputRejected(path, ReasonOf(fixture.failure(), path));
-  const Normalisation normal = normalisation.value_or(
-      Normalisation{fixture->statistics.mean, fixture->statistics.standard_deviation});
-  std::vector<int64_t> shape = {fixture->rows()};
-  shape.insert(shape.end(), fixture->sample_shape.begin(), fixture->sample_shape.end());
-  const torch::Tensor raw =
-      torch::from_blob(fixture->x.data(), shape, ScalarTypeOf(fixture->x_type)).to(torch::kFloat64);
-  const TensorSource all({((raw - normal.mean) / normal.deviation).to(torch::kFloat32),
-                          torch::tensor(fixture->y, torch::kInt64)});
-  const Batch train = Rows(all, fixture->splits.train);
-  return {fixture->sample_shape, fixture->classes(), std::make_shared<TensorSource>(train),
-          std::make_shared<TensorSource>(Rows(all, fixture->splits.val)),
-          train.x.mean(0, /*keepdim=*/true)};
+Dataset LoadDataset(const std::string& path, const std::optional<Normalisation>& normalisation,
+                    int64_t most_bytes_at_once) {
+  const bool whole = SampleBytes(path) <= std::min(most_bytes_at_once, kMostWholeBytes);
+  return whole ? LoadWhole(path, normalisation)
+               : LoadInWindows(path, normalisation, most_bytes_at_once);
 }
 
 torch::Tensor CountTargets(const Source& source, int64_t classes) {
@@ -62,7 +120,7 @@ torch::Tensor CountTargets(const Source& source, int64_t classes) {
   for (int64_t first = 0; first < source.rows(); first += kRowsAtOnce) {
     std::vector<int64_t> rows(static_cast<size_t>(std::min(kRowsAtOnce, source.rows() - first)));
     std::iota(rows.begin(), rows.end(), first);
-    counts += source.Take(rows).y.reshape({-1}).bincount({}, classes);
+    counts += source.TakeTargets(rows).reshape({-1}).bincount({}, classes);
   }
   return counts;
 }

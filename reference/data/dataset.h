@@ -11,28 +11,35 @@
 #include <string>
 
 #include "dlcheck/plugin.h"
+#include "reference/data/normalisation.h"
 #include "reference/data/source.h"
+#include "reference/data/window_cache.h"
 
 namespace dlcheck::reference {
-
-// x becomes (x - mean) / deviation.
-struct Normalisation {
-  double mean;
-  double deviation;
-};
 
 struct Dataset {
   InputShape sample_shape;  // of a token stream (T)
   int64_t classes;          // C
   std::shared_ptr<const Source> train, val;
   torch::Tensor mean_image;  // (1, sample shape), of train; undefined for a token stream
+  // What is in memory of data that is read in windows; null if all was read whole.
+  std::shared_ptr<const WindowCache> windows = nullptr;
 };
 
-// Reads a fixture file of labelled samples whole; `normalisation` replaces the statistics in the
-// file. Errors: InputRejected.
-Dataset LoadDataset(const std::string& path, const std::optional<Normalisation>& normalisation);
+// What is larger is read in windows, whatever else is asked for.
+inline constexpr int64_t kMostWholeBytes = int64_t{1} << 30;
 
-// How often each class or token is a target in `source`, (C), int64. Cost: takes every row once.
+// Reads a fixture file of labelled samples; `normalisation` replaces the statistics in the file.
+// Samples of up to `most_bytes_at_once` are read whole. Of larger ones windows are read when their
+// rows are taken, and at most so many bytes of them kept; the rows are the same either way, and the
+// mean image to rounding. Both pass over the file once here, to check it.
+//
+// Errors: InputRejected. Source::Take throws it too for a file that became unreadable or other.
+Dataset LoadDataset(const std::string& path, const std::optional<Normalisation>& normalisation,
+                    int64_t most_bytes_at_once = kMostWholeBytes);
+
+// How often each class or token is a target in `source`, (C), int64. Cost: takes the targets of
+// every row once, a part of the rows at a time.
 torch::Tensor CountTargets(const Source& source, int64_t classes);
 
 // A data set that comes with this program: digits.h5 of images, text.h5 of tokens (made with the

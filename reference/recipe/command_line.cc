@@ -14,7 +14,8 @@ namespace {
 // The meaning, with the default where it is not said.
 std::string MeaningOf(const Key& key) {
   const std::string initial = Spelled(Recipe(), key);
-  const std::string meaning = key.meaning;
+  std::string meaning = key.meaning;
+  if (!key.rule.choices.empty()) meaning += ": " + key.rule.expected;
   if (initial.empty() || initial == "none" || meaning.find("(default") != std::string::npos) {
     return meaning;
   }

@@ -1,5 +1,6 @@
 #include "reference/recipe/recipe.h"
 
+#include <sys/stat.h>
 #include <toml++/toml.h>
 
 #include <algorithm>
@@ -84,6 +85,10 @@ void AssignNode(Recipe& recipe, const Key& key, const toml::node& node) {
 }
 
 toml::table Parse(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode)) {
+    throw InputRejected(path, "is no regular file");
+  }
   try {
     return toml::parse_file(path);
   } catch (const toml::parse_error& error) {

@@ -50,6 +50,12 @@ Rule AtLeast(double low) {
           {}};
 }
 
+Rule Within(double low, double high) {
+  return {"a number from " + Spelled(low) + " to " + Spelled(high),
+          [low, high](double number) { return number >= low && number <= high; },
+          {}};
+}
+
 Rule Fraction() {
   return {
       "a number from 0 to below 1", [](double number) { return number >= 0 && number < 1; }, {}};

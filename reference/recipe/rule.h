@@ -19,6 +19,7 @@ Rule OneOf(std::vector<std::string> choices);
 Rule Either();  // true or false
 Rule Above(double low);
 Rule AtLeast(double low);
+Rule Within(double low, double high);
 Rule Fraction();  // from 0 to below 1
 Rule Integers(int64_t low, int64_t high);
 Rule Count();    // from 1 to a thousand million

@@ -49,7 +49,10 @@ void Add(const Training& training, const LossOptions& plain, const torch::Tensor
   const LossSum loss = SumOfLoss(plain, outputs, targets);
   sums.loss += loss.sum.item<double>();
   sums.count += loss.count;
-  const torch::Tensor counted = targets != training.loss.ignore_index;
+  // Only cross-entropy knows targets that do not count.
+  const bool ignores = plain.kind == LossOptions::Kind::kCrossEntropy;
+  const torch::Tensor counted =
+      ignores ? targets != training.loss.ignore_index : torch::ones_like(targets, torch::kBool);
   sums.correct += outputs.argmax(-1).eq(targets).logical_and(counted).sum().item<double>();
   sums.targets += counted.sum().item<double>();
 }

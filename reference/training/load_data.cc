@@ -5,29 +5,38 @@
 namespace dlcheck::reference {
 namespace {
 
-constexpr int64_t kMebibyte = int64_t{1} << 20;
+int64_t MostBytesAtOnce(const Recipe& recipe) {
+  constexpr int64_t kMebibyte = int64_t{1} << 20;
+  return recipe.read_limit_mib * kMebibyte;
+}
 
 Dataset Tokens(const Recipe& recipe, const std::string& path) {
   if (recipe.model == "mlp" || recipe.model == "resnet") {
     throw UsageError("data '" + path + "' is a stream of tokens; model " + recipe.model +
                      " takes images: use gpt");
   }
-  Dataset dataset = LoadTokens(path, recipe.context, recipe.read_limit_mib * kMebibyte);
+  Dataset dataset = LoadTokens(path, recipe.context, MostBytesAtOnce(recipe));
   dataset.mean_image = torch::zeros({1, recipe.context}, torch::kInt64);
   return dataset;
 }
 
 }  // namespace
 
+std::string DataPath(const Recipe& recipe) {
+  if (!recipe.data.empty()) return recipe.data;
+  return DefaultDataPath(recipe.model == "gpt" ? "text.h5" : "digits.h5");
+}
+
 Dataset LoadData(const Plan& plan) {
   const Recipe& recipe = plan.recipe;
-  const std::string own = DefaultDataPath(recipe.model == "gpt" ? "text.h5" : "digits.h5");
-  const std::string path = recipe.data.empty() ? own : recipe.data;
+  const std::string path = DataPath(recipe);
   if (IsTokenData(path)) return Tokens(recipe, path);
+  // First whatever else is wrong with the file.
+  Dataset dataset = LoadDataset(path, plan.normalisation, MostBytesAtOnce(recipe));
   if (recipe.model == "gpt") {
     throw UsageError("data '" + path + "' holds images; model gpt takes a stream of tokens");
   }
-  return LoadDataset(path, plan.normalisation);
+  return dataset;
 }
 
 }  // namespace dlcheck::reference

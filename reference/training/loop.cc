@@ -121,6 +121,7 @@ TrainingResult RunSteps(Training& training) {
     }
     if (StopsEarly(counters.metrics, PatienceOf(recipe))) {
       result.ended = Ended::kPatience;
+      result.scores = {counters.metrics.back().loss, counters.metrics.back().accuracy};
       result.all_saved = SaveCheckpoint(training);
       return result;
     }
@@ -143,7 +144,10 @@ TrainingResult Train(Training& training) {
   if (!training.plan.recipe.checkpoints.empty()) signals.emplace();
   TrainingResult result = RunSteps(training);
   if (result.ended != Ended::kAllSteps) return result;
-  if (!training.counters.evaluated()) result.scores = EvaluateAndNote(training);
+  const MetricTable& metrics = training.counters.metrics;
+  result.scores = training.counters.evaluated()
+                      ? Scores{metrics.back().loss, metrics.back().accuracy}
+                      : EvaluateAndNote(training);
   PruneCheckpoints(training);
   return result;
 }

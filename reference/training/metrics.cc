@@ -21,18 +21,17 @@ bool StopsEarly(const MetricTable& table, const Patience& patience) {
   return false;
 }
 
-std::optional<int64_t> BestStep(const MetricTable& table, int64_t window) {
-  std::optional<int64_t> best;
-  double lowest = std::numeric_limits<double>::infinity();
+MetricTable Smoothed(const MetricTable& table, int64_t window) {
+  MetricTable means;
   const auto width = static_cast<size_t>(window);
   for (size_t end = width; end <= table.size(); ++end) {
-    double sum = 0;
-    for (size_t i = end - width; i < end; ++i) sum += table[i].loss;
-    if (!std::isfinite(sum) || sum >= lowest) continue;
-    lowest = sum;
-    best = table[end - 1].step;
+    Evaluation mean = table[end - 1];
+    mean.loss = 0;
+    for (size_t i = end - width; i < end; ++i) mean.loss += table[i].loss;
+    mean.loss /= static_cast<double>(window);
+    means.push_back(mean);
   }
-  return best;
+  return means;
 }
 
 std::vector<int64_t> BestSteps(const MetricTable& table, int64_t count) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,9 +28,9 @@ struct Patience {
 // True if a run with this table would have stopped at its last evaluation.
 bool StopsEarly(const MetricTable& table, const Patience& patience);
 
-// The step with the lowest mean loss of `window` evaluations in a row, which it ends; the earliest
-// of equals. None if no window is whole and finite.
-std::optional<int64_t> BestStep(const MetricTable& table, int64_t window);
+// The table with the mean loss of `window` evaluations in a row at the step of the last of them;
+// without those that end no whole window.
+MetricTable Smoothed(const MetricTable& table, int64_t window);
 
 // The steps of the `count` lowest losses, ascending by loss, the earliest of equals first; those
 // that are not finite never count.

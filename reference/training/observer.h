@@ -49,6 +49,8 @@ struct Observer {
   std::function<void()> before_step;
   std::function<void(bool taken)> after_step;
   // How far the averages are from the weights, and how far the last update took them: L2 norms.
+  // Worked out only at a step at which somebody wants it.
+  std::function<bool()> wants_averaged;
   std::function<void(double distance, double moved)> averaged;
 
   // Each evaluation: every batch of it, then the whole. Gradients are disabled.

@@ -3,12 +3,16 @@
 #include <unistd.h>
 
 #include <cinttypes>
+#include <cmath>
 #include <cstdio>
 
 namespace dlcheck::reference {
 namespace {
 
 constexpr int64_t kStepsBetweenLines = 20;
+
+// Without the sign that printf shows of a NaN, which means nothing.
+double Unsigned(double number) { return std::isnan(number) ? std::fabs(number) : number; }
 
 }  // namespace
 
@@ -26,14 +30,15 @@ void Progress::Stepped(int64_t step, const Counters& counters) {
 
 void Progress::Evaluated(int64_t step, double loss, double accuracy) {
   ClearLine();
-  std::printf("step %" PRId64 "  val loss %.4f  val accuracy %.4f\n", step, loss, accuracy);
+  std::printf("step %" PRId64 "  val loss %.4f  val accuracy %.4f\n", step, Unsigned(loss),
+              accuracy);
   std::fflush(stdout);
 }
 
 void Progress::Finished(const Counters& counters, double loss, double accuracy) {
   ClearLine();
-  std::printf("finished %" PRId64 " steps  val loss %.4f  val accuracy %.4f\n", counters.step, loss,
-              accuracy);
+  std::printf("finished %" PRId64 " steps  val loss %.4f  val accuracy %.4f\n", counters.step,
+              Unsigned(loss), accuracy);
   if (counters.skipped > 0) {
     std::printf("left out %" PRId64 " steps with gradients that were not finite\n",
                 counters.skipped);

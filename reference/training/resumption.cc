@@ -1,9 +1,14 @@
 #include "reference/training/resumption.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <set>
+#include <utility>
 
 #include "reference/checkpoint/checkpoint_folder.h"
 #include "reference/checkpoint/durable_file.h"
+#include "reference/checkpoint/sha256.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -38,7 +43,7 @@ Manifest ManifestOf(const Training& training) {
   Manifest manifest;
   manifest.step = training.counters.step;
   manifest.micro = training.counters.micro;
-  manifest.recipe = DecidingKeys(training.plan.recipe);
+  manifest.recipe = training.deciding;
   return manifest;
 }
 
@@ -51,14 +56,79 @@ void Restore(Training& training, CheckpointFolder::Loaded loaded) {
   std::printf("going on from '%s'\n", loaded.path.c_str());
 }
 
+// Size and SHA-256 of a file, of a large one of its two ends: enough to see that it is another.
+std::string DigestOfFile(const std::string& path) {
+  constexpr std::streamoff kEnd = std::streamoff{32} << 20;
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const std::streamoff size = file.tellg();
+  std::string bytes(static_cast<size_t>(std::min(size, 2 * kEnd)), '\0');
+  file.seekg(0);
+  if (size <= 2 * kEnd) {
+    file.read(bytes.data(), size);
+  } else {
+    file.read(bytes.data(), kEnd);
+    file.seekg(-kEnd, std::ios::end);
+    file.read(bytes.data() + kEnd, kEnd);
+  }
+  if (!file) throw InputRejected(path, "cannot be read");
+  return std::to_string(size) + " bytes, " + Sha256(bytes);
+}
+
+// Noticed before the first step and not after the last.
+std::unique_ptr<FolderLock> Locked(const std::string& path) {
+  try {
+    MakeFolders(path);
+    return std::make_unique<FolderLock>(path);
+  } catch (const SavingFailed& failure) {
+    throw UsageError("checkpoints cannot be kept there: " + std::string(failure.what()));
+  }
+}
+
+// A file that one key reads or writes must not be overwritten for another.
+void RefuseSharedPaths(const Recipe& recipe) {
+  const std::pair<const char*, const std::string&> paths[] = {{"data", recipe.data},
+                                                              {"checkpoints", recipe.checkpoints},
+                                                              {"save", recipe.save},
+                                                              {"log", recipe.log}};
+  for (const auto& [one, first] : paths) {
+    for (const auto& [other, second] : paths) {
+      if (one != other && !first.empty() && first == second) {
+        throw UsageError(std::string(one) + " and " + other + " are both '" + first + "'");
+      }
+    }
+  }
+}
+
+// Metrics at the steps of which there is a checkpoint, as selection looks at them.
+MetricTable SavedMetrics(const Training& training) {
+  const Recipe& recipe = training.plan.recipe;
+  std::set<int64_t> saved;
+  for (const auto& place : CheckpointFolder(recipe.checkpoints).List()) {
+    if (place.micro == 0) saved.insert(place.step);
+  }
+  MetricTable metrics = Smoothed(training.counters.metrics, recipe.select_window);
+  std::erase_if(metrics, [&](const Evaluation& at) { return saved.count(at.step) == 0; });
+  return metrics;
+}
+
 }  // namespace
+
+std::optional<int64_t> BestCheckpoint(const Training& training) {
+  if (training.plan.recipe.checkpoints.empty()) return std::nullopt;
+  const std::vector<int64_t> best = BestSteps(SavedMetrics(training), 1);
+  return best.empty() ? std::nullopt : std::optional(best.front());
+}
 
 void Begin(Training& training) {
   const Recipe& recipe = training.plan.recipe;
+  RefuseSharedPaths(recipe);
   if (!recipe.checkpoints.empty()) {
     const CheckpointFolder folder(recipe.checkpoints);
+    training.lock = Locked(recipe.checkpoints);
+    training.deciding = DecidingKeys(recipe);
+    training.deciding["data-digest"] = DigestOfFile(DataPath(recipe));
     if (recipe.resume) {
-      std::optional<CheckpointFolder::Loaded> loaded = folder.Newest(recipe);
+      std::optional<CheckpointFolder::Loaded> loaded = folder.Newest(training.deciding);
       if (loaded) Restore(training, *std::move(loaded));
     } else if (!folder.List().empty()) {
       throw UsageError("checkpoints '" + recipe.checkpoints + "' holds " +
@@ -67,6 +137,10 @@ void Begin(Training& training) {
     }
   }
   const Counters& counters = training.counters;
+  if (counters.step > recipe.steps) {
+    throw UsageError("steps is " + std::to_string(recipe.steps) + ", but the checkpoint has " +
+                     std::to_string(counters.step) + " done");
+  }
   training.log = std::make_unique<RunLog>(recipe.log, counters.step, counters.evaluated());
 }
 
@@ -74,7 +148,7 @@ void PruneCheckpoints(const Training& training) {
   const Recipe& recipe = training.plan.recipe;
   if (recipe.checkpoints.empty()) return;
   CheckpointFolder(recipe.checkpoints)
-      .Prune(recipe.keep_last, BestSteps(training.counters.metrics, recipe.keep_best));
+      .Prune(recipe.keep_last, BestSteps(SavedMetrics(training), recipe.keep_best));
 }
 
 bool SaveCheckpoint(Training& training) {
@@ -99,8 +173,13 @@ bool SaveCheckpoint(Training& training) {
 void SaveState(Training& training, const std::string& path) {
   const NamedTensors state = StateOf(PartsOf(training));
   const std::string unfinished = path + ".unfinished";
-  WriteDurably(unfinished, TensorFileBytes(state));
-  Rename(unfinished, path);
+  try {
+    WriteDurably(unfinished, TensorFileBytes(state));
+    Rename(unfinished, path);
+  } catch (const SavingFailed&) {
+    std::remove(unfinished.c_str());
+    throw;
+  }
   Tell(training.observer.saved, path, state);
 }
 

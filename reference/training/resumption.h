@@ -1,6 +1,7 @@
 // Checkpoints of a run: what is written, what is read back, and which are kept.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "reference/training/training.h"
@@ -21,5 +22,8 @@ void SaveState(Training& training, const std::string& path);
 
 // Removes all checkpoints that are not to be kept.
 void PruneCheckpoints(const Training& training);
+
+// The step of the best checkpoint that is there, by the mean of select-window evaluations.
+std::optional<int64_t> BestCheckpoint(const Training& training);
 
 }  // namespace dlcheck::reference

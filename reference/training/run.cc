@@ -22,7 +22,6 @@ void TellAll(Training& training) {
 }
 
 void TellEnd(Training& training, const TrainingResult& result) {
-  const Recipe& recipe = training.plan.recipe;
   const Counters& counters = training.counters;
   if (result.ended == Ended::kSignal || result.ended == Ended::kStopAfter) {
     std::printf("stopped at step %lld; --resume goes on from there\n",
@@ -31,10 +30,10 @@ void TellEnd(Training& training, const TrainingResult& result) {
     return;
   }
   training.progress.Finished(counters, result.scores.loss, result.scores.accuracy);
-  if (result.ended == Ended::kPatience) std::printf("no improvement: stopped early\n");
-  const std::optional<int64_t> best = BestStep(counters.metrics, recipe.select_window);
-  if (best && !recipe.checkpoints.empty()) {
-    std::printf("best step %lld\n", static_cast<long long>(*best));
+  if (result.ended == Ended::kPatience)
+    std::printf("no improvement, or no finite loss: stopped early\n");
+  if (const std::optional<int64_t> best = BestCheckpoint(training)) {
+    std::printf("best checkpoint: step %lld\n", static_cast<long long>(*best));
   }
 }
 
@@ -47,13 +46,13 @@ Outcome RunPlan(const Plan& plan, const Observer& observer) {
   TellAll(training);
   Begin(training);
   const TrainingResult result = Train(training);
-  if (!plan.recipe.save.empty()) SaveState(training, plan.recipe.save);
   TellEnd(training, result);
   if (memory) {
     constexpr double kMebibyte = 1 << 20;
     std::printf("tensors held %.2f MiB at most\n",
                 static_cast<double>(memory->peak_bytes()) / kMebibyte);
   }
+  if (!plan.recipe.save.empty()) SaveState(training, plan.recipe.save);
   if (!result.all_saved) throw SavingFailed("the last checkpoint could not be written");
   return {result.ended, result.scores, training.model, training.counters};
 }

@@ -1,6 +1,7 @@
 #include "reference/training/run_log.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -32,13 +33,29 @@ off_t BytesToKeep(const std::string& path, int64_t step, bool evaluated) {
   return bytes;
 }
 
+// Whatever else is in a file would be lost.
+void RefuseOtherFiles(const std::string& path) {
+  struct stat about {};
+  if (stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0) return;
+  std::ifstream file(path, std::ios::binary);
+  std::string line;
+  std::getline(file, line);
+  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  if (!json.is_object() || !json.contains("step")) {
+    throw UsageError("log '" + path + "' holds something else; give another file");
+  }
+}
+
 }  // namespace
 
 RunLog::RunLog(const std::string& path, int64_t step, bool evaluated) {
   if (path.empty()) return;
+  RefuseOtherFiles(path);
   const off_t keep = step == 0 && !evaluated ? 0 : BytesToKeep(path, step, evaluated);
   file_ = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (file_ < 0 || ftruncate(file_, keep) != 0) {
+  struct stat about {};
+  const bool is_stream = file_ >= 0 && fstat(file_, &about) == 0 && !S_ISREG(about.st_mode);
+  if (file_ < 0 || (!is_stream && ftruncate(file_, keep) != 0)) {
     throw UsageError("log '" + path + "' cannot be written: " + std::strerror(errno));
   }
 }
@@ -74,7 +91,8 @@ void RunLog::WriteLine(const std::string& line) {
   const std::string whole = line + "\n";
   const ssize_t written = write(file_, whole.data(), whole.size());
   if (written == static_cast<ssize_t>(whole.size())) return;
-  std::fprintf(stderr, "dlcheck-train: the log ends here: %s\n", std::strerror(errno));
+  std::fprintf(stderr, "dlcheck-train: the log ends here: %s\n",
+               written < 0 ? std::strerror(errno) : "a line could be written in part only");
   close(file_);
   file_ = -1;
 }

@@ -84,7 +84,8 @@ void UpdateAverage(Training& training) {
   if (!training.average) return;
   const torch::NoGradGuard no_grad;
   Average& average = *training.average;
-  if (!training.observer.averaged) return average.Update();
+  const Observer& observer = training.observer;
+  if (!observer.wants_averaged || !observer.wants_averaged()) return average.Update();
   const torch::nn::Module& module = *training.model.module;
   const std::vector<torch::Tensor> live = Copies(module);
   average.Exchange();
@@ -94,7 +95,7 @@ void UpdateAverage(Training& training) {
   average.Exchange();
   const std::vector<torch::Tensor> after = Copies(module);
   average.Exchange();
-  Tell(training.observer.averaged, Distance(after, live), Distance(after, before));
+  Tell(observer.averaged, Distance(after, live), Distance(after, before));
 }
 
 // In the order of the model, as clip_grad_norm_(model.parameters()) has them: a norm is a sum, and

@@ -102,7 +102,8 @@ Schedule BuildSchedule(const Plan& plan) {
   schedule.gamma = recipe.schedule_gamma;
   schedule.start_factor = recipe.start_factor;
   schedule.end_factor = recipe.end_factor;
-  schedule.floor = recipe.end_factor;
+  const bool has_floor = recipe.schedule == "cosine" || recipe.schedule == "cooldown";
+  if (has_floor) schedule.floor = recipe.end_factor;
   schedule.peak_fraction = recipe.peak_fraction;
   schedule.cooldown_fraction = recipe.cooldown_fraction;
   schedule.cooldown_form = CooldownFormFromName(recipe.cooldown_form).value();

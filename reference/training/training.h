@@ -1,10 +1,13 @@
 // Everything that one run works on, built from its plan.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/snapshot.h"
 #include "reference/models/losses.h"
 #include "reference/models/models.h"
@@ -39,6 +42,9 @@ struct Training {
   Counters counters = {};
   torch::Tensor gradient_norm = {};       // of the last step, where clipping worked it out
   std::unique_ptr<RunLog> log = nullptr;  // opened when it is known where the run begins
+  // What a checkpoint must share with this run; empty without a folder of them.
+  std::map<std::string, std::string> deciding = {};
+  std::unique_ptr<FolderLock> lock = nullptr;  // of the folder of checkpoints
 
   bool scaler_is_on() const { return ScalesLoss(plan.recipe); }
   // Whether the step that is under way gets a line in the log.

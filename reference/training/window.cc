@@ -89,7 +89,9 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
     Tell(observer.loss, loss, outputs, y);
   }
   training.scaler->Scale(loss).backward();
-  if (training.LogsStep()) training.counters.window_loss += loss.item<double>();
+  // A window may be left and gone on with by a run that logs otherwise.
+  const bool counts = training.LogsStep() || window.size() > 1;
+  if (counts) training.counters.window_loss += loss.item<double>();
 }
 
 void Clear(Training& training) {

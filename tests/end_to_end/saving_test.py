@@ -87,8 +87,11 @@ class Saving(EndToEnd):
             failed.append(call.split()[0])
             # Either the save is said to have failed, or it is there: what came after it was tidying.
             if self.newest(folder) != "step-000000004":
-                self.assertEqual(process.returncode, 1, call)
-                self.assertIn("dlcheck-train: no checkpoint at step 4: cannot ", process.stderr)
+                # Before the first step it is the folder that is refused.
+                refused = "dlcheck-train: checkpoints cannot be kept there: cannot " in process.stderr
+                self.assertEqual(process.returncode, 2 if refused else 1, call)
+                self.assertIn("there: cannot " if refused else "no checkpoint at step 4: cannot ",
+                              process.stderr)
                 self.assertEqual(self.state(folder, "step-000000003"),
                                  self.state(begun, "step-000000003"), call)
             process = self.train(folder, "--steps", 6, "--resume")

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <fstream>
 
 #include "reference/checkpoint/checkpoint_folder.h"
@@ -36,7 +38,7 @@ class Checkpoints : public testing::Test {
   }
   std::string RefusalOf(const Recipe& recipe = {}) const {
     try {
-      folder_.Newest(recipe);
+      folder_.Newest(DecidingKeys(recipe));
     } catch (const InputRejected& rejected) {
       return rejected.what();
     }
@@ -52,10 +54,10 @@ void Overwrite(const std::string& path, const std::string& bytes) {
 }
 
 TEST_F(Checkpoints, GiveBackWhatWasWritten) {
-  EXPECT_FALSE(folder_.Newest({}));
+  EXPECT_FALSE(folder_.Newest(DecidingKeys({})));
   Write(5);
   Write(7);
-  const auto newest = folder_.Newest({});
+  const auto newest = folder_.Newest(DecidingKeys({}));
   EXPECT_EQ(newest->manifest.step, 7);
   EXPECT_TRUE(torch::equal(newest->state.at("model/weight"), torch::full({2, 3}, 7.0)));
 }
@@ -72,7 +74,7 @@ TEST_F(Checkpoints, OfOnePlaceTakeEachOthersPlace) {
   Write(5);
   Write(5);
   EXPECT_THAT(NamesIn(path_), ElementsAre("step-000000005"));
-  EXPECT_TRUE(folder_.Newest({}));
+  EXPECT_TRUE(folder_.Newest(DecidingKeys({})));
 }
 
 TEST_F(Checkpoints, KeepTheNewestAndTheBest) {
@@ -89,6 +91,35 @@ TEST_F(Checkpoints, NotFinishedOnesAreNoCheckpoints) {
   MakeFolder(path_ + "/step-000000003.removed");
   MakeFolder(path_ + "/notes");
   EXPECT_THAT(Names(), ElementsAre("step-000000005"));
+}
+
+TEST_F(Checkpoints, PruningReachesNothingElse) {
+  Write(1);
+  const std::string elsewhere = testing::TempDir() + "/elsewhere";
+  MakeFolder(elsewhere);
+  Overwrite(elsewhere + "/state.safetensors", "another run's");
+  ASSERT_EQ(symlink(elsewhere.c_str(), (path_ + "/step-000000002").c_str()), 0);
+  for (const char* name : {"/step-5", "/step- 3", "/step--00000004", "/step-000000003"}) {
+    MakeFolder(path_ + name);
+    Overwrite(path_ + name + "/notes", "precious");
+  }
+  Write(9);
+  folder_.Prune(1, {});
+  EXPECT_EQ(ReadWhole(elsewhere + "/state.safetensors"), "another run's");
+  for (const char* name : {"/step-5", "/step- 3", "/step--00000004", "/step-000000003"}) {
+    EXPECT_EQ(ReadWhole(path_ + name + "/notes"), "precious");
+    RemoveFolder(path_ + name);
+  }
+}
+
+TEST_F(Checkpoints, PruningTakesWhatKilledRunsLeft) {
+  Write(1);
+  MakeFolder(path_ + "/step-000000009.unfinished");
+  MakeFolder(path_ + "/step-000000003.removed");
+  MakeFolder(path_ + "/notes.removed");
+  folder_.Prune(1, {});
+  EXPECT_THAT(NamesIn(path_), testing::UnorderedElementsAre("step-000000001", "notes.removed"));
+  RemoveFolder(path_ + "/notes.removed");
 }
 
 TEST_F(Checkpoints, WithAnyFlippedBitAreRefusedByName) {
@@ -143,8 +174,10 @@ TEST_F(Checkpoints, OfAnotherRecipeAreRefusedWithTheKey) {
 
 TEST_F(Checkpoints, ThatCannotBeWrittenLeaveTheOthers) {
   Write(3);
-  Overwrite(path_ + "/step-000000005.unfinished", "a file in the way");
+  MakeFolders(path_ + "/step-000000005.unfinished/state.safetensors");  // a folder in the way
   EXPECT_THROW(Write(5), SavingFailed);
+  RemoveFolder(path_ + "/step-000000005.unfinished/state.safetensors");
+  RemoveFolder(path_ + "/step-000000005.unfinished");
   EXPECT_THAT(Names(), ElementsAre("step-000000003"));
   EXPECT_EQ(RefusalOf(), "accepted");
 }

@@ -8,6 +8,7 @@
 
 #include "reference/checkpoint/checkpoint_folder.h"
 #include "reference/checkpoint/durable_file.h"
+#include "reference/recipe/rejection.h"
 #include "reference/training/memory_report.h"
 #include "reference/training/metrics.h"
 #include "tests/reference/runs.h"
@@ -57,17 +58,16 @@ TEST(Patience, TakesALossThatIsNotFiniteAsTheEndOrAsAMiss) {
 }
 
 TEST(Selection, TakesTheEarliestOfTheLowestAndNeverANan) {
-  EXPECT_EQ(BestStep(TableOf({3, 1, 2, 1}), 1), 10);
-  EXPECT_EQ(BestStep(TableOf({kNan, 2, kNan}), 1), 10);
-  EXPECT_EQ(BestStep(TableOf({kNan}), 1), std::nullopt);
-  EXPECT_EQ(BestStep({}, 1), std::nullopt);
+  EXPECT_THAT(BestSteps(TableOf({3, 1, 2, 1}), 1), ElementsAre(10));
+  EXPECT_THAT(BestSteps(TableOf({kNan, 2, kNan}), 2), ElementsAre(10));
+  EXPECT_THAT(BestSteps(TableOf({kNan}), 1), IsEmpty());
   EXPECT_THAT(BestSteps(TableOf({3, 1, kNan, 2, 1}), 3), ElementsAre(10, 40, 30));
   EXPECT_THAT(BestSteps(TableOf({3}), 0), IsEmpty());
 }
 
 TEST(Selection, TakesTheLowestMeanOfAWindowByItsEnd) {
-  EXPECT_EQ(BestStep(TableOf({1, 9, 3, 3, 4}), 2), 30);
-  EXPECT_EQ(BestStep(TableOf({1, kNan, 3, 3}), 3), std::nullopt);
+  EXPECT_THAT(BestSteps(Smoothed(TableOf({1, 9, 3, 3, 4}), 2), 1), ElementsAre(30));
+  EXPECT_THAT(BestSteps(Smoothed(TableOf({1, kNan, 3, 3}), 3), 1), IsEmpty());
 }
 
 Plan PlanIn(const std::string& folder) {
@@ -114,6 +114,52 @@ TEST(Run, KeepsTheLastAndTheBestCheckpoints) {
   wanted.insert(wanted.end(), {35, 40});
   std::sort(wanted.begin(), wanted.end());
   EXPECT_EQ(StepsIn(plan), wanted);
+}
+
+// Evaluations at steps that have no checkpoint must not take the place of those that have one.
+TEST(Run, KeepsTheBestOfWhatWasSaved) {
+  Plan plan = PlanIn("saved");
+  plan.recipe.evaluate_every = 1;
+  plan.recipe.steps = 12;
+  plan.recipe.checkpoint_every = 4;
+  plan.recipe.keep_best = 2;
+  plan.loss = [](int64_t, const torch::Tensor& loss) { return -loss; };  // every step is worse
+  RunPlan(plan, {});
+  EXPECT_THAT(StepsIn(plan), ElementsAre(4, 8, 12));
+}
+
+TEST(Run, SaysTheScoresOfARunThatHadStoppedBefore) {
+  Plan plan = PlanIn("again");
+  plan.recipe.lr = 1e-9;
+  plan.recipe.patience = 1;
+  plan.recipe.min_delta = 5;
+  const Scores first = RunPlan(plan, {}).scores;
+  plan.recipe.resume = true;
+  EXPECT_EQ(RunPlan(plan, {}).scores.loss, first.loss);
+  EXPECT_GT(first.loss, 0);
+}
+
+TEST(Run, RefusesToGoOnToFewerStepsThanAreDone) {
+  Plan plan = PlanIn("fewer");
+  RunPlan(plan, {});
+  plan.recipe.resume = true;
+  plan.recipe.steps = 20;
+  EXPECT_THROW(RunPlan(plan, {}), UsageError);
+}
+
+TEST(Run, LeavesAFileThatIsNoLogAlone) {
+  Plan plan = PlanIn("no-log");
+  plan.recipe.log = testing::TempDir() + "/notes.md";
+  std::ofstream(plan.recipe.log) << "notes\n";
+  EXPECT_THROW(RunPlan(plan, {}), UsageError);
+  EXPECT_EQ(ReadWhole(plan.recipe.log), "notes\n");
+}
+
+TEST(Run, HasItsFolderForItself) {
+  Plan plan = PlanIn("locked");
+  MakeFolders(plan.recipe.checkpoints);
+  const FolderLock other(plan.recipe.checkpoints);
+  EXPECT_THROW(RunPlan(plan, {}), UsageError);
 }
 
 TEST(Run, LeavesOutAndCountsStepsThatAreNotFinite) {
