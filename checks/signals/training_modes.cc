@@ -109,7 +109,7 @@ absl::StatusOr<TrainingModes> TrainingModes::From(const Run& run) {
     if (model.steps_after > 0) modes.left.push_back(std::move(model));
   }
   if (modes.models == 0) {
-    return absl::FailedPreconditionError("no module is known to depend on the mode");
+    return absl::FailedPreconditionError("no module was recorded as one that depends on the mode");
   }
   modes.steps = static_cast<int64_t>(seen.size());
   return modes;

@@ -70,6 +70,7 @@ std::vector<int64_t> Batches::RowsOf(int64_t step, int64_t micro) const {
   const int64_t first = (place.window * options_.accumulate + place.micro) * global;
   const int64_t last = std::min(first + global, used_rows_);
   std::vector<int64_t> rows;
+  rows.reserve(static_cast<size_t>(options_.batch_size));
   for (int64_t i = first + options_.rank; i < last; i += options_.world) {
     rows.push_back((*order)[static_cast<size_t>(i)]);
   }

@@ -28,14 +28,16 @@ std::vector<double> RatesOf(const Training& training, const Schedule& schedule) 
 }
 
 void SetRates(Training& training) {
-  Schedule as_it_ought_to_be = training.schedule;
-  as_it_ought_to_be.deviation = ScheduleDeviation::kNone;
-  Tell(training.observer.scheduled, RatesOf(training, as_it_ought_to_be));
-  const std::vector<double> rates = RatesOf(training, training.schedule);
+  if (training.observer.scheduled) {
+    Schedule as_it_ought_to_be = training.schedule;
+    as_it_ought_to_be.deviation = ScheduleDeviation::kNone;
+    training.observer.scheduled(RatesOf(training, as_it_ought_to_be));
+  }
+  const double factor = RateFactor(training.schedule, training.counters.updates);
   std::vector<Optimizer::Group>& groups = training.optimizer->groups();
   for (size_t i = 0; i < groups.size(); ++i) {
     if (i > 0 && training.plan.deviations.rate == RateDeviation::kFirstGroupAlone) break;
-    groups[i].lr = rates[i];
+    groups[i].lr = training.base_rates[i] * factor;
   }
 }
 

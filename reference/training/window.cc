@@ -1,5 +1,6 @@
 #include "reference/training/window.h"
 
+#include <optional>
 #include <utility>
 
 #include "reference/precision/autocast.h"
@@ -82,7 +83,10 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
   Tell(observer.batch, x, y);
   torch::Tensor loss;
   {
-    const AutocastGuard autocast(training.device.type(), AutocastType(training.plan));
+    std::optional<AutocastGuard> autocast;
+    if (AutocastType(training.plan) != at::kFloat) {
+      autocast.emplace(training.device.type(), AutocastType(training.plan));
+    }
     const torch::Tensor outputs = Forward(training, x);
     loss = training.plan.loss(training.counters.step,
                               LossOf(training, window, shares, micro, outputs));

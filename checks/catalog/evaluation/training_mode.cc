@@ -8,7 +8,7 @@ namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
   if (!evaluations.mode_dependent) {
-    return absl::FailedPreconditionError("no module is known to depend on the mode");
+    return absl::FailedPreconditionError("no module was recorded as one that depends on the mode");
   }
   int64_t judged = 0, in_training = 0, first = 0, last = 0;
   for (const Evaluations::Evaluation& evaluation : evaluations.evaluations) {

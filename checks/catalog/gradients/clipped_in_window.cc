@@ -37,7 +37,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) 
     if (!step.Within(Event::kClip, step.LastBackward(), step.end()).empty()) ++again;
     if (first == nullptr) first = clipped;
   }
-  if (clips == 0) return absl::FailedPreconditionError("no clipping was seen");
+  if (clips == 0) return absl::FailedPreconditionError("no clipping was recorded");
   if (judged == 0) {
     return absl::FailedPreconditionError("no step took more than one backward call");
   }

@@ -34,7 +34,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) 
     steps.push_back(step.step);
     if (first == nullptr) first = clipped;
   }
-  if (clips == 0) return absl::FailedPreconditionError("no clipping was seen");
+  if (clips == 0) return absl::FailedPreconditionError("no clipping was recorded");
   if (!order.has_one_optimizer()) return SeveralOptimizers();
   Verdict verdict{.findings = {},
                   .judged = StrCat(clips, " clippings in ",

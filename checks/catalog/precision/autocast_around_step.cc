@@ -9,7 +9,7 @@ namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Autocast& autocast) {
   if (autocast.steps_inside.empty() && !autocast.IsUsed()) {
-    return absl::FailedPreconditionError("no autocast was seen");
+    return absl::FailedPreconditionError("no autocast around a step was recorded");
   }
   Verdict verdict{.findings = {}, .judged = Counted(autocast.steps, "sampled step")};
   if (autocast.steps_inside.empty()) return verdict;
