@@ -10,6 +10,8 @@ import os
 from .after_import import AfterImport
 from .request import read_request
 
+WATCHING = []  # the one Watch of this process, once torch is there
+
 
 def start(folder):
     """`folder` holds the request. Raises only before anything is changed."""
@@ -20,20 +22,32 @@ def start(folder):
     AfterImport({name: silent(react) for name, react in reactions(request).items()}).install()
 
 
-def reactions(request):
-    watching = []
+def begin(folder):
+    """As `start`, in the middle of a process, and possibly not for the first time."""
+    if WATCHING:
+        WATCHING[0].begin_again(read_request(folder))
+    else:
+        start(folder)
 
+
+def end():
+    """Nothing is recorded from here on, until the next `begin`."""
+    if WATCHING:
+        WATCHING[0].end()
+
+
+def reactions(request):
     def torch_arrived(torch):
         from .watch import Watch
 
-        watching.append(Watch(request))
-        watching[0].begin()
+        WATCHING.append(Watch(request))
+        WATCHING[0].begin()
 
-    def numpy_arrived(numpy):
-        if watching:
-            watching[0].calls.watch_numpy(numpy)
+    def arrived(module):
+        if WATCHING:
+            WATCHING[0].reactions()[module.__name__](module)
 
-    return {"torch": torch_arrived, "numpy": numpy_arrived}
+    return {"torch": torch_arrived, "numpy": arrived, "safetensors.torch": arrived}
 
 
 def silent(react):

@@ -3,25 +3,34 @@ it."""
 
 import torch
 
-from . import tensors
+from . import names, tensors
+from .capabilities import is_compiling
+from .loss_graph import loss_behind
 from .uncleared import held_norms
 
 
+BACKWARD = names.EVENTS["backward"]
+# Steps of a run in which a loss made by hand is looked at, shape by shape.
+STEPS_WITH_SHAPES = 4
+
+
 class BackwardHooks:
-    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards, steps):
+    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards, steps, graphs):
         self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
-        self.steps = steps
+        self.steps, self.graphs = steps, graphs
         self.guard = guard
         self.before = guard.isolated("backward")(self.before)
+        self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
+        self.look = guard.isolated("loss")(self.look)
         self.after = guard.isolated("backward")(self.after)
 
-    def before(self, loss):
+    def before(self, loss, keeps_graph, of_gradients):
         recorder = self.recorder
         recorder.begin()
         self.forwards.forget()
         self.steps.forget_raised()
-        self.losses.end_evaluation()
+        self.forwards.evaluations.end()
         site = self.sites.current()
         if tensors.may_compute():
             self.uncleared.before_backward()
@@ -30,8 +39,34 @@ class BackwardHooks:
         thing, samples = self.losses.of_backward(loss)
         if recorder.takes_scalars() and is_number(loss):
             self.write_loss(loss, thing, samples, site)
-        recorder.event("backward", thing, site=site)
+        if recorder.sampled and is_number(loss) and tensors.may_compute():
+            self.look(loss)
+        recorder.event("backward", thing, float(keeps_graph and not of_gradients),
+                       float(of_gradients), site=site)  # fmt: skip
 
+    def before_unsampled(self, loss):
+        """The same in a step of which only counts and numbers are recorded."""
+        recorder = self.recorder
+        self.forwards.forget()
+        self.forwards.evaluations.end()
+        if self.steps.active is not None:
+            self.steps.forget_raised()
+        self.uncleared.before_backward()
+        thing, samples = self.losses.of_backward(loss)
+        if recorder.takes_scalars() and is_number(loss):
+            self.write_loss(loss, thing, samples, 0)
+        recorder.count(BACKWARD)
+
+    def look(self, loss):
+        """What the graph of a loss says about it, before the backward takes it apart."""
+        recorder = self.recorder
+        self.graphs.add(loss)
+        found = loss_behind(loss)
+        if found is not None:
+            (thing, share, targets), factor = found
+            recorder.quantity("loss_share", thing, share * factor, float(targets))
+        elif recorder.step < STEPS_WITH_SHAPES:
+            self.losses.tell_spread(loss)
     def write_loss(self, loss, thing, samples, site):
         recorder = self.recorder
         if loss.device.type == "cpu":
@@ -44,11 +79,26 @@ class BackwardHooks:
         )
 
     def after(self):
-        self.recorder.micro_step += 1
+        self.recorder.end_backward()
 
 
 def is_number(loss):
     return tensors.is_plain(loss) and loss.numel() == 1 and not loss.is_complex()
+
+
+def first_of(roots):
+    """The root of a backward, or the first of several."""
+    if isinstance(roots, torch.Tensor) or not isinstance(roots, (list, tuple)):
+        return roots
+    return roots[0] if roots else None
+
+
+def graph_options(args, kwargs):
+    """Whether the graph is asked to be kept, and whether one of the gradients is; `args` begin
+    with the gradients of the roots."""
+    create = kwargs.get("create_graph", args[2] if len(args) > 2 else False)
+    retain = kwargs.get("retain_graph", args[1] if len(args) > 1 else None)
+    return bool(retain), bool(create)
 
 
 def watched_backward(original, hooks):
@@ -56,11 +106,14 @@ def watched_backward(original, hooks):
 
     def backward(tensors_, *args, **kwargs):
         # A backward inside a backward belongs to the outer one (reentrant checkpoints).
-        if torch.compiler.is_compiling() or torch._C._current_graph_task_id() != -1:
+        if is_compiling() or torch._C._current_graph_task_id() != -1:
             return original(tensors_, *args, **kwargs)
         if not hooks.guard.trains_here():
             return original(tensors_, *args, **kwargs)
-        hooks.before(tensors_ if isinstance(tensors_, torch.Tensor) else next(iter(tensors_), None))
+        if hooks.recorder.sampled or not isinstance(tensors_, torch.Tensor):
+            hooks.before(first_of(tensors_), *graph_options(args, kwargs))
+        else:
+            hooks.before_unsampled(tensors_)
         hooks.guard.in_backward = True
         try:
             result = original(tensors_, *args, **kwargs)

@@ -1,44 +1,80 @@
-"""Watches module calls with gradients enabled: which module ran, in which mode, on which batch.
+"""Watches module calls: which module ran, in which mode, on which batch, in which precision.
 
 Global hooks, put in once before the first forward and gated inside, because putting hooks in and
 out makes compiled code compile again. Compiled regions and recomputation are passed over.
 """
 
 import math
+import weakref
 
 import torch
 
 from . import tensors
+from .capabilities import is_compiling
 from .digest import digest
+from .models import nobody
+from .rows import fingerprint, with_rows
+
+MOST_ROWS = 256  # of a batch in training
+PRODUCTS = (torch.nn.Linear, torch.nn.modules.conv._ConvNd, torch.nn.Bilinear)
 
 
 class ForwardHooks:
-    def __init__(self, guard, recorder, sites, models, losses):
+    def __init__(self, guard, recorder, sites, models, losses, evaluations):
         self.guard, self.recorder, self.sites = guard, recorder, sites
-        self.models, self.losses = models, losses
+        self.models, self.losses, self.evaluations = models, losses, evaluations
         self.begin = guard.isolated("forward")(self.begin)
-        self.write_forward = guard.isolated("forward")(self.write_forward)
+        self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
+        self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
+        self.add_forward = guard.isolated("forward")(self.add_forward)
         self.end = guard.isolated("forward")(self.end)
         self.root, self.model, self.entered = None, None, False  # of the forward under way
-        self.ran = {}  # module things of this step, by step
+        self.evaluating = False  # the forward under way has its gradients disabled
+        self.ran = -1  # the step that `seen_now` is about
+        self.seen_now = set()  # what was recorded once already in this step
+        self.forwards = []  # rows of the forward under way
+        # The batch that was looked at last: reference, version, its model, its fingerprint.
+        self.last_batch = (nobody, 0, 0, None)
+        self.last_output, self.last_model = nobody, None
+        self.products = [0, 0]  # of this step: in low precision, all
 
     def before(self, module, args):
-        if torch.compiler.is_compiling() or self.guard.elsewhere():
+        if is_compiling() or self.root is not None:
             return None
-        if self.root is None and torch.is_grad_enabled() and not in_backward():
+        if self.guard.elsewhere() or in_backward():
+            return None
+        if torch.is_grad_enabled():
             if module.training and not self.guard.claim():
                 return None
-            self.root, self.model, self.entered = module, None, False
+            self.root, self.model, self.entered, self.evaluating = module, None, False, False
             self.begin(module, args)
+        else:
+            model = self.models.roots.get(module)
+            if model is not None:
+                self.root, self.model, self.evaluating = module, model, True
+                self.begin_evaluation(model, module, args)
         return None
+
+    def begin_evaluation(self, model, module, args):
+        self.evaluations.before(model, module, args, False)
+
+    def end_evaluation(self, model, module):
+        self.evaluations.after(model, module)
 
     def begin(self, module, args):
         if module.training:
             self.recorder.begin()
-            self.losses.end_evaluation()
+            self.evaluations.end()
+        if self.ran != self.recorder.step:
+            self.ran, self.seen_now = self.recorder.step, set()
         self.model = self.models.as_root(module)
-        if self.model is not None:
-            self.entered = self.enter(args)
+        if self.model is None:
+            return
+        if module.training:
+            self.model.trained = True
+        elif self.model.trained:
+            self.evaluations.pass_in_evaluation_mode(self.model)
+        self.entered = self.enter(args)
 
     def enter(self, inputs):
         """The batch goes in; False when no tensor is among `inputs`."""
@@ -51,18 +87,39 @@ class ForwardHooks:
         recorder, thing = self.recorder, self.model.thing
         samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
         recorder.event("used", thing, samples, site=self.sites.current(), owner=thing)
-        if not tensors.may_compute() or ("batch", thing) in self.seen():
+        if self.last_model is not self.model and batch is self.last_output():
+            self.models.feeds(self.last_model)
+        if not tensors.may_compute() or ("batch", thing) in self.seen_now:
             return True
-        self.seen().add(("batch", thing))
+        self.seen_now.add(("batch", thing))
         with torch.no_grad():
-            if recorder.digests:
-                number = digest([batch])
-                recorder.quantity("batch_digest", thing, number >> 32, number & 0xFFFFFFFF)
+            self.write_batch(thing, batch)
             floating = (i for i in inputs if tensors.is_plain(i) and i.is_floating_point())
             batch = next(floating, None)
-            if batch is not None:
+            if batch is not None and recorder.detailed:
                 self.write_norm(thing, batch.detach())
         return True
+
+    def write_batch(self, thing, batch):
+        recorder = self.recorder
+        if recorder.digests:
+            number = digest([batch])
+            recorder.quantity("batch_digest", thing, number >> 32, number & 0xFFFFFFFF)
+        at = (recorder.step, recorder.micro_step)
+        last, version, model, halves = self.last_batch
+        if last() is batch and version == batch._version and model == thing:
+            recorder.quantity("batch_fingerprint", thing, *halves, at=at)
+            return
+        seen = (weakref.ref(batch), batch._version, thing)
+
+        def use(rows):
+            halves = fingerprint(rows)
+            self.last_batch = (*seen, halves)
+            if self.model is not None and self.model.trained:
+                self.evaluations.train_on(rows)
+            recorder.quantity("batch_fingerprint", thing, *halves, at=at)
+
+        with_rows(batch, MOST_ROWS, recorder.transfer, use)
 
     def write_norm(self, thing, batch):
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
@@ -73,52 +130,66 @@ class ForwardHooks:
 
         recorder.transfer.add(tensors.norms([batch]), write)
 
-    def seen(self):
-        """What was recorded once already in this step."""
-        step = self.recorder.step
-        if step not in self.ran:
-            self.ran = {step: set()}
-        return self.ran[step]
-
     def after(self, module, args, kwargs, output):
-        if torch.compiler.is_compiling() or self.guard.elsewhere():
+        if is_compiling() or self.root is None or self.guard.elsewhere():
             return None
-        if module is not self.root:
-            if self.recorder.sampled and self.root is not None and not in_backward():
-                self.write_forward(module)
+        if self.evaluating:
+            if module is self.root:
+                self.root = None
+                self.end_evaluation(self.model, module)
         elif not in_backward():
-            self.write_forward(module)
-            self.end(module, kwargs)
+            if self.recorder.sampled:
+                self.add_forward(module, output)
+            if module is self.root:
+                self.end(module, kwargs, output)
         return None
 
-    def write_forward(self, module):
-        if not self.recorder.sampled:
-            if self.model is not None:
-                self.recorder.event("forward")
-            return
+    def add_forward(self, module, output):
+        """Written all at once as the outermost module ends: a record by itself costs more."""
         if self.model is None:
             thing = self.models.thing_of_any(module)
         else:
             thing = self.models.module_thing(module, self.root)
-        if thing == 0 or thing in self.seen() or not torch.is_grad_enabled():
-            return
-        self.seen().add(thing)
-        owner = self.model.thing if self.model else 0
-        site = self.sites.current() if module is self.root else 0
-        self.recorder.event("forward", thing, float(module.training), site=site, owner=owner)
+        if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
+            self.products[0] += output.dtype in tensors.HALF
+            self.products[1] += 1
+        if thing and thing not in self.seen_now and torch.is_grad_enabled():
+            self.seen_now.add(thing)
+            self.forwards.append((thing, float(module.training), 0.0))
 
-    def end(self, module, kwargs):
+    def write_forwards(self):
+        rows, self.forwards = self.forwards, []
+        if rows:
+            owner = self.model.thing if self.model else 0
+            *parts, root = rows
+            self.recorder.events("forward", parts, owner)
+            self.recorder.event("forward", root[0], root[1], site=self.sites.current(), owner=owner)
+
+    def end(self, module, kwargs, output):
         self.root, model = None, self.model
+        self.write_forwards()
         if model is None:
             return
+        if not self.recorder.sampled:
+            self.recorder.event("forward")
         if not self.entered and kwargs:
             self.enter(kwargs.values())
         if not model.named:
             self.models.name_parameters(model, module)
+        if self.recorder.sampled and isinstance(output, torch.Tensor):
+            self.last_output, self.last_model = weakref.ref(output), model
+
+    def end_step(self, owner):
+        """Writes how many of a sampled step's products were in low precision."""
+        low, count = self.products
+        if count:
+            self.recorder.quantity("low_precision_share", 0, low / count, float(count), owner=owner)
+            self.products = [0, 0]
 
     def forget(self):
         """After a forward that never ended, because it raised."""
-        self.root = None
+        self.root, self.evaluating, self.forwards = None, False, []
+        self.evaluations.backward()
 
 
 def in_backward():

@@ -46,7 +46,7 @@ class Guard:
 
     def trains_here(self):
         """At a backward or a step: as `claim`, and counts the threads that are not watched."""
-        if self.claim():
+        if threading.get_ident() == self.thread or self.claim():
             return True
         here = threading.get_ident()
         with self.lock:

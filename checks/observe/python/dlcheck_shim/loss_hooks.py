@@ -5,19 +5,32 @@ as the number a backward starts from.
 """
 
 import inspect
+import threading
 import weakref
 
 import torch
 
 from . import tensors
+from .capabilities import is_compiling
 from .initial_loss import InitialLoss
+from .loss_graph import LOSS, maker_of, mark, spread_comparison
+from .wrapping import replace
 
 KINDS = {
     "cross_entropy": "cross_entropy",
     "nll_loss": "nll",
     "mse_loss": "mse",
     "binary_cross_entropy_with_logits": "bce",
+    "l1_loss": "l1",
+    "smooth_l1_loss": "smooth_l1",
+    "huber_loss": "huber",
 }
+# Those whose loss can be worked out again for another pairing of outputs and targets.
+JUDGED_AT_START = ("cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits")
+MOST_ROWS = 256  # of logits that are asked whether they are probabilities
+
+# Functions whose outputs and targets are compared number by number.
+SAME_SHAPES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
 # Names of the parameters in the order in which they may be given without a name.
 ORDER = {
@@ -27,8 +40,9 @@ ORDER = {
 
 
 class LossHooks:
-    def __init__(self, recorder, sites):
-        self.recorder, self.sites = recorder, sites
+    def __init__(self, guard, recorder, sites):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
+        self.seen = guard.isolated("loss")(self.seen)
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -38,20 +52,49 @@ class LossHooks:
         self.last = None  # weak reference to the last training loss, its thing and its samples
         self.evaluation = None  # sum of losses and samples since evaluation began
         self.things = {}  # by function name
+        self.told = set()  # attributes
+
+    def watch_all(self):
+        for function in KINDS:
+            replace([torch.nn.functional], function, self.stand_in_for(function))
+
+    def stand_in_for(self, function):
+        counts_targets = function in ("cross_entropy", "nll_loss")
+
+        def make(original):
+            def stand_in(*args, **kwargs):
+                result = original(*args, **kwargs)
+                if is_compiling():
+                    return result
+                thing = self.things.get(function)
+                if self.recorder.sampled or not thing or len(args) < 2 or not result.requires_grad:
+                    self.seen(function, result, args, kwargs)
+                elif threading.get_ident() == self.guard.thread:
+                    samples = args[1].numel() if counts_targets else len(args[0])
+                    self.last = (weakref.ref(result), thing, samples)
+                return result
+
+            return stand_in
+
+        return make
 
     def seen(self, function, result, args, kwargs):
         """After a call of a loss function; `args` and `kwargs` are the caller's."""
+        thing = self.things.get(function)
         options = dict(zip(ORDER[function], args)) | kwargs
         output, target = options.get("input"), options.get("target")
         if not (type(output) in tensors.PLAIN and type(target) in tensors.PLAIN):
             return
         samples = count_samples(function, output, target)
-        thing = self.things.get(function) or self.describe(function, output, options)
+        thing = thing or self.describe(function, output, options)
         if result.requires_grad and torch.is_grad_enabled():
             self.last = (weakref.ref(result), thing, samples)
+            if self.recorder.detailed and tensors.may_compute():
+                with torch.no_grad():
+                    self.look(function, thing, result, output, target, options)
         elif tensors.is_plain(output) and tensors.may_compute():
             self.add_to_evaluation(result, thing, samples, reduction_of(options))
-        if self.untrained and tensors.is_plain(output) and tensors.may_compute():
+        if self.untrained and function in JUDGED_AT_START and tensors.is_plain(output) and tensors.may_compute():
             with torch.no_grad():
                 self.initial_of(function).add(output.detach(), target.detach(), options)
 
@@ -63,6 +106,64 @@ class LossHooks:
         if options.get("label_smoothing"):
             self.recorder.attribute(thing, "label_smoothing", options["label_smoothing"])
         return thing
+
+    def look(self, function, thing, result, output, target, options):
+        """A training loss of a sampled step: where its outputs come from, and what it counts."""
+        reduction, counted = reduction_of(options), None
+        if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
+            counted = self.count_targets(thing, target, options.get("ignore_index", -100))
+        elif reduction == "mean" or target.shape == output.shape:
+            counted = target.numel()
+        if counted:
+            # What it takes to make a mean of it.
+            factor = {"mean": 1.0, "sum": float(counted), "none": 0.0}[reduction]
+            weighted = options.get("weight") is not None
+            if factor and not weighted:
+                mark(result.grad_fn, LOSS, (thing, factor, counted))
+        self.tell(thing, "reduction", reduction)
+        self.tell(thing, "input_from", maker_of(output))
+        if output.shape != target.shape and function in SAME_SHAPES:
+            if output.numel() == target.numel() > 1:
+                shapes = ["x".join(map(str, t.shape)) for t in (output, target)]
+                self.tell(thing, "broadcast", " and ".join(shapes))
+        if function == "cross_entropy":
+            self.look_for_probabilities(thing, output)
+
+    def tell(self, thing, key, value):
+        """Writes an attribute of a loss once; one that says nothing replaces none that does."""
+        if value and (thing, key, value) not in self.told:
+            self.told.add((thing, key, value))
+            self.recorder.attribute(thing, key, value)
+
+    def count_targets(self, thing, target, ignored):
+        """Known at once only on the CPU; elsewhere it is written when it arrives."""
+        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
+        total = target.numel()
+        counted = (target != ignored).sum().reshape(1)
+        recorder.transfer.add(
+            counted,
+            lambda v: recorder.quantity("counted_targets", thing, v[0], float(total), at=at),
+        )
+        return int(counted) if counted.device.type == "cpu" else None
+
+    def look_for_probabilities(self, thing, output):
+        classes = 1 if output.dim() > 1 else 0
+        if output.shape[classes] < 2 or output.numel() == 0:
+            return
+        rows = output.detach().movedim(classes, -1).reshape(-1, output.shape[classes])[:MOST_ROWS]
+        are = (rows.sum(1) - 1).abs().lt(1e-4) & rows.ge(0).all(1)
+        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
+        count = float(rows.shape[0])
+        recorder.transfer.add(
+            are.double().mean().reshape(1),
+            lambda v: recorder.quantity("probability_rows", thing, v[0], count, at=at),
+        )
+
+    def tell_spread(self, loss):
+        """A loss worked out by hand that compares every output with every target."""
+        spread = spread_comparison(loss)
+        if spread:
+            self.tell(self.unnamed(), "broadcast", spread)
 
     def unnamed(self):
         """The thing of a loss that came from none of the functions, or was changed on its way."""
@@ -101,15 +202,18 @@ class LossHooks:
             total, samples = total + self.evaluation[0], samples + self.evaluation[1]
         self.evaluation = (total, samples, thing)
 
-    def end_evaluation(self):
-        """Training goes on: writes what the evaluation before came to."""
+    def end_evaluation(self, recorded=False):
+        """Training goes on: writes what the evaluation before came to. Gives its mean loss and its
+        number of samples if it is to be `recorded`, or None."""
         if self.evaluation is None:
-            return
+            return None
         (total, samples, thing), self.evaluation = self.evaluation, None
         if samples == 0:
-            return
-        value = float(total) / samples if self.recorder.sampled else 0.0
-        self.recorder.event("evaluated", thing, value, float(samples))
+            return None
+        wanted = recorded or self.recorder.sampled
+        value = float(total) / samples if wanted else 0.0
+        self.recorder.event("evaluated", thing, value, float(samples), always=recorded)
+        return (value, float(samples)) if wanted else None
 
 
 def reduction_of(options):

@@ -6,6 +6,8 @@ Names are canonical: the layers that DDP and torch.compile put around a model ar
 
 import weakref
 
+import torch
+
 from .identity import IdentityMap
 from .tensors import is_plain
 
@@ -16,6 +18,30 @@ WRAPPERS = (
     "FullyShardedDataParallel",
     "OptimizedModule",
 )
+
+
+NORMALISATIONS = tuple(
+    kind for name, kind in vars(torch.nn).items()
+    if name in ("LayerNorm", "GroupNorm", "LocalResponseNorm", "RMSNorm")
+) + (torch.nn.modules.batchnorm._NormBase,)  # fmt: skip
+
+
+def role_of(module):
+    """What kind of layer a module is, where checks ask for that; "" for any other."""
+    if isinstance(module, NORMALISATIONS):
+        return "normalisation"
+    if isinstance(module, torch.nn.modules.dropout._DropoutNd):
+        return "dropout"
+    return "embedding" if isinstance(module, (torch.nn.Embedding, torch.nn.EmbeddingBag)) else ""
+
+
+def depends_on_mode(module):
+    """True for a layer that gives other numbers in training mode than in evaluation mode."""
+    if isinstance(module, torch.nn.modules.dropout._DropoutNd):
+        return module.p > 0
+    if isinstance(module, torch.nn.modules.batchnorm._NormBase):
+        return module.track_running_stats
+    return isinstance(module, torch.nn.RNNBase) and module.dropout > 0
 
 
 def nobody():
@@ -45,6 +71,8 @@ class Model:
         self.ordinal = ordinal
         self.named = {}  # who bears a name: the tensors of a functional call or the module's own
         self.thing = recorder.thing("model", ordinal, type(root).__name__)
+        self.trained = False  # a forward in training mode was seen
+        self.feeding = False  # what it gives goes into another model
         # A user's own attribute may be called `module`; only names under a wrapper are shortened.
         self.prefixes = WRAPPING if any(map(is_wrapper, root.modules())) else ()
         if type(root).__name__ == "OptimizedModule":
@@ -57,6 +85,7 @@ class Model:
 class Models:
     def __init__(self, recorder):
         self.recorder = recorder
+        self.on_new = []  # functions that take a root module and its model, as it is first used
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -81,13 +110,29 @@ class Models:
         self.seen += 1
         self.roots.set(module, model)
         self.name_modules(model, module)
+        for function in self.on_new:
+            function(module, model)
         return model
 
     def name_modules(self, model, root):
         for full, module in root.named_modules():
             if module not in self.modules:
-                name = model.name(full)
-                self.modules.set(module, self.recorder.thing("module", model.ordinal, name))
+                thing = self.recorder.thing("module", model.ordinal, model.name(full))
+                self.modules.set(module, thing)
+                self.describe_module(thing, module)
+
+    def describe_module(self, thing, module):
+        role = role_of(module)
+        if role:
+            self.recorder.attribute(thing, "role", role)
+        if depends_on_mode(module):
+            self.recorder.attribute(thing, "mode_dependent", 1)
+
+    def feeds(self, model):
+        """What this model gave in training is another's input, as a generator's is."""
+        if not model.feeding:
+            model.feeding = True
+            self.recorder.attribute(model.thing, "feeds", 1)
 
     def module_thing(self, module, root):
         """The thing of a module that runs below `root`; 0 for one that has no name in it."""

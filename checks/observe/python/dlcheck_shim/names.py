@@ -30,6 +30,9 @@ EVENTS = {
     "frozen": 23,
     "thawed": 24,
     "autocast_step": 25,
+    "evaluation_ended": 26,
+    "scheduler": 27,
+    "debugging": 28,
 }
 
 QUANTITIES = {
@@ -62,4 +65,19 @@ QUANTITIES = {
     "low_precision_share": 27,
     "tied_distance": 28,
     "future_sensitivity": 29,
+    "live_graphs": 30,
+    "clipped_parameters": 31,
+    "batch_fingerprint": 32,
+    "trained_rows": 33,
+    "repeated_rows": 34,
+    "counted_targets": 35,
+    "probability_rows": 36,
+    "loaded_share": 37,
+    "overwritten_share": 38,
+    "saved_nonfinite": 39,
+    "resident_memory": 40,
+    "loader_wait": 41,
+    "worker_stream": 42,
+    "evaluation_loss": 43,
+    "evaluation_fingerprint": 44,
 }

@@ -1,5 +1,6 @@
 """What the probe knows of optimizers: their groups, and what each parameter is called in them."""
 
+import inspect
 import weakref
 
 import torch
@@ -26,6 +27,10 @@ class Watched:
         self.consumed, self.consumed_norms = [], None
         self.before = []  # pairs of a parameter and its value before the step
         self.copied_until = 0  # place of the parameter whose turn to be copied is next
+        self.copies, self.worked_out = [], 0  # for the update check, and how many it had so far
+        self.frozen = {}  # by thing of a parameter: it did not require a gradient
+        self.described = {}  # attributes
+        self.stepped = False
 
 
 class Optimizers:
@@ -41,7 +46,6 @@ class Optimizers:
             watched = Watched(self.recorder, optimizer, self.seen)
             self.seen += 1
             self.watched.set(optimizer, watched)
-        watched.elsewhere = False
         return watched
 
     def leave_alone(self, optimizer):
@@ -75,6 +79,41 @@ class Optimizers:
                 known = self.models.parameters.get(parameter)
                 thing = known[0] if known else self.orphan(watched, index, place, parameter)
                 watched.things.set(parameter, thing)
+        self.describe(optimizer, watched)
+
+    def describe(self, optimizer, watched):
+        parameters = parameters_of(optimizer)
+        first = self.models.parameters.get(parameters[0]) if parameters else None
+        self.tell(watched, watched.thing, "parameters", len(parameters))
+        self.tell(watched, watched.thing, "first_parameter", first[1] if first else "")
+        usual = usual_decay(type(optimizer))
+        for thing, group in zip(watched.groups, optimizer.param_groups):
+            if group.get("weight_decay", usual) != usual:  # the program chose it
+                self.tell(watched, thing, "weight_decay", group["weight_decay"])
+
+    def look_for_state(self, optimizer, watched):
+        """After its first step: does it remember anything of its parameters?"""
+        if watched.stepped:
+            return
+        watched.stepped = True
+        held = (value for state in optimizer.state.values() if isinstance(state, dict)
+                for value in state.values())  # fmt: skip
+        if any(isinstance(value, torch.Tensor) and value.numel() > 1 for value in held):
+            self.recorder.attribute(watched.thing, "stateful", 1)
+
+    def tell(self, watched, thing, key, value):
+        if value != "" and watched.described.get((thing, key)) != value:
+            watched.described[thing, key] = value
+            self.recorder.attribute(thing, key, value)
+
+    def look_for_frozen(self, optimizer, watched):
+        """Writes the parameters whose `requires_grad` was switched since the last look."""
+        for parameter in parameters_of(optimizer):
+            thing, frozen = watched.things.get(parameter, 0), not parameter.requires_grad
+            if watched.frozen.get(thing, frozen) != frozen:
+                event = "frozen" if frozen else "thawed"
+                self.recorder.event(event, thing, owner=watched.thing)
+            watched.frozen[thing] = frozen
 
     def group_names(self):
         names = IdentityMap()
@@ -91,6 +130,15 @@ class Optimizers:
         self.recorder.attribute(thing, "orphan", 1)
         self.models.describe_one(thing, parameter, "", group)
         return thing
+
+
+def usual_decay(optimizer_class):
+    """The weight decay of an optimizer that is asked for none in particular."""
+    try:
+        usual = inspect.signature(optimizer_class).parameters["weight_decay"].default
+    except (KeyError, ValueError, TypeError):
+        return 0
+    return 0 if usual is inspect.Parameter.empty else usual
 
 
 def parameters_of(optimizer):
@@ -120,9 +168,10 @@ def next_to_copy(watched, parameters):
     return [parameter for parameter in chosen if is_plain(parameter)]
 
 
-def remember(gradients):
-    """What identifies the gradients that a step consumes, without keeping them alive."""
-    return [(weakref.ref(g), g._version) for g in gradients]
+def remember(owners):
+    """What identifies the gradients that a step consumes, without keeping them alive: ids of their
+    parameters, references and versions."""
+    return [(id(p), weakref.ref(p.grad), p.grad._version) for p in owners]
 
 
 def rate_of(group):

@@ -10,11 +10,12 @@ import os
 import sys
 
 from . import names
-from .sampling import is_sampled, takes_digest
+from .sampling import is_detailed, is_sampled, takes_digest
 from .tensors import Transfer
 from .writer import EVENT, GAP, QUANTITY, TraceWriter
 
 MOST_EARLY_CALLS = 10_000
+MOST_MICRO_STEPS = 1024  # of a step that are sampled
 
 
 class Early:
@@ -75,26 +76,33 @@ class Recorder:
     def __init__(self, request, process_attributes):
         self.request, self.process_attributes = request, process_attributes
         self.forked, self.on_fork = False, []
+        self.asleep = False  # between two runs of one process
         self.reset()
         os.register_at_fork(after_in_child=self.after_fork)
 
     def reset(self):
         self.writer, self.opened = Early(), False
         self.step, self.micro_step = 0, 0
-        self.sampled, self.digests = True, True
+        self.sampled, self.digests, self.detailed = True, True, True
         self.gap_start, self.gap_counts = 0, {}
         self.transfer = Transfer()
 
     def after_fork(self):
         # The inherited map is the parent's; it is dropped, never closed, so nothing is cut off.
         self.forked = True
+        if not self.asleep:
+            self.forget()
+
+    def forget(self):
+        """Starts afresh, and all that remember anything of this run with it."""
+        self.asleep = False
         self.reset()
         for react in self.on_fork:
             react()
 
     def begin(self):
         """Training has begun: make the files. A failure to do so leaves the probe mute."""
-        if self.opened:
+        if self.opened or self.asleep:
             return
         self.opened = True
         early = self.writer
@@ -126,15 +134,15 @@ class Recorder:
     def attribute(self, thing, key, value):
         self.writer.attribute(thing, key, value)
 
-    def event(self, name, thing=0, value=0.0, aux=0.0, site=0, owner=0, always=False):
-        """Writes an event of a sampled step; of another step only the count is kept."""
+    def event(self, name, thing=0, value=0.0, aux=0.0, site=0, owner=0, always=False, at=None):
+        """Writes an event of a sampled step; of another step only the count is kept. `at` is
+        (step, micro-step) of one that is written later than it happened."""
         number = names.EVENTS[name]
-        if self.sampled or always:
-            self.writer.put(
-                EVENT, number, self.step, self.micro_step, thing, site, owner, value, aux
-            )
+        if self.sampled or always or at is not None:
+            step, micro_step = at or (self.step, self.micro_step)
+            self.writer.put(EVENT, number, step, micro_step, thing, site, owner, value, aux)
         else:
-            self.gap_counts[number] = self.gap_counts.get(number, 0) + 1
+            self.count(number)
 
     def quantity(self, name, thing, value, aux=0.0, site=0, owner=0, at=None):
         """Writes a value, whether the step is sampled or not; `at` is (step, micro-step)."""
@@ -147,16 +155,35 @@ class Recorder:
         step, micro_step = at or (self.step, self.micro_step)
         self.writer.put_all(QUANTITY, names.QUANTITIES[name], step, micro_step, site, owner, rows)
 
+    def events(self, name, rows, owner=0):
+        """Writes an event of a sampled step that many things had; `rows` are (thing, value, aux)."""
+        self.writer.put_all(EVENT, names.EVENTS[name], self.step, self.micro_step, 0, owner, rows)
+
+    def count(self, number):
+        """An event, by its number, of a step that is not sampled."""
+        self.gap_counts[number] = self.gap_counts.get(number, 0) + 1
+
     def takes_scalars(self):
-        return self.sampled or not self.writer.past_half_cap()
+        return self.sampled or not (self.asleep or self.writer.past_half_cap())
+
+    def end_backward(self):
+        """A step has any number of backward calls: all of them where no optimizer ever steps. The
+        rest of a very long one is not sampled."""
+        self.micro_step += 1
+        if self.micro_step == MOST_MICRO_STEPS and self.sampled:
+            self.sampled = self.digests = self.detailed = False
+            self.gap_start = self.step
 
     def end_step(self):
         """Moves the clock on; a gap ends where the next sampled step begins."""
+        if self.asleep:
+            return
         self.transfer.end_step(self.sampled)
         self.step += 1
         self.micro_step = 0
         was_sampled, self.sampled = self.sampled, is_sampled(self.step)
         self.digests = takes_digest(self.step)
+        self.detailed = self.sampled and is_detailed(self.step)
         if was_sampled:
             self.gap_start = self.step
         elif self.sampled:

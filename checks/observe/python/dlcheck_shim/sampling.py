@@ -1,6 +1,7 @@
 """Which steps are recorded in full: the same function as checks/records/sampling.h."""
 
 ALWAYS = 64  # steps below it are all sampled
+DETAILED, ONE_DETAILED_IN = 8, 8
 BLOCK = 8  # consecutive steps of a block, and blocks of a doubling
 
 
@@ -9,6 +10,11 @@ def is_sampled(step):
         return True
     start = 1 << (step.bit_length() - 1)
     return (step - start) % (start // BLOCK) < BLOCK
+
+
+def is_detailed(step):
+    """Of sampled steps: those in which also what is slow to measure, and changes slowly, is."""
+    return step < DETAILED or step % ONE_DETAILED_IN == 0
 
 
 def takes_digest(step):

@@ -8,6 +8,7 @@ micro-batches is stood in for as a whole.
 import torch
 import torch.nn.functional as F
 
+from .capabilities import is_compiling
 from .loss_hooks import KINDS
 from .wrapping import replace
 
@@ -63,7 +64,7 @@ class StandIns:
 
     def watched_call(self, original):
         def call(module, *args, **kwargs):
-            if (torch.compiler.is_compiling() or self.inside or not module.training
+            if (is_compiling() or self.inside or not module.training
                     or not torch.is_grad_enabled()):  # fmt: skip
                 return original(module, *args, **kwargs)
             model = self.watch.models.as_root(module)

@@ -9,18 +9,27 @@ import time
 import torch
 
 from . import tensors
+from .capabilities import in_autocast, is_compiling
 from .digest import digest
 from .optimizers import closure_of, next_to_copy, parameters_of, rate_of, remember
+from .scalers import was_held_back
+from .update_check import UpdateCheck
 
-# A first gradient larger than this takes too long to sum, and a smaller one of the first is taken.
-MOST_SUMMED = 1 << 20
 FIRST_GRADIENTS = 4
+SENTINELS = 4  # parameters that are asked whether they were cleared, in a step that is not sampled
+
+
+PAGE = resource.getpagesize()
 
 
 class StepHooks:
     def __init__(self, guard, recorder, sites, models, optimizers, uncleared):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers, self.uncleared = models, optimizers, uncleared
+        self.updates = UpdateCheck(recorder)
+        # Functions that take the optimizer's Watched and the parameters that have a gradient, as a
+        # step consumes it; and functions that take the optimizer's thing, as a step ends.
+        self.on_consume, self.on_end = [], []
         self.last_end, self.active = None, None
         self.ended = False  # a step call ended since a scaler last asked
         self.before_first_end, self.after_each = [], []  # functions without arguments
@@ -32,7 +41,7 @@ class StepHooks:
 
     def before(self, optimizer, args, kwargs):
         """Gives new arguments only when there is a closure, which is then watched too."""
-        if torch.compiler.is_compiling():
+        if is_compiling():
             return None
         if not self.guard.trains_here():
             self.optimizers.leave_alone(optimizer)
@@ -48,6 +57,7 @@ class StepHooks:
         if self.active is not None and self.active is not self.optimizers.watched.get(optimizer):
             return False
         self.active = self.optimizers.watch(optimizer)
+        self.active.elsewhere = False
         return True
 
     def forget_raised(self, steps_here=0):
@@ -60,6 +70,9 @@ class StepHooks:
         if not tensors.may_compute():
             return None
         if self.recorder.sampled:
+            if in_autocast():
+                self.recorder.event("autocast_step", watched.thing, site=self.sites.current(),
+                                    owner=watched.thing)  # fmt: skip
             with torch.no_grad():
                 self.models.look_for_gradients()
                 self.copy_weights(optimizer, watched)
@@ -95,21 +108,40 @@ class StepHooks:
 
     def consume(self, optimizer, watched):
         """Measures the gradients as the step is about to use them."""
+        if not self.recorder.sampled and watched.stepped:
+            return self.consume_unsampled(optimizer, watched)
         self.optimizers.name_parameters(optimizer, watched)
         owners = [p for p in parameters_of(optimizer) if p.grad is not None]
         self.uncleared.confirm(watched, owners)
         gradients = [p.grad for p in owners]
-        watched.consumed = [(id(p), *seen) for p, seen in zip(owners, remember(gradients))]
+        watched.consumed = remember(owners)
         watched.consumed_norms = None
-        if not gradients:
+        for function in self.on_consume:
+            function(watched, owners)
+        if self.recorder.detailed:
+            self.optimizers.look_for_frozen(optimizer, watched)
+        if not gradients or not self.recorder.sampled and not needs_norms(gradients):
             return
-        if not self.recorder.sampled and not needs_norms(gradients):
-            return
+        self.measure_consumed(optimizer, watched, owners, gradients)
+
+    def consume_unsampled(self, optimizer, watched):
+        owners = [p for group in optimizer.param_groups for p in group["params"]
+                  if p.grad is not None]  # fmt: skip
+        self.uncleared.confirm(watched, owners)
+        watched.consumed, watched.consumed_norms = remember(owners[:SENTINELS]), None
+        for function in self.on_consume:
+            function(watched, owners)
+        if owners and needs_norms([p.grad for p in owners[:FIRST_GRADIENTS]]):
+            self.optimizers.name_parameters(optimizer, watched)
+            self.measure_consumed(optimizer, watched, owners, [p.grad for p in owners])
+
+    def measure_consumed(self, optimizer, watched, owners, gradients):
         with torch.no_grad():
             norms = tensors.norms(gradients)
             scale = getattr(optimizer, "grad_scale", None)
             if scale is not None:  # a fused step divides by it only inside
                 norms = norms / scale
+            self.updates.before(optimizer, watched)
         watched.consumed_norms = norms
         things = [watched.things.get(p, 0) for p in owners]
         self.write_gradients(watched.thing, things, owners, norms)
@@ -135,24 +167,30 @@ class StepHooks:
 
     def after(self, optimizer, args, kwargs):
         watched = self.optimizers.watched.get(optimizer)
-        if torch.compiler.is_compiling() or watched is None or self.active is not watched:
+        if is_compiling() or watched is None or self.active is not watched:
             return
         if self.guard.elsewhere():
             return
         self.measure_after(optimizer, watched)
-        self.end("step", watched)
+        self.end("skipped" if was_held_back(optimizer) else "step", watched)
 
     def measure_after(self, optimizer, watched):
         if self.recorder.sampled and tensors.may_compute():
             with torch.no_grad():
                 self.write_weights(optimizer, watched)
+                if watched.copies:
+                    self.updates.after(watched)
                 if self.recorder.step == 0:
                     for function in self.before_first_end:
                         function()
+        self.optimizers.look_for_state(optimizer, watched)
         self.write_scalars(optimizer, watched)
 
     def end(self, event, watched):
         self.active, self.ended = None, True
+        if self.recorder.sampled:
+            for function in self.on_end:
+                function(watched.thing)
         self.recorder.event(event, watched.thing, site=self.sites.current(), owner=watched.thing)
         self.recorder.end_step()
         for function in self.after_each:
@@ -195,7 +233,20 @@ class StepHooks:
                 recorder.quantity("step_time", 0, now - self.last_end, owner=watched.thing)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             recorder.quantity("memory", 0, peak, owner=watched.thing)
+            if recorder.detailed:
+                self.write_resident(watched)
+            if torch.is_anomaly_enabled():
+                thing = recorder.thing("facility", 0, "anomaly detection")
+                recorder.event("debugging", thing)
         self.last_end = now
+
+    def write_resident(self, watched):
+        try:
+            with open("/proc/self/statm", "rb") as file:
+                pages, shared = map(int, file.read().split()[1:3])
+        except (OSError, ValueError, IndexError):
+            return
+        self.recorder.quantity("resident_memory", 0, float((pages - shared) * PAGE), owner=watched.thing)
 
     def skip(self, optimizer):
         """A scaler left the weights alone: the call counts, the optimizer did nothing."""
@@ -234,7 +285,6 @@ def needs_norms(gradients):
     first = [g for g in gradients[:FIRST_GRADIENTS] if tensors.is_plain(g) and not g.is_sparse]
     if not first:
         return False
-    sentinel = first[0]
-    if sentinel.numel() > MOST_SUMMED:
-        sentinel = min(first, key=torch.Tensor.numel)
+    # Of the first layer, the bias will do: what is not finite in its weight's gradient is so in it.
+    sentinel = min(first, key=torch.Tensor.numel)
     return not cmath.isfinite(sentinel.sum().item())

@@ -32,15 +32,23 @@ class Uncleared:
             return
         for optimizer, watched in self.optimizers.ours():
             candidate = self.candidates.get(watched.thing)
+            if candidate is None and not watched.consumed:
+                continue
+            if not tensors.may_compute():
+                return
             if candidate is not None:
                 self.look_again(watched, candidate)
-            elif watched.consumed:
+            else:
                 self.look(optimizer, watched)
 
     def look(self, optimizer, watched):
         """The first backward after a step: what does it still hold?"""
         consumed, watched.consumed = watched.consumed, []
-        if not any(is_unwritten(reference(), version) for _, reference, version in consumed):
+        for _, reference, version in consumed:
+            gradient = reference()
+            if gradient is not None and gradient._version == version:
+                break
+        else:
             return
         seen = {number: (place, reference, version)
                 for place, (number, reference, version) in enumerate(consumed)}  # fmt: skip
@@ -72,7 +80,7 @@ class Uncleared:
 
     def confirm(self, watched, owners):
         """The optimizer is about to use the gradients: were they never cleared in between?"""
-        candidate = self.candidates.pop(watched.thing, None)
+        candidate = self.candidates.pop(watched.thing, None) if self.candidates else None
         if candidate is None:
             return
         kept = [id(p) in candidate.gradients and candidate.gradients[id(p)]() is p.grad

@@ -3,7 +3,6 @@
 import atexit
 import platform
 import sys
-import warnings
 
 import torch
 from torch.optim.optimizer import (
@@ -12,18 +11,28 @@ from torch.optim.optimizer import (
 )
 
 from . import experiments
+from .averages import Averages
 from .backward_hooks import BackwardHooks, watched_backward
 from .calls import Calls
+from .capabilities import OLDEST, unavailable, version
+from .checkpoints import Checkpoints
+from .clipping import Clipping
+from .evaluations import Evaluations
 from .forward_hooks import ForwardHooks
 from .guard import Guard
-from .loss_hooks import KINDS, LossHooks
+from .live_graphs import LiveGraphs
+from .loaders import Loaders
+from .loss_hooks import LossHooks
 from .models import Models
 from .optimizers import Optimizers
+from .module_hooks import ModuleHooks
 from .recorder import Recorder
+from .scalers import Scalers
+from .schedulers import Schedulers
 from .sites import Sites
 from .step_hooks import StepHooks
 from .uncleared import Uncleared
-from .wrapping import followed_by, replace
+from .wrapping import replace
 
 
 class Watch:
@@ -35,63 +44,98 @@ class Watch:
         self.models = models = Models(recorder)
         optimizers = Optimizers(recorder, models)
         uncleared = Uncleared(recorder, optimizers)
-        self.losses = LossHooks(recorder, sites)
-        self.forwards = ForwardHooks(self.guard, recorder, sites, models, self.losses)
+        self.losses = LossHooks(self.guard, recorder, sites)
+        self.evaluations = Evaluations(recorder, sites, self.losses)
+        self.forwards = ForwardHooks(
+            self.guard, recorder, sites, models, self.losses, self.evaluations
+        )
+        self.modules = ModuleHooks(self.forwards)
         self.steps = StepHooks(self.guard, recorder, sites, models, optimizers, uncleared)
+        graphs = LiveGraphs(recorder)
         self.backwards = BackwardHooks(
             self.guard, recorder, sites, optimizers, uncleared, self.losses, self.forwards,
-            self.steps,
+            self.steps, graphs,
         )  # fmt: skip
-        self.calls = Calls(self.guard, recorder, sites, models, optimizers, self.steps)
+        self.calls = Calls(self.guard, recorder, sites, models, optimizers)
+        self.loaders = Loaders(self.guard, recorder)
+        self.evaluations.on_batch.append(self.loaders.tell_last)
+        self.schedulers = Schedulers(self.guard, recorder, sites, optimizers)
+        self.clipping = Clipping(self.guard, recorder, sites)
+        self.checkpoints = Checkpoints(self.guard, recorder, sites, models, optimizers)
+        self.parts = [
+            self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
+            Averages(self.guard, recorder),
+            Scalers(self.guard, recorder, sites, optimizers, self.steps),
+        ]  # fmt: skip
+        self.calls.on_change += [self.modules.wake]
+        recorder.on_fork += [self.modules.wake, lambda: self.calls.end_step(True)]
+        self.steps.after_each += [
+            lambda: self.modules.end_step(recorder.sampled),
+            lambda: self.calls.end_step(recorder.sampled),
+        ]
+        models.on_new.append(self.checkpoints.write_put_in)
+        self.steps.on_consume += [self.clipping.write, lambda *_: self.schedulers.tell()]
+        self.steps.on_end += [self.loaders.end_step, self.forwards.end_step, graphs.end_step]
 
     def begin(self):
+        if version() < OLDEST:
+            oldest = ".".join(map(str, OLDEST))
+            self.recorder.begin()
+            self.write_failure("version", f"torch {torch.__version__} is older than {oldest}")
+            return
         experimenting = self.recorder.request.experiment != "plain"
         ending = experiments.Ending(self.recorder)
         if experimenting:
             experiments.keep_files_safe(ending)
         self.steps.before_first_end.append(self.losses.write_initial)
-        self.watch_modules()
-        for function in KINDS:
-            self.watch_loss(function)
+        self.modules.install()
         replace([torch.autograd], "backward", self.watched_backward)
         self.watch_optimizers()
-        self.calls.watch_all()
-        numpy = sys.modules.get("numpy")
-        if numpy is not None and hasattr(numpy, "random"):
-            self.calls.watch_numpy(numpy)
+        for part in self.parts:
+            self.guard.isolated(type(part).__name__, anywhere=True)(part.watch_all)()
+        for name, react in self.reactions().items():
+            if name in sys.modules:
+                react(sys.modules[name])
         steps = self.recorder.request.steps
         if steps is not None:
             self.steps.after_each.append(lambda: ending.stop_after(steps))
         if experimenting:
             experiments.begin(self.recorder.request, self, ending)
-        atexit.register(self.guard.isolated("exit", anywhere=True)(self.recorder.finish))
+        atexit.register(self.guard.isolated("exit", anywhere=True)(self.finish))
+
+    def reactions(self):
+        """Functions that take a library's module as it is imported, by its name."""
+        return {
+            "numpy": self.calls.watch_numpy,
+            "safetensors.torch": self.checkpoints.watch_safetensors,
+        }
+
+    def begin_again(self, request):
+        """For another run of this process, of which nothing is known yet."""
+        self.recorder.request = request
+        self.recorder.forget()
+
+    def end(self):
+        self.guard.isolated("exit", anywhere=True)(self.finish)()
+        self.recorder.asleep = True
+        self.recorder.sampled = self.recorder.detailed = self.recorder.digests = False
+        self.modules.end_step(False)
+        self.calls.end_step(False)
+
+    def finish(self):
+        if self.recorder.opened:
+            self.evaluations.end()
+        self.recorder.finish()
 
     def watched_backward(self, original):
         return watched_backward(original, self.backwards)
-
-    def watch_modules(self):
-        module = torch.nn.modules.module
-        module.register_module_forward_pre_hook(self.forwards.before)
-        module.register_module_forward_hook(self.forwards.after, with_kwargs=True)
-        # torch warns that hooks see a compiled module twice; the program did not ask for ours.
-        warnings.filterwarnings(
-            "ignore", message="Using `torch.compile\\(module\\)` when there are global hooks"
-        )
-
-    def watch_loss(self, function):
-        seen = self.guard.isolated("loss")(self.losses.seen)
-        replace(
-            [torch.nn.functional],
-            function,
-            followed_by(lambda result, args, kwargs: seen(function, result, args, kwargs)),
-        )
 
     def watch_optimizers(self):
         register_optimizer_step_pre_hook(self.steps.before)
         register_optimizer_step_post_hook(self.steps.after)
 
     def write_failure(self, family, error):
-        text = f"{type(error).__name__}: {error}"
+        text = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else error
         self.recorder.attribute(0, f"hook_failed/{family}", text)
 
     def write_unseen(self, threads):
@@ -102,6 +146,7 @@ def process_attributes():
     return {
         "capabilities": "plain same_seed one_batch reference blind",
         "torch": torch.__version__,
+        "unavailable": " ".join(unavailable()),
         "python": platform.python_version(),
         "program": sys.argv[0] if sys.argv else "",
     }

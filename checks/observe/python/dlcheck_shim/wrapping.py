@@ -3,7 +3,7 @@
 import functools
 import threading
 
-import torch
+from .capabilities import is_compiling
 
 
 def replace(owners, name, make):
@@ -31,7 +31,7 @@ def followed_by(observe):
 
     def make(original):
         def stand_in(*args, **kwargs):
-            if torch.compiler.is_compiling() or getattr(inside, "it", False):
+            if is_compiling() or getattr(inside, "it", False):
                 return original(*args, **kwargs)
             inside.it = True
             try:

@@ -1,0 +1,9 @@
+"""dlcheck from within Python: `with dlcheck.watch():` around training, and `python -m dlcheck.run`.
+
+For everything else there is the command: `dlcheck run -- python train.py` watches a program without
+a change to it.
+"""
+
+from .watching import Findings, watch
+
+__all__ = ["Findings", "watch"]

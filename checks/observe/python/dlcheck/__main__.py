@@ -1,0 +1,5 @@
+"""python -m dlcheck: the command `dlcheck`."""
+
+from .binary import main
+
+main()

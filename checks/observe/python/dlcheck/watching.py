@@ -1,0 +1,68 @@
+"""`with dlcheck.watch():`: watches a part of this process, and judges it as it ends."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+
+from . import binary, shim
+
+# Stands for this process while `dlcheck run` waits for it: says which run it is, and ends as we do.
+STAND_IN = (
+    "import os, sys\n"
+    "print(os.environ['DLCHECK_REQUEST'], flush=True)\n"
+    "sys.exit(0 if sys.stdin.read() == 'ended' else 1)\n"
+)
+
+
+class Findings(Exception):
+    """A watched part has findings at or above the severity that was asked for."""
+
+
+class Watched:
+    """What came of it, once the `with` has ended."""
+
+    def __init__(self):
+        self.result = None  # the content of result.json; None where another dlcheck watches
+        self.exit_code = None  # of `dlcheck run`
+
+    @property
+    def findings(self):
+        checks = self.result["checks"] if self.result else []
+        return [dict(f, id=c["id"]) for c in checks for f in c["findings"]]
+
+
+@contextlib.contextmanager
+def watch(out="dlcheck-out", fail_on="error", raises=False, options=()):
+    """Watches what this thread trains until the `with` ends, and prints the report.
+
+    `out` is the output folder, `fail_on` the severity from which on a finding counts, `options` are
+    more options of `dlcheck run`. With `raises`, findings that count raise Findings at the end.
+    Inside a program that `dlcheck run` watches already, nothing is done: that run sees it all.
+    """
+    watched = Watched()
+    if os.environ.get(shim.REQUEST) or os.environ.get("DLCHECK_DISABLE") == "1":
+        yield watched
+        return
+    command = [binary.path(), "run", "--out", os.fspath(out), "--fail-on", fail_on, *options,
+               "--", sys.executable, "-I", "-c", STAND_IN]  # fmt: skip
+    supervisor = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    request = supervisor.stdout.readline().rstrip("\n")
+    if not request:
+        raise RuntimeError(f"dlcheck: the command ended with status {supervisor.wait()}")
+    probe = shim.load(shim.boot_folder(request))
+    probe.begin(shim.boot_folder(request))
+    ended = False
+    try:
+        yield watched
+        ended = True
+    finally:
+        probe.end()
+        supervisor.communicate("ended" if ended else "raised")
+        watched.exit_code = supervisor.returncode
+        with contextlib.suppress(OSError, ValueError):
+            with open(os.path.join(out, "result.json"), encoding="utf-8") as file:
+                watched.result = json.load(file)
+    if raises and watched.exit_code == 1:
+        raise Findings(f"dlcheck: {len(watched.findings)} findings, in {out}/result.json")

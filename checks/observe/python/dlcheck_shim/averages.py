@@ -1,0 +1,52 @@
+"""Watches PyTorch's own averages of weights: how far they are from the weights and how far an update
+moves them."""
+
+import torch
+
+from . import tensors
+from .wrapping import replace
+
+
+class Averages:
+    def __init__(self, guard, recorder):
+        self.guard, self.recorder = guard, recorder
+        self.write = guard.isolated("average")(self.write)
+
+    def watch_all(self):
+        average = getattr(torch.optim.swa_utils, "AveragedModel", None)
+        if average is not None:
+            replace([average], "update_parameters", self.watched_update)
+
+    def watched_update(self, original):
+        def update(averaged, model, *args, **kwargs):
+            if not self.recorder.sampled or self.guard.elsewhere() or not tensors.may_compute():
+                return original(averaged, model, *args, **kwargs)
+            before = [p.detach().clone() for p in averaged.parameters()]
+            result = original(averaged, model, *args, **kwargs)
+            self.write(averaged, model, before)
+            return result
+
+        return update
+
+    def write(self, averaged, model, before):
+        after = [p.detach() for p in averaged.parameters()]
+        live = [p.detach() for p in model.parameters()]
+        if len(live) != len(after) or not all(map(tensors.is_plain, live)):
+            return
+        recorder = self.recorder
+        thing, at = recorder.thing("average", 0, "average"), (recorder.step, recorder.micro_step)
+        with torch.no_grad():
+            pairs = [(after, live), (after, before)]
+            sizes = [total(a, b) for a, b in pairs]
+
+        def use(values):
+            recorder.quantity("average_distance", thing, values[0], at=at)
+            recorder.quantity("average_update", thing, values[1], at=at)
+
+        recorder.transfer.add(torch.stack(sizes), use)
+
+
+def total(some, others):
+    """L2 norm of the difference of two lists of tensors."""
+    differences = [a.double() - b.to(a.device).double() for a, b in zip(some, others)]
+    return tensors.norms(differences).norm()

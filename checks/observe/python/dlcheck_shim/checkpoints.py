@@ -1,0 +1,224 @@
+"""Watches what is saved and what is loaded: which parts of the training's state a file holds, what of
+it is put where, and whether it is still there when training begins."""
+
+import os
+
+import torch
+
+from . import tensors
+from .identity import IdentityMap
+from .wrapping import followed_by, replace
+
+MOST_DEPTH, MOST_ENTRIES = 4, 4096
+MOST_CHECKED_ELEMENTS = 1 << 26
+ALWAYS = 8  # first saves that are looked into; then those whose number is a power of two
+RANDOM_STATE_BYTES = 5056  # of the generator of the CPU
+CHANGED = 1e-3  # relative difference of two norms
+
+
+class Checkpoints:
+    def __init__(self, guard, recorder, sites, models, optimizers):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
+        self.models, self.optimizers = models, optimizers
+        self.reset()
+        recorder.on_fork.append(self.reset)
+
+    def reset(self):
+        self.saves, self.depth = 0, 0
+        self.put_in = IdentityMap()  # modules that were given a state: share, rest, norms
+
+    def watch_all(self):
+        observe = self.guard.isolated("file")
+        self.put_into_model = observe(self.put_into_model)
+        self.write_put_in = observe(self.write_put_in)
+        replace([torch, torch.serialization], "save", followed_by(observe(self.saved)))
+        replace([torch, torch.serialization], "load", followed_by(observe(self.loaded)))
+        replace([torch.nn.Module], "load_state_dict", self.watched_load)
+        replace([torch.optim.Optimizer], "load_state_dict",
+                followed_by(observe(self.put_into_optimizer)))  # fmt: skip
+
+    def watch_safetensors(self, module):
+        observe = self.guard.isolated("file")
+        save = observe(lambda _, args, kwargs: self.saved(_, args, {"f": kwargs.get("filename"),
+                                                                    "obj": kwargs.get("tensors")}))
+        load = observe(lambda found, args, kwargs: self.loaded(found, args,
+                                                               {"f": kwargs.get("filename")}))
+        replace([module], "save_file", followed_by(save))
+        replace([module], "load_file", followed_by(load))
+
+    def saved(self, result, args, kwargs):
+        self.saves += 1
+        looked = self.saves <= ALWAYS or self.saves & (self.saves - 1) == 0
+        thing = self.file_thing(args[1] if len(args) > 1 else kwargs.get("f"))
+        self.recorder.event("saved", thing, site=self.sites.current(looked), always=looked)
+        if looked and thing:
+            content = args[0] if args else kwargs.get("obj")
+            trained = []
+            self.recorder.attribute(thing, "contents", self.contents(content, trained))
+            self.count_nonfinite(thing, trained)
+
+    def loaded(self, result, args, kwargs):
+        thing = self.file_thing(args[0] if args else kwargs.get("f"))
+        self.recorder.event("loaded", thing, site=self.sites.current(True), always=True)
+        if thing:
+            self.recorder.attribute(thing, "contents", self.contents(result, []))
+
+    def file_thing(self, file):
+        if not isinstance(file, (str, os.PathLike)):
+            return 0
+        return self.recorder.thing("file", 0, os.fspath(file))
+
+    def contents(self, value, trained):
+        """Sorted words for the parts of a training's state that `value` holds; adds the tensors of
+        models and optimizers to `trained`."""
+        self.entries, found = 0, set()
+        known = {p.data_ptr() for p, _ in self.models.parameters.items()}
+        names = {known[1] for _, known in self.models.parameters.items()}
+        self.walk(value, found, trained, (known, names), 0)
+        return " ".join(sorted(found))
+
+    def walk(self, value, found, trained, known, depth):
+        self.entries += 1
+        if depth > MOST_DEPTH or self.entries > MOST_ENTRIES:
+            return
+        kind = kind_of(value, known)
+        if kind:
+            found.add(kind)
+            if kind == "model":
+                trained += numbers_in(parameters_in(value, *known))
+            elif kind == "optimizer" and isinstance(value, dict):
+                states = value["state"].values() if isinstance(value["state"], dict) else ()
+                for state in states:
+                    trained += numbers_in(state.values() if isinstance(state, dict) else ())
+            return
+        if isinstance(value, dict):
+            value = list(value.values())
+        if isinstance(value, (list, tuple)):
+            for part in value:
+                self.walk(part, found, trained, known, depth + 1)
+
+    def count_nonfinite(self, thing, trained):
+        """How much of what was trained and saved is not finite."""
+        if not tensors.may_compute():
+            return
+        total, counts = 0, []
+        with torch.no_grad():
+            for tensor in trained:
+                total += tensor.numel()
+                if total > MOST_CHECKED_ELEMENTS:
+                    break
+                counts.append((~torch.isfinite(tensor.detach())).sum().double().cpu())
+        if counts:
+            bad = float(torch.stack(counts).sum())
+            self.recorder.quantity("saved_nonfinite", thing, bad, float(total))
+
+    def watched_load(self, original):
+        def load(module, *args, **kwargs):
+            self.depth += 1
+            try:
+                result = original(module, *args, **kwargs)
+            finally:
+                self.depth -= 1
+            if self.depth == 0:
+                self.put_into_model(module, args[0] if args else kwargs.get("state_dict"), result)
+            return result
+
+        return load
+
+    def put_into_model(self, module, state, result):
+        recorder, thing = self.recorder, self.models.thing_of_any(module)
+        recorder.event("loaded", thing or recorder.thing("model", 0, type(module).__name__),
+                       site=self.sites.current(True), always=True)  # fmt: skip
+        if not hasattr(result, "missing_keys") or not hasattr(state, "__len__"):
+            return
+        given, unexpected = len(state), len(result.unexpected_keys)
+        own = given - unexpected + len(result.missing_keys)
+        if own == 0:
+            return
+        named = {name: p for name, p in module.named_parameters() if name in state
+                 and tensors.is_plain(p) and p.is_floating_point() and p.numel()}  # fmt: skip
+        norms = None
+        if named and tensors.may_compute() and recorder.step == 0:
+            with torch.no_grad():
+                norms = tensors.norms([p.detach() for p in named.values()])
+        share = (given - unexpected) / own
+        self.put_in.set(module, (share, float(unexpected), list(named), norms))
+
+    def write_put_in(self, root, model):
+        """A model is about to be trained for the first time: what was put into it before?"""
+        for module, (share, unexpected, names, norms) in self.put_in.items():
+            if not any(module is part for part in root.modules()):
+                continue
+            self.put_in.entries.pop(id(module), None)
+            self.recorder.quantity("loaded_share", model.thing, share, unexpected)
+            if norms is not None and len(names):
+                self.compare(module, model, names, norms)
+
+    def compare(self, module, model, names, before):
+        now = dict(module.named_parameters())
+        if any(name not in now or now[name].device != before.device for name in names):
+            return
+        recorder = self.recorder
+        at = (recorder.step, recorder.micro_step)
+        with torch.no_grad():
+            norms = tensors.norms([now[name].detach() for name in names])
+            changed = (norms - before).abs() > CHANGED * before.abs()
+        recorder.transfer.add(
+            changed.double().mean().reshape(1),
+            lambda v: recorder.quantity("overwritten_share", model.thing, v[0], float(len(names)),
+                                        at=at),
+        )  # fmt: skip
+
+    def put_into_optimizer(self, result, args, kwargs):
+        thing = self.optimizers.watch(args[0]).thing
+        self.recorder.event("loaded", thing, site=self.sites.current(True), always=True)
+
+
+def is_module(value):
+    return isinstance(value, torch.nn.Module)
+
+
+def kind_of(value, known):
+    """Which part of a training's state a value is, or "" if it is none by itself."""
+    if is_module(value):
+        return "model"
+    if isinstance(value, torch.optim.Optimizer):
+        return "optimizer"
+    if isinstance(value, torch.Tensor):
+        small = value.dtype == torch.uint8 and value.numel() == RANDOM_STATE_BYTES
+        return "random" if small else ""
+    if not isinstance(value, dict) or not value:
+        return ""
+    if "param_groups" in value and "state" in value:
+        return "optimizer"
+    if "growth_factor" in value and "scale" in value:
+        return "scaler"
+    if "last_epoch" in value and ("_step_count" in value or "base_lrs" in value):
+        return "scheduler"
+    return "model" if is_state_of_model(value, *known) else ""
+
+
+def is_state_of_model(value, pointers, names):
+    """True for the weights of a model that trains, by place or by name; before anything trains,
+    for a table of many tensors."""
+    held = [v for v in value.values() if isinstance(v, torch.Tensor)]
+    if not held or len(held) * 2 < len(value) or not all(isinstance(k, str) for k in value):
+        return False
+    if not names:
+        return len(held) > 1
+    if any(tensor.data_ptr() in pointers for tensor in held):
+        return True
+    return sum(key.removeprefix("module.") in names for key in value) * 2 >= len(names)
+
+
+def parameters_in(value, pointers, names):
+    """The parameters of a saved model; what its buffers hold may be anything."""
+    if is_module(value):
+        return value.parameters()
+    return [v for key, v in value.items() if isinstance(v, torch.Tensor)
+            and (key.removeprefix("module.") in names or v.data_ptr() in pointers)]  # fmt: skip
+
+
+def numbers_in(values):
+    return [v for v in values if isinstance(v, torch.Tensor) and tensors.is_plain(v)
+            and v.is_floating_point() and v.layout is torch.strided]  # fmt: skip
