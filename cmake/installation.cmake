@@ -3,7 +3,8 @@
 set(_share ${CMAKE_INSTALL_DATADIR}/dlcheck)
 set(_package lib/cmake/dlcheck)
 
-install(TARGETS dlcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# The component `command` is all that a wheel holds.
+install(TARGETS dlcheck RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
 if(TARGET dlcheck-data)
   install(TARGETS dlcheck-data RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -13,7 +14,7 @@ if(TARGET dlcheck-train)
 endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/python/ DESTINATION ${_share}/python
-        PATTERN __pycache__ EXCLUDE)
+        COMPONENT command PATTERN __pycache__ EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/fixtures/digits.h5 ${PROJECT_SOURCE_DIR}/fixtures/digits.csv.gz
         DESTINATION ${_share}/fixtures)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reference/recipes DESTINATION ${_share})

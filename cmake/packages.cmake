@@ -13,12 +13,16 @@ find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
+# Whether it was found, and Debian's name of it.
+set(_packages absl_FOUND:libabsl-dev CLI11_FOUND:libcli11-dev nlohmann_json_FOUND:nlohmann-json3-dev
+              pugixml_FOUND:libpugixml-dev TOMLPLUSPLUS_INCLUDE_DIR:libtomlplusplus-dev)
+if(NOT DLCHECK_ONLY_COMMAND)
+  list(APPEND _packages GTest_FOUND:libgtest-dev GTest_FOUND:libgmock-dev
+       benchmark_FOUND:libbenchmark-dev OPENSSL_FOUND:libssl-dev ZLIB_FOUND:zlib1g-dev
+       HDF5_FOUND:libhdf5-dev)
+endif()
 set(_missing "")
-foreach(pair absl_FOUND:libabsl-dev CLI11_FOUND:libcli11-dev GTest_FOUND:libgtest-dev
-             GTest_FOUND:libgmock-dev benchmark_FOUND:libbenchmark-dev
-             nlohmann_json_FOUND:nlohmann-json3-dev OPENSSL_FOUND:libssl-dev pugixml_FOUND:libpugixml-dev
-             ZLIB_FOUND:zlib1g-dev HDF5_FOUND:libhdf5-dev
-             TOMLPLUSPLUS_INCLUDE_DIR:libtomlplusplus-dev)
+foreach(pair IN LISTS _packages)
   string(REPLACE ":" ";" pair ${pair})
   list(GET pair 0 _found)
   list(GET pair 1 _package)
@@ -34,7 +38,29 @@ endif()
 add_library(dlcheck_tomlplusplus INTERFACE)
 target_include_directories(dlcheck_tomlplusplus SYSTEM INTERFACE ${TOMLPLUSPLUS_INCLUDE_DIR})
 
-add_library(dlcheck_hdf5 INTERFACE)
-target_include_directories(dlcheck_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-target_compile_definitions(dlcheck_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
-target_link_libraries(dlcheck_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+if(NOT DLCHECK_ONLY_COMMAND)
+  add_library(dlcheck_hdf5 INTERFACE)
+  target_include_directories(dlcheck_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
+  target_compile_definitions(dlcheck_hdf5 INTERFACE ${HDF5_C_DEFINITIONS})
+  target_link_libraries(dlcheck_hdf5 INTERFACE ${HDF5_C_LIBRARIES})
+endif()
+
+# Debian's Abseil names its shared libraries; the static ones lie beside them.
+function(dlcheck_static_abseil)
+  get_property(_targets DIRECTORY ${PROJECT_SOURCE_DIR} PROPERTY IMPORTED_TARGETS)
+  foreach(_target IN LISTS _targets)
+    if(NOT _target MATCHES "^absl::")
+      continue()
+    endif()
+    foreach(_kind NONE RELEASE NOCONFIG)
+      get_target_property(_library ${_target} IMPORTED_LOCATION_${_kind})
+      if(_library)
+        string(REGEX REPLACE "\\.so(\\..*)?$" ".a" _static ${_library})
+        set_target_properties(${_target} PROPERTIES IMPORTED_LOCATION_${_kind} ${_static})
+      endif()
+    endforeach()
+  endforeach()
+endfunction()
+if(DLCHECK_STATIC)
+  dlcheck_static_abseil()
+endif()
