@@ -11,9 +11,15 @@ struct EvaluationValues {
   int in_training_mode = 0;   // the last so many run in training mode
   bool begins_in_training_mode = false;  // so does the first, before any step
   bool swaps_average = false;            // an average of the weights is kept
+  int batches = 2;                       // of each evaluation
+  int with_gradients = 0;                // so many of them have gradients enabled
+  bool declared = true;                  // the program says where evaluations end
+  int steps_between = 1;
+  bool draws_samples = false;  // after each, in one forward in training mode that changes the model
 };
 
-// Four steps of a model with dropout, and an evaluation of two batches before each but the last.
+// Four steps of a model with dropout, and an evaluation of two batches before each but the last; or
+// as many steps after each as it says.
 Evidence ThreeEvaluations(const EvaluationValues& values);
 
 }  // namespace dlcheck

@@ -1,11 +1,23 @@
 #include "checks/catalog/window_finding.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "checks/engine/text.h"
 
 namespace dlcheck {
+
+bool Accumulates(const Windows& windows, const std::vector<int64_t>& steps, double bound) {
+  int64_t parted = 0;
+  for (const Windows::Window& window : windows.windows) {
+    if (!std::ranges::binary_search(steps, window.step)) continue;
+    const bool is_mean = window.micro.size() > 1 && std::abs(window.Share() - 1) <= bound;
+    if (!is_mean) return false;
+    ++parted;
+  }
+  return parted > 0;
+}
 
 Finding WindowFinding(Severity severity, std::string message,
                       const std::vector<const Windows::Window*>& windows, double measured,
@@ -34,7 +46,7 @@ std::string Described(const std::vector<const Windows::Window*>& windows) {
 SortedWindows Sorted(const Windows& windows, size_t least, double tolerance) {
   SortedWindows sorted;
   for (const Windows::Window& window : windows.windows) {
-    if (window.micro.size() < least) continue;
+    if (window.micro.size() < least || window.cleared_inside) continue;
     sorted[DivisionOf(window, windows.full, tolerance)].push_back(&window);
   }
   return sorted;

@@ -29,6 +29,28 @@ inline constexpr Setting kEnoughWindows{
     .meaning = "fewest windows that a finding rests on",
     .source = "own reasoning: all of them agree to a thousandth, so that three are no chance"};
 
+inline constexpr Setting kMean{
+    .name = "mean",
+    .value = 1e-2,
+    .low = 1e-6,
+    .high = 0.5,
+    .unit = "1",
+    .meaning = "how near to 1 the loss shares of a window add that is a mean",
+    .source = "own reasoning: a single loss has a share of 1 alone"};
+
+// True if all windows of these steps, ascending, were divided for an accumulation: each loss is a
+// part, and together they are a mean but for `bound`.
+bool Accumulates(const Windows& windows, const std::vector<int64_t>& steps, double bound);
+
+inline constexpr Setting kRareWindows{
+    .name = "rare",
+    .value = 0.25,
+    .low = 0,
+    .high = 1,
+    .unit = "1",
+    .meaning = "share of all windows below which it is a note, where no mean is declared",
+    .source = "own reasoning: the last window of an epoch is seldom whole, and counts for little"};
+
 // A finding over `windows`. REQUIRES: they are not empty.
 Finding WindowFinding(Severity severity, std::string message,
                       const std::vector<const Windows::Window*>& windows, double measured,

@@ -75,6 +75,7 @@ struct Example {
   std::string_view title;
   Expect expect;
   Evidence (*evidence)();
+  std::map<std::string, double, std::less<>> settings = {};  // those changed for it
 };
 
 struct Check {               // every field is written; none has a default

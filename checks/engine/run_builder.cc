@@ -3,7 +3,7 @@
 namespace dlcheck {
 
 ThingId RunBuilder::Id(std::string_view kind, std::string_view name) {
-  return kind.empty() ? 0 : run_.trace.AddThing(kind, 0, name);
+  return kind.empty() ? 0 : run_.trace.AddThing(kind, ordinal_, name);
 }
 
 RunBuilder& RunBuilder::Parameter(std::string_view name) {
@@ -32,6 +32,7 @@ RunBuilder& RunBuilder::Event(dlcheck::Event event, double value, std::string_vi
                        .step = step_,
                        .last_step = step_,
                        .thing = Id(kind, name),
+                       .owner = owner_,
                        .order = order_++,
                        .value = value,
                        .aux = aux});
@@ -58,14 +59,28 @@ RunBuilder& RunBuilder::Resume(int64_t step) {
 
 RunBuilder& RunBuilder::Quantity(dlcheck::Quantity quantity, std::string_view kind,
                                  std::string_view name, double value, double aux) {
-  run_.trace.AddSample(
-      quantity, Id(kind, name),
-      {.step = step_, .order = order_++, .value = value, .aux = aux, .micro_step = micro_step_});
+  run_.trace.AddSample(quantity, Id(kind, name),
+                       {.step = step_,
+                        .order = order_++,
+                        .value = value,
+                        .aux = aux,
+                        .owner = owner_,
+                        .micro_step = micro_step_});
   return *this;
 }
 
 RunBuilder& RunBuilder::Ends(Ending::How how, int status) {
   run_.ending = {how, status};
+  return *this;
+}
+
+RunBuilder& RunBuilder::Ordinal(int ordinal) {
+  ordinal_ = ordinal;
+  return *this;
+}
+
+RunBuilder& RunBuilder::Owner(std::string_view kind, std::string_view name) {
+  owner_ = Id(kind, name);
   return *this;
 }
 

@@ -28,6 +28,10 @@ class RunBuilder {
   RunBuilder& Quantity(dlcheck::Quantity quantity, std::string_view kind, std::string_view name,
                        double value, double aux = 0);
   RunBuilder& Ends(Ending::How how, int status = 0);
+  // Things from here on have this ordinal, as those of another model or optimizer; 0 at first.
+  RunBuilder& Ordinal(int ordinal);
+  // Records from here on belong to this thing; to none at first, and if `kind` is empty.
+  RunBuilder& Owner(std::string_view kind, std::string_view name = "");
 
   int64_t step() const { return step_; }
   Run Build() const { return run_; }
@@ -37,6 +41,8 @@ class RunBuilder {
 
   Run run_{.trace = {}, .ending = {Ending::How::kFinished, 0}};
   int64_t step_ = 0;
+  int ordinal_ = 0;
+  ThingId owner_ = 0;
   uint16_t micro_step_ = 0;  // backward calls since the last step
   uint64_t order_ = 0;
 };

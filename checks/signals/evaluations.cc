@@ -1,6 +1,9 @@
 #include "checks/signals/evaluations.h"
 
+#include <algorithm>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include "checks/signals/first_process.h"
 
@@ -8,6 +11,10 @@ namespace dlcheck {
 namespace {
 
 using Evaluation = Evaluations::Evaluation;
+
+// Fewer steps between forwards without gradients make them a part of the steps, as a generator's
+// are in the steps of its critic.
+constexpr int64_t kStepsPerEvaluation = 4;
 
 struct Bounds {
   uint64_t begin, end;  // orders
@@ -40,30 +47,77 @@ void Compare(const Trace& trace, const Bounds& bounds, Evaluation& evaluation) {
   evaluation.random_changed = Changed(trace, Quantity::kRandomDigest, bounds).value_or(false);
 }
 
+// Steps at which an evaluation had a loss.
+std::set<int64_t> StepsWithLoss(const Trace& trace) {
+  std::set<int64_t> steps;
+  for (const ThingId model : trace.ThingsWith(Quantity::kEvaluationLoss)) {
+    for (const Sample& sample : FirstProcess(trace.Series(Quantity::kEvaluationLoss, model))) {
+      steps.insert(sample.step);
+    }
+  }
+  return steps;
+}
+
+// The evaluations that ended in the first process, and how many steps were sampled.
+struct Read {
+  std::vector<Evaluation> evaluations;
+  int64_t steps = 0;
+};
+
+Read ReadAll(const Trace& trace) {
+  Read read;
+  Evaluation open;
+  Occurrence began;
+  bool is_begun = false;
+  for (const Occurrence& event : FirstProcess(trace.Events())) {
+    if (event.gap) continue;
+    if (event.event == Event::kStep || event.event == Event::kSkipped) ++read.steps;
+    if (event.event == Event::kEvaluationBegan) {
+      open = {};
+      began = event;
+      is_begun = true;
+    } else if (event.event == Event::kEvaluationForward) {
+      ++open.batches;
+      if (event.value != 0) ++open.in_training_mode;
+      if (event.value == 0 && event.aux != 0) ++open.with_gradients;
+    } else if (event.event == Event::kEvaluated || event.event == Event::kEvaluationEnded) {
+      const bool said_twice = !is_begun && open.batches == 0 && !read.evaluations.empty() &&
+                              read.evaluations.back().step == event.step;
+      if (said_twice) {
+        read.evaluations.back().declared = false;
+        continue;
+      }
+      open.step = event.step;
+      open.declared = event.event == Event::kEvaluated;
+      if (is_begun && began.step == event.step) {
+        Compare(trace, {began.order, event.order}, open);
+      }
+      read.evaluations.push_back(open);
+      open = {};
+      is_begun = false;
+    }
+  }
+  return read;
+}
+
 }  // namespace
 
 absl::StatusOr<Evaluations> Evaluations::From(const Run& run) {
   const Trace& trace = run.trace;
-  Evaluations evaluations;
-  Evaluation open;
-  std::optional<Occurrence> began;
-  for (const Occurrence& event : FirstProcess(trace.Events())) {
-    if (event.gap) continue;
-    if (event.event == Event::kEvaluationBegan) {
-      open = {};
-      began = event;
-    } else if (event.event == Event::kEvaluationForward) {
-      ++open.batches;
-      if (event.value != 0) ++open.in_training_mode;
-    } else if (event.event == Event::kEvaluated) {
-      open.step = event.step;
-      if (began && began->step == event.step) Compare(trace, {began->order, event.order}, open);
-      evaluations.evaluations.push_back(open);
-      open = {};
-      began.reset();
-    }
+  Read read = ReadAll(trace);
+  if (read.evaluations.empty()) return absl::NotFoundError("no evaluation was seen");
+  const std::set<int64_t> with_loss = StepsWithLoss(trace);
+  const auto guessed = std::ranges::count(read.evaluations, false, &Evaluation::declared);
+  const bool is_part_of_steps = kStepsPerEvaluation * guessed > read.steps;
+  std::erase_if(read.evaluations, [&](const Evaluation& evaluation) {
+    if (evaluation.declared) return false;
+    return is_part_of_steps || (evaluation.batches < 2 && !with_loss.contains(evaluation.step));
+  });
+  if (read.evaluations.empty()) {
+    return absl::FailedPreconditionError(
+        "forwards without a backward call were too frequent, or too short, to be evaluations");
   }
-  if (evaluations.evaluations.empty()) return absl::NotFoundError("no evaluation was seen");
+  Evaluations evaluations{.evaluations = std::move(read.evaluations)};
   for (const ThingId module : trace.ThingsOfKind("module")) {
     if (trace.Attribute(module, "mode_dependent") == "1") evaluations.mode_dependent = true;
   }

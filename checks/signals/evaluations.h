@@ -15,6 +15,9 @@ struct Evaluations {
   struct Evaluation {
     int64_t step = 0;
     int64_t batches = 0, in_training_mode = 0;
+    int64_t with_gradients = 0;  // batches in evaluation mode, with gradients enabled
+    // False if a probe took it for one by itself, and no program said so.
+    bool declared = true;
     // Digests from before and after are there, and no step was taken in between.
     bool compared = false;
     bool model_changed = false, random_changed = false;
@@ -22,7 +25,11 @@ struct Evaluations {
   std::vector<Evaluation> evaluations;  // those that ended at a sampled step
   bool mode_dependent = false;          // some module gives other outputs in training mode
 
-  // Errors: NotFound if no evaluation was seen.
+  // Of those not declared, a single forward without a loss is left out, as samples are drawn from
+  // a generator; and all of them are, if there is one in more than one step of four: then they are
+  // part of the steps.
+  //
+  // Errors: NotFound if no evaluation was seen; FailedPrecondition if all were left out.
   static absl::StatusOr<Evaluations> From(const Run& run);
 };
 

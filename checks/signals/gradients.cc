@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "checks/engine/text.h"
+#include "checks/signals/ownership.h"
 
 namespace dlcheck {
 namespace {
@@ -28,15 +29,6 @@ std::map<int, int64_t> StepsByOptimizer(const Trace& trace) {
     if (event.event == Event::kStep && !event.gap) ++steps[trace.thing(event.thing).ordinal];
   }
   return steps;
-}
-
-// "optimizer#1/group#0" gives 1; -1 for none.
-int OptimizerOrdinal(const std::string& optimizer) {
-  int ordinal = -1;
-  const size_t mark = optimizer.find('#');
-  if (mark == std::string::npos) return -1;
-  const std::string digits = optimizer.substr(mark + 1, optimizer.find('/') - mark - 1);
-  return absl::SimpleAtoi(digits, &ordinal) ? ordinal : -1;
 }
 
 // Marks the parameters whose module ran before that of any other optimized parameter of their

@@ -51,6 +51,7 @@ absl::StatusOr<StepOrder> StepOrder::From(const Run& run) {
     if (event.event == Event::kSkipped || event.event == Event::kStep) {
       ended = true;
       step.optimizer = event.thing;
+      step.site = event.site;
       order.optimizers.insert(event.thing);
     } else if (!ended) {  // what is written later was read late, from an accelerator
       step.events.push_back(event);

@@ -17,6 +17,7 @@ struct StepOrder {
   struct Step {
     int64_t step = 0;
     ThingId optimizer = 0;
+    SiteId site = 0;                 // of the step call
     bool taken = true;               // false if the weights were left alone
     std::vector<Occurrence> events;  // before its end, in order
 

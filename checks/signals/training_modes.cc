@@ -1,10 +1,13 @@
 #include "checks/signals/training_modes.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "checks/signals/first_process.h"
+#include "checks/signals/gradients.h"
+#include "checks/signals/ownership.h"
 
 namespace dlcheck {
 namespace {
@@ -16,12 +19,15 @@ struct StepForwards {
 };
 using StepsOfModels = std::map<int, std::map<int64_t, StepForwards>>;
 
+// Only steps that an optimizer of the model takes: a teacher that was trained before runs in those
+// of its student.
 StepsOfModels ForwardsByModel(const Trace& trace) {
   StepsOfModels models;
-  std::set<int64_t> taken;
+  std::map<int64_t, int> taken;  // by step: ordinal of its optimizer
+  const std::map<int, std::set<int>> models_of = ModelsOfOptimizers(trace);
   for (const Occurrence& event : FirstProcess(trace.Events())) {
     if (event.gap) continue;
-    if (event.event == Event::kStep) taken.insert(event.step);
+    if (event.event == Event::kStep) taken[event.step] = trace.thing(event.thing).ordinal;
     if (event.event != Event::kForward) continue;
     const NamedThing& module = trace.thing(event.thing);
     StepForwards& forwards = models[module.ordinal][event.step];
@@ -34,16 +40,31 @@ StepsOfModels ForwardsByModel(const Trace& trace) {
     }
   }
   for (auto& [ordinal, steps] : models) {
-    std::erase_if(steps, [&](const auto& step) { return !taken.contains(step.first); });
+    std::erase_if(steps, [&](const auto& step) {
+      const auto optimizer = taken.find(step.first);
+      if (optimizer == taken.end()) return true;
+      const auto own = models_of.find(optimizer->second);
+      return own != models_of.end() && !own->second.contains(ordinal);
+    });
   }
   std::erase_if(models, [](const auto& model) { return model.second.empty(); });
   return models;
 }
 
+// Whether the model, or one of its modules, was switched to training mode after this record.
+bool SwitchedAfter(const Trace& trace, int ordinal, uint64_t order) {
+  return std::ranges::any_of(FirstProcess(trace.Events()), [&](const Occurrence& event) {
+    const bool is_switch = event.event == Event::kMode && !event.gap && event.value != 0;
+    const bool may_be_its = event.thing == 0 || trace.thing(event.thing).ordinal == ordinal;
+    return is_switch && may_be_its && event.order > order;
+  });
+}
+
 bool EvaluatedBetween(const Trace& trace, uint64_t after, uint64_t before) {
   for (const Occurrence& event : FirstProcess(trace.Events())) {
-    const bool evaluates =
-        event.event == Event::kEvaluationBegan || event.event == Event::kEvaluated;
+    const bool evaluates = event.event == Event::kEvaluationBegan ||
+                           event.event == Event::kEvaluated ||
+                           event.event == Event::kEvaluationEnded;
     if (evaluates && event.order > after && event.order < before) return true;
   }
   return false;
@@ -58,7 +79,8 @@ std::map<int, std::vector<std::string>> ModeDependent(const Trace& trace) {
   return modules;
 }
 
-TrainingModes::Model Change(const Trace& trace, const std::map<int64_t, StepForwards>& steps) {
+TrainingModes::Model Change(const Trace& trace, int ordinal,
+                            const std::map<int64_t, StepForwards>& steps) {
   TrainingModes::Model model;
   uint64_t last_training = 0, first_evaluation = 0;
   std::set<std::string> modules;
@@ -78,7 +100,11 @@ TrainingModes::Model Change(const Trace& trace, const std::map<int64_t, StepForw
     modules.insert(forwards.evaluation.begin(), forwards.evaluation.end());
   }
   model.modules.assign(modules.begin(), modules.end());
+  model.ordinal = ordinal;
   model.evaluated_between = EvaluatedBetween(trace, last_training, first_evaluation);
+  // Switched to and fro within steps, as where an attack is made in evaluation mode: only what ran
+  // first in a step is recorded.
+  if (SwitchedAfter(trace, ordinal, first_evaluation)) model.steps_after = 0;
   return model;
 }
 
@@ -89,6 +115,59 @@ bool EverTrained(const std::map<int64_t, StepForwards>& steps) {
   return false;
 }
 
+// Whether some step consumed a gradient of the model, and how much of it is optimized.
+struct Trained {
+  bool gradient_seen = false;
+  double elements = 0, optimized = 0;
+};
+
+std::map<int, Trained> TrainedModels(const Gradients& gradients) {
+  std::map<int, Trained> models;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    if (parameter.orphan) continue;
+    Trained& model = models[parameter.model];
+    model.elements += parameter.elements;
+    if (parameter.optimizer.empty()) continue;
+    model.optimized += parameter.elements;
+    for (const Sample& sample : parameter.consumed) {
+      model.gradient_seen = model.gradient_seen || sample.value != 0;
+    }
+  }
+  return models;
+}
+
+TrainingModes::Never NeverTrained(const Trace& trace, int ordinal,
+                                  const std::map<int64_t, StepForwards>& steps) {
+  TrainingModes::Never never;
+  never.first_step = steps.begin()->first;
+  never.last_step = steps.rbegin()->first;
+  never.steps = static_cast<int64_t>(steps.size());
+  std::set<std::string> ran;
+  for (const auto& [step, forwards] : steps) {
+    ran.insert(forwards.evaluation.begin(), forwards.evaluation.end());
+  }
+  for (const ThingId id : trace.ThingsOfKind("module")) {
+    const NamedThing& module = trace.thing(id);
+    if (module.ordinal != ordinal || trace.Attribute(id, "mode_dependent") != "1") continue;
+    if (!ran.contains(module.name)) continue;
+    never.mode_dependent.push_back(trace.Display(id));
+    never.only_normalisation &= trace.Attribute(id, "role") == "normalisation";
+  }
+  return never;
+}
+
+// Adds the model to `modes.never`, if it is trained and something in it depends on the mode.
+void AddNever(const Trace& trace, int ordinal, const std::map<int64_t, StepForwards>& steps,
+              const std::map<int, Trained>& trained, TrainingModes& modes) {
+  const auto own = trained.find(ordinal);
+  if (own == trained.end() || !own->second.gradient_seen) return;
+  if (SwitchedAfter(trace, ordinal, steps.begin()->second.first_evaluation)) return;
+  TrainingModes::Never never = NeverTrained(trace, ordinal, steps);
+  if (never.mode_dependent.empty()) return;
+  never.optimized_share = own->second.optimized / own->second.elements;
+  modes.never.push_back(std::move(never));
+}
+
 }  // namespace
 
 absl::StatusOr<TrainingModes> TrainingModes::From(const Run& run) {
@@ -96,15 +175,20 @@ absl::StatusOr<TrainingModes> TrainingModes::From(const Run& run) {
   const StepsOfModels models = ForwardsByModel(run.trace);
   if (models.empty()) return absl::NotFoundError("no training forward was seen");
   const std::map<int, std::vector<std::string>> dependent = ModeDependent(run.trace);
+  const absl::StatusOr<Gradients> gradients = Gradients::From(run);
+  if (!gradients.ok()) return gradients.status();
+  const std::map<int, Trained> trained = TrainedModels(*gradients);
   std::set<int64_t> seen;
   for (const auto& [ordinal, steps] : models) {
     const auto own = dependent.find(ordinal);
     if (own == dependent.end()) continue;
     ++modes.models;
     for (const auto& [step, forwards] : steps) seen.insert(step);
-    if (!EverTrained(steps)) continue;
-    Model model = Change(run.trace, steps);
-    model.ordinal = ordinal;
+    if (!EverTrained(steps)) {
+      AddNever(run.trace, ordinal, steps, trained, modes);
+      continue;
+    }
+    Model model = Change(run.trace, ordinal, steps);
     model.mode_dependent = own->second;
     if (model.steps_after > 0) modes.left.push_back(std::move(model));
   }
@@ -112,6 +196,8 @@ absl::StatusOr<TrainingModes> TrainingModes::From(const Run& run) {
     return absl::FailedPreconditionError("no module was recorded as one that depends on the mode");
   }
   modes.steps = static_cast<int64_t>(seen.size());
+  modes.state_loaded = std::ranges::any_of(
+      run.trace.Events(), [](const Occurrence& event) { return event.event == Event::kLoaded; });
   return modes;
 }
 

@@ -1,4 +1,4 @@
-// Models whose training forwards ran in training mode at first and in evaluation mode ever after.
+// Models whose training forwards ran in evaluation mode, from some step on or from the first.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,23 @@ struct TrainingModes {
     int64_t steps_after = 0;
     bool evaluated_between = false;
   };
+  // A model that is trained, and of which no module ever ran in training mode.
+  struct Never {
+    std::vector<std::string> mode_dependent;           // that ran
+    bool only_normalisation = true;                    // all of those are
+    double optimized_share = 0;                        // of the elements of its parameters
+    int64_t first_step = 0, last_step = 0, steps = 0;  // sampled, in which it ran
+  };
   // Of each model that ran in training mode, those with sampled steps after its last training mode.
   std::vector<Model> left;
+  std::vector<Never> never;
+  bool state_loaded = false;
   int64_t models = 0;  // that ran in any mode and have something that depends on it
   int64_t steps = 0;   // sampled
 
-  // Looks at steps that were taken: forwards of a validation, with gradients enabled, come before
-  // or besides those of training and do not make a step.
+  // Looks at steps that an optimizer of the model took: forwards of a validation, with gradients
+  // enabled, come before or besides those of training and do not make a step. A model that is
+  // switched to training mode again is in neither list.
   //
   // Errors: NotFound if no training forward was seen; FailedPrecondition if no module depends on
   // the mode.

@@ -35,11 +35,20 @@ Samples SamplesOf(const Trace& trace, Quantity quantity) {
   return samples;
 }
 
+// True unless two calls are known to start from different losses or to stand in different lines.
+bool IsOneLoss(const std::vector<Occurrence>& calls) {
+  return std::ranges::all_of(calls, [&calls](const Occurrence& call) {
+    return call.thing == calls.front().thing && call.site == calls.front().site;
+  });
+}
+
 // Empty unless every backward call of the step has one share that can be trusted.
 Windows::Window WindowOf(const StepOrder::Step& step, const Samples& shares,
                          const Samples& losses) {
   Windows::Window window{.step = step.step, .micro = {}};
-  const int64_t count = step.Count(Event::kBackward);
+  const std::vector<Occurrence> calls = step.Within(Event::kBackward, 0, step.end());
+  if (!IsOneLoss(calls)) return {};
+  const auto count = static_cast<int64_t>(calls.size());
   for (int64_t i = 0; i < count; ++i) {
     const Place place{step.step, static_cast<uint16_t>(i)};
     const auto share = shares.at.find(place);
@@ -50,6 +59,8 @@ Windows::Window WindowOf(const StepOrder::Step& step, const Samples& shares,
     if (is_small || !(share->second.aux > 0)) return {};
     window.micro.push_back({share->second.value, share->second.aux});
   }
+  window.cleared_inside =
+      !step.Within(Event::kCleared, step.FirstBackward(), step.LastBackward()).empty();
   return window;
 }
 
@@ -86,9 +97,10 @@ absl::StatusOr<Windows> Windows::From(const Run& run) {
   windows.optimizers = order->optimizers.size();
   windows.declared = std::string(run.trace.ProcessAttribute("declared.accumulation"));
   for (const StepOrder::Step& step : order->steps) {
+    if (run.trace.Attribute(step.optimizer, "type") == "LBFGS") continue;
     Window window = WindowOf(step, shares, losses);
     if (window.micro.empty()) continue;
-    windows.full = std::max(windows.full, window.micro.size());
+    if (!window.cleared_inside) windows.full = std::max(windows.full, window.micro.size());
     windows.windows.push_back(std::move(window));
   }
   if (windows.windows.empty()) {

@@ -21,6 +21,7 @@ struct Windows {
   struct Window {
     int64_t step = 0;
     std::vector<MicroBatch> micro;
+    bool cleared_inside = false;  // between its first and its last backward call
 
     double Targets() const;
     double Share() const;  // of all micro-batches together; 1 makes a mean
@@ -28,12 +29,14 @@ struct Windows {
     double Unevenness() const;
   };
   std::vector<Window> windows;  // of sampled steps, ascending
-  size_t full = 0;              // micro-batches of the largest
+  size_t full = 0;              // micro-batches of the largest in which nothing is cleared
   std::string declared;         // the program's own word on accumulation
   size_t optimizers = 0;        // that step
 
-  // Windows are left out whose losses are too near zero for their shares to be exact. Errors:
-  // NotFound if no step, or no loss with its outputs and targets, was seen.
+  // Windows are left out whose losses are too near zero for their shares to be exact, whose
+  // backward calls start from different losses or stand in different lines, as those of several
+  // terms do, and those of LBFGS. Errors: NotFound if no step, or no loss with its outputs and
+  // targets, was seen.
   static absl::StatusOr<Windows> From(const Run& run);
 };
 

@@ -11,7 +11,8 @@ namespace {
 // True if the example gives what it claims.
 bool Holds(const Check& check, const Example& example) {
   const Evidence evidence = example.evidence();
-  const absl::StatusOr<Verdict> verdict = check.judgement.judge(Settings(), evidence);
+  const absl::StatusOr<Verdict> verdict =
+      check.judgement.judge(Settings(example.settings), evidence);
   if (!verdict.ok()) return false;
   return verdict->findings.empty() == (example.expect == Expect::kClean);
 }

@@ -6,8 +6,9 @@
 namespace dlcheck {
 namespace {
 
-absl::StatusOr<Verdict> Judged(const Check& check, const Evidence& evidence) {
-  return check.judgement.judge(Settings(), evidence);
+absl::StatusOr<Verdict> Judged(const Check& check, const Evidence& evidence,
+                               const Settings& settings = Settings()) {
+  return check.judgement.judge(settings, evidence);
 }
 
 TEST(Examples, GiveWhatTheyClaim) {
@@ -15,7 +16,7 @@ TEST(Examples, GiveWhatTheyClaim) {
     int clean = 0, faulty = 0;
     for (const Example& example : check.examples) {
       const Evidence evidence = example.evidence();
-      const auto verdict = Judged(check, evidence);
+      const auto verdict = Judged(check, evidence, Settings(example.settings));
       ASSERT_TRUE(verdict.ok()) << check.id << ", " << example.title << ": " << verdict.status();
       const bool expect_clean = example.expect == Expect::kClean;
       ++(expect_clean ? clean : faulty);

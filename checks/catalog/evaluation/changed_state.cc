@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "checks/catalog/evaluation_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
@@ -27,21 +29,25 @@ Finding FindingOf(const Changed& changed, Severity severity, const std::string& 
           .bound = 0};
 }
 
-// Once is what a cache that is filled on first use does; an average that is swapped in before and
-// out after looks changed.
-Severity SeverityOf(int64_t changed, bool has_average) {
-  if (changed < 2) return Severity::kNote;
-  return has_average ? Severity::kWarning : Severity::kError;
+// An average that is swapped in before and out after looks changed. What a probe took for an
+// evaluation may be a part of the training; in evaluation mode it changes what it is made to.
+Severity SeverityOf(const Evaluations::Evaluation& evaluation, bool has_average) {
+  if (!evaluation.declared && evaluation.in_training_mode == 0) return Severity::kNote;
+  return has_average || !evaluation.declared ? Severity::kWarning : Severity::kError;
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
                               const IfSeen<Averaging>& average) {
   Changed model, random;
   int64_t compared = 0;
+  Severity worst = Severity::kNote;
   for (const Evaluations::Evaluation& evaluation : evaluations.evaluations) {
     if (!evaluation.compared) continue;
     ++compared;
-    if (evaluation.model_changed) model.Add(evaluation.step);
+    if (evaluation.model_changed) {
+      model.Add(evaluation.step);
+      worst = std::max(worst, SeverityOf(evaluation, static_cast<bool>(average)));
+    }
     if (evaluation.random_changed) random.Add(evaluation.step);
   }
   if (compared == 0) {
@@ -54,8 +60,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
         StrCat(model.count, of_all, " left other bits in the model's parameters or buffers than ",
                "they found, first before step ", model.first_step);
     if (average) message += "; the program keeps an average, which may have been swapped in";
-    verdict.findings.push_back(
-        FindingOf(model, SeverityOf(model.count, static_cast<bool>(average)), message + "."));
+    // Once is what a cache that is filled on first use does.
+    if (model.count < 2) worst = Severity::kNote;
+    verdict.findings.push_back(FindingOf(model, worst, message + "."));
   } else if (random.count > 0) {
     verdict.findings.push_back(FindingOf(
         random, Severity::kNote,
@@ -82,10 +89,12 @@ Check ChangedState() {
           "Evaluate after model.eval() and under torch.no_grad(); look for normalisation layers "
           "that were switched back to train() and for optimizer steps or in-place writes.",
       .limits =
-          "Needs a program that says where evaluations begin and end; averaged weights are to be "
-          "swapped in before the beginning or out before the end, and it is a warning where such "
-          "an average is known. One changed evaluation is a note, as caches are filled on first "
-          "use; so are random numbers alone. An evaluation that takes steps is not judged.",
+          "Averaged weights are to be swapped in before the beginning or out before the end; it is "
+          "a warning where such an average is known, or where the program does not say what its "
+          "evaluations are, and then a note in evaluation mode. One changed evaluation is a note, "
+          "as caches are filled on first use; so are random numbers alone. An evaluation that "
+          "takes "
+          "steps is not judged.",
       .sources = {"PyTorch documentation of torch.nn.BatchNorm1d: running statistics",
                   "own reasoning"},
       .covers = {"P02", "P04"},
@@ -94,15 +103,22 @@ Check ChangedState() {
       .live = false,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"nothing is changed", Expect::kClean, [] { return ThreeEvaluations({}); }},
-                   {"a cache is filled", Expect::kFaulty,
-                    [] { return ThreeEvaluations({.changed = 1}); }},
-                   {"two of three change the model", Expect::kFaulty,
-                    [] { return ThreeEvaluations({.changed = 2}); }},
-                   {"an average is swapped in", Expect::kFaulty,
-                    [] { return ThreeEvaluations({.changed = 2, .swaps_average = true}); }},
-                   {"random numbers are drawn", Expect::kFaulty,
-                    [] { return ThreeEvaluations({.random_drawn = true}); }}},
+      .examples =
+          {{"nothing is changed", Expect::kClean, [] { return ThreeEvaluations({}); }},
+           {"a cache is filled", Expect::kFaulty, [] { return ThreeEvaluations({.changed = 1}); }},
+           {"two of three change the model", Expect::kFaulty,
+            [] { return ThreeEvaluations({.changed = 2}); }},
+           {"an average is swapped in", Expect::kFaulty,
+            [] { return ThreeEvaluations({.changed = 2, .swaps_average = true}); }},
+           {"two of three that a probe took for evaluations", Expect::kFaulty,
+            [] { return ThreeEvaluations({.changed = 2, .declared = false, .steps_between = 8}); }},
+           {"samples drawn in training mode besides", Expect::kClean,
+            [] {
+              return ThreeEvaluations(
+                  {.declared = false, .steps_between = 8, .draws_samples = true});
+            }},
+           {"random numbers are drawn", Expect::kFaulty,
+            [] { return ThreeEvaluations({.random_drawn = true}); }}},
   };
 }
 

@@ -11,6 +11,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
     return absl::FailedPreconditionError("no module was recorded as one that depends on the mode");
   }
   int64_t judged = 0, in_training = 0, first = 0, last = 0;
+  bool declared = false;
   for (const Evaluations::Evaluation& evaluation : evaluations.evaluations) {
     // What an untrained model gives is looked at for its own sake, in whichever mode it begins.
     if (evaluation.batches == 0 || evaluation.step == 0) continue;
@@ -18,11 +19,13 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
     if (evaluation.in_training_mode < evaluation.batches) continue;
     if (in_training++ == 0) first = evaluation.step;
     last = evaluation.step;
+    declared = declared || evaluation.declared;
   }
   if (judged == 0) return absl::NotFoundError("no evaluation after a step was seen");
   Verdict verdict{.findings = {}, .judged = Counted(judged, "evaluation")};
   if (in_training == 0) return verdict;
-  const bool always = in_training == judged;
+  // Masks that are drawn on purpose, as a program's last act, are one evaluation to a probe.
+  const bool always = in_training == judged && (declared || in_training > 1);
   verdict.findings.push_back(
       {.severity = always ? Severity::kWarning : Severity::kNote,
        .message = StrCat(in_training, " of ", Counted(judged, "evaluation"),
@@ -52,11 +55,12 @@ Check TrainingMode() {
       .fix = "Call model.eval() before the evaluation and model.train() after it.",
       .limits =
           "Drawing dropout masks on purpose (Monte Carlo dropout) looks the same: hence a warning, "
-          "and a note where other evaluations are in evaluation mode. The mode is that of the "
-          "whole model, not of each module. Evaluations before the first step are not judged.",
+          "and a note where other evaluations are in evaluation mode, or where there is one that "
+          "the program does not declare. The mode is that of the whole model, not of each module. "
+          "Evaluations before the first step are not judged.",
       .sources = {"PyTorch documentation of Module.eval", "Gal and Ghahramani 2016"},
       .covers = {"P02"},
-      .explains = {"evaluation/changed_state"},
+      .explains = {"evaluation/changed_state", "evaluation/differing_passes"},
       .worst = Severity::kWarning,
       .live = false,
       .settings = {},

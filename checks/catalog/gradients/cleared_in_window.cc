@@ -1,6 +1,5 @@
-#include <algorithm>
-
 #include "checks/catalog/step_finding.h"
+#include "checks/catalog/window_finding.h"
 #include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
@@ -8,14 +7,6 @@
 
 namespace dlcheck::gradients {
 namespace {
-
-constexpr Setting kMean{.name = "mean",
-                        .value = 1e-2,
-                        .low = 1e-6,
-                        .high = 0.5,
-                        .unit = "1",
-                        .meaning = "how near to 1 the loss shares of a window add that is a mean",
-                        .source = "own reasoning: a single loss has a share of 1 alone"};
 
 // The clearing of what this step's optimizer consumes, after a backward call and before another;
 // null if there is none. A model, or an optimizer not known before its first step, may be cleared
@@ -29,20 +20,6 @@ const Occurrence* ClearedInside(const StepOrder& order, const StepOrder::Step& s
     if (is_own || (may_be && order.has_one_optimizer())) return &event;
   }
   return nullptr;
-}
-
-// True if all windows of the steps were divided for an accumulation: each loss is a part and
-// together they are a mean.
-bool Accumulates(const IfSeen<Windows>& windows, const std::vector<int64_t>& steps, double bound) {
-  if (!windows) return false;
-  int64_t parted = 0;
-  for (const Windows::Window& window : windows->windows) {
-    if (!std::ranges::binary_search(steps, window.step)) continue;
-    const bool is_mean = window.micro.size() > 1 && std::abs(window.Share() - 1) <= bound;
-    if (!is_mean) return false;
-    ++parted;
-  }
-  return parted > 0;
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
@@ -67,7 +44,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
   const auto count = static_cast<int64_t>(steps.size());
   if (count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
   const bool declared = order.trace->ProcessAttribute("declared.accumulation") == "mean";
-  const bool meant = declared || Accumulates(windows, steps, settings[kMean]);
+  const bool meant = declared || (windows && Accumulates(*windows, steps, settings[kMean]));
   verdict.findings.push_back(FindingOver(
       steps, meant ? Severity::kError : Severity::kNote,
       StrCat("Gradients were cleared between two backward calls of one step in all ",

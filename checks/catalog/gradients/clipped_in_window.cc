@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "checks/catalog/step_finding.h"
+#include "checks/catalog/window_finding.h"
 #include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
@@ -22,7 +23,8 @@ const Occurrence* ClippedInside(const StepOrder::Step& step) {
   return first;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) {
+absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
+                              const IfSeen<Windows>& windows) {
   std::vector<int64_t> steps;
   int64_t judged = 0, again = 0, clips = 0;
   const Occurrence* first = nullptr;
@@ -45,8 +47,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) 
   Verdict verdict{.findings = {}, .judged = Counted(judged, "step") + " of several backward calls"};
   const auto count = static_cast<int64_t>(steps.size());
   if (count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
+  const bool declared = order.trace->ProcessAttribute("declared.accumulation") == "mean";
+  const bool is_one = declared || (windows && Accumulates(*windows, steps, settings[kMean]));
   verdict.findings.push_back(FindingOver(
-      steps, Severity::kWarning,
+      steps, is_one ? Severity::kWarning : Severity::kNote,
       StrCat("Gradients were clipped (bound ", Short(first->value),
              ") before the last backward call in all ", Counted(count, "sampled step"),
              " of several backward calls, first at step ", steps.front(), " after ",
@@ -90,15 +94,16 @@ Check ClippedInWindow() {
           "Call clip_grad_norm_ once, after the last backward() of the window and right before "
           "optimizer.step().",
       .limits =
-          "A program that clips the gradient of one loss before it adds that of another means it; "
-          "hence a warning. Programs in which several optimizers step are not judged, nor are "
-          "bounds without end, which only measure.",
+          "A program that clips the gradient of one loss, or of one sample, before it adds that of "
+          "another means it: a note, unless the losses are parts of a mean, or that is declared. "
+          "Programs in which several optimizers step are not judged, nor are bounds without end, "
+          "which only measure.",
       .sources = {"own reasoning: clipping is not linear"},
       .covers = {"G06"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
-      .settings = {kEnoughSteps},
+      .settings = {kEnoughSteps, kMean},
       .judgement = Reads<&Judge>(),
       .examples = {{"inside all windows but one", Expect::kClean, [] { return Clipped(7); }},
                    {"inside all windows", Expect::kFaulty, [] { return Clipped(8); }},

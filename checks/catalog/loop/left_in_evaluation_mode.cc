@@ -80,9 +80,9 @@ Check LeftInEvaluationMode() {
           "before an evaluation, and in no module in any sampled step after it.",
       .fix = "Call model.train() after each evaluation, or at the beginning of every epoch.",
       .limits =
-          "Needs a model with a module that is known to depend on the mode. Training in evaluation "
-          "mode from the start, and switching some modules alone, are legal; switching the whole "
-          "model with no evaluation in between is a note.",
+          "Needs a model with a module that is known to depend on the mode. Switching some modules "
+          "alone is legal; switching the whole model with no evaluation in between is a note. "
+          "Evaluation mode from the start is what loop/evaluation_mode finds.",
       .sources = {"PyTorch documentation of Module.train", "own reasoning"},
       .covers = {"P01", "M17"},
       .explains = {},

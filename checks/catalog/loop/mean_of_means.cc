@@ -48,8 +48,9 @@ std::string Bias(const Windows::Window& window) {
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) {
   DLCHECK_RETURN_IF_ERROR(IsAWindowQuestion(windows));
   std::vector<const Windows::Window*> alike;
-  int64_t judged = 0, unknown = 0;
+  int64_t judged = 0, unknown = 0, all = 0;
   for (const auto& [division, found] : Sorted(windows, 2, settings[kShareTolerance])) {
+    all += static_cast<int64_t>(found.size());
     for (const Windows::Window* window : found) {
       if (window->Unevenness() <= settings[kUneven]) continue;
       ++judged;
@@ -67,7 +68,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   // One that is divided by its targets shows that the program knows how.
   if (count < settings[kEnoughWindows] || 2 * count < static_cast<double>(judged)) return verdict;
   const Windows::Window& worst = MostUneven(alike);
-  const Severity mildest = NumbersVary(windows) ? Severity::kWarning : Severity::kNote;
+  const bool is_rare = count < settings[kRareWindows] * static_cast<double>(all);
+  const Severity mildest = NumbersVary(windows) && !is_rare ? Severity::kWarning : Severity::kNote;
   verdict.findings.push_back(
       WindowFinding(windows.declared == "mean" ? Severity::kError : mildest,
                     StrCat("In ", Described(alike),
@@ -101,16 +103,17 @@ Check MeanOfMeans() {
           "losses by that: cross_entropy(..., reduction='sum') / targets_in_window.",
       .limits =
           "An error where accumulation is declared to be the mean over all targets. Otherwise a "
-          "warning, as a mean over sequences, one a micro-batch, looks the same; and a note if the "
-          "numbers are the same in every window, as of two kinds of data. Losses with smoothing, "
-          "weights or further terms are not judged, nor several optimizers.",
+          "warning, as a mean over sequences, one a micro-batch, looks the same; a note if the "
+          "numbers are the same in every window, as of two kinds of data, or if few windows are "
+          "uneven, as those that end an epoch. Losses with smoothing, weights or further terms are "
+          "not judged, nor several optimizers.",
       .sources = {"huggingface/transformers issue 34191",
                   "own reasoning: a mean of means is the mean only for equal counts"},
       .covers = {"G03"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,
-      .settings = {kShareTolerance, kEnoughWindows, kUneven},
+      .settings = {kShareTolerance, kEnoughWindows, kUneven, kRareWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"24 and 8 targets count three quarters and one", Expect::kClean,
                     [] { return FirstOfTwo(0.75, true); }},

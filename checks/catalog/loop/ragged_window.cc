@@ -56,8 +56,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
     return verdict;
   }
   const Windows::Window& first = *found.front();
+  const bool is_rare = static_cast<double>(found.size()) <
+                       settings[kRareWindows] * static_cast<double>(sizes.full + sizes.shorter);
+  const Severity mildest = is_rare ? Severity::kNote : Severity::kWarning;
   verdict.findings.push_back(WindowFinding(
-      windows.declared == "mean" ? Severity::kError : Severity::kWarning,
+      windows.declared == "mean" ? Severity::kError : mildest,
       StrCat("All ", Described(found), " were divided as if they held ", windows.full,
              ": their shares add to ", Short(first.Share()), " at step ", first.step,
              ", where those of full windows add to 1, so that their targets count less."),
@@ -88,15 +91,15 @@ Check RaggedWindow() {
           "Divide by the targets, or the micro-batches, that the window really holds; or drop the "
           "tail: DataLoader(drop_last=True) and whole windows only.",
       .limits =
-          "An error where accumulation is declared to be the mean, else a warning. Needs two short "
-          "windows among the sampled steps. Losses with smoothing, weights or further terms, and "
-          "several optimizers, are not judged.",
+          "An error where accumulation is declared to be the mean, else a warning, and a note if "
+          "few windows are short. Needs two short windows among the sampled steps. Losses with "
+          "smoothing, weights or further terms, and several optimizers, are not judged.",
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"G04"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,
-      .settings = {kShareTolerance, kRagged},
+      .settings = {kShareTolerance, kRagged, kRareWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"two of four micro-batches that count a half each", Expect::kClean,
                     [] { return ShortWindowsWith(0.5, true); }},

@@ -81,7 +81,7 @@ Check StuckScale() {
       .sources = {"Micikevicius et al. 2018, Mixed Precision Training",
                   "PyTorch documentation of torch.amp.GradScaler"},
       .covers = {"A02", "A10"},
-      .explains = {},
+      .explains = {"precision/skipped_steps"},
       .worst = Severity::kError,
       .live = false,
       .settings = {kEnoughSteps},

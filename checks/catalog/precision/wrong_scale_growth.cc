@@ -111,7 +111,7 @@ Check WrongScaleGrowth() {
           "optimizers step.",
       .sources = {"PyTorch documentation of torch.amp.GradScaler: growth_interval"},
       .covers = {"A09"},
-      .explains = {},
+      .explains = {"precision/skipped_steps"},
       .worst = Severity::kError,
       .live = false,
       .settings = {kMostScale},

@@ -72,6 +72,13 @@ class Mute(Early):
         pass
 
 
+def ranks():
+    """How many processes train together, where a launcher says so. Accelerate moves schedulers once
+    for each of them on purpose, and is left out."""
+    size = os.environ.get("WORLD_SIZE", "")
+    return {} if size in ("", "1") or "accelerate" in sys.modules else {"world_size": size}
+
+
 class Recorder:
     def __init__(self, request, process_attributes):
         self.request, self.process_attributes = request, process_attributes
@@ -116,7 +123,7 @@ class Recorder:
         except OSError:
             self.writer = Mute()
             return
-        for key, value in self.process_attributes.items():
+        for key, value in (self.process_attributes | ranks()).items():
             self.writer.attribute(0, key, value)
         early.repeat_on(self.writer)
 

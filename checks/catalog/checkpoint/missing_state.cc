@@ -1,0 +1,148 @@
+#include <map>
+#include <set>
+
+#include "checks/catalog/file_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/state_files.h"
+
+namespace dlcheck::checkpoint {
+namespace {
+
+constexpr Setting kFiles{
+    .name = "files",
+    .value = 3,
+    .low = 2,
+    .high = 1e6,
+    .unit = "files",
+    .meaning = "files of weights alone in one folder that look like checkpoints",
+    .source = "own reasoning: the best weights are one file, written over"};
+
+std::string FolderOf(const std::string& file) {
+  const size_t slash = file.rfind('/');
+  return slash == std::string::npos ? "" : file.substr(0, slash);
+}
+
+struct Missing {
+  std::vector<std::string> names;
+  std::set<std::string> files;
+  int64_t first_step = 0, last_step = 0, count = 0;
+  void Add(const StateFiles::Save& save) {
+    if (count++ == 0) first_step = save.step;
+    last_step = save.step;
+    files.insert(save.file);
+  }
+};
+
+Finding FindingOf(const Missing& missing, Severity severity, const std::string& message) {
+  std::vector<Place> places;
+  for (const std::string& file : missing.files) places.push_back({.thing = file, .file = ""});
+  return {.severity = severity,
+          .message = message,
+          .places = std::move(places),
+          .first_step = missing.first_step,
+          .last_step = missing.last_step,
+          .count = missing.count,
+          .measured = static_cast<double>(missing.count),
+          .bound = 0};
+}
+
+// Checkpoints with the optimizer, without what moves along with it.
+Missing Incomplete(const StateFiles& files, const std::string& kind) {
+  Missing missing;
+  for (const StateFiles::Save& save : files.saves) {
+    if (save.followed && save.contents.contains("model") && save.contents.contains("optimizer") &&
+        !save.contents.contains(kind)) {
+      missing.Add(save);
+    }
+  }
+  return missing;
+}
+
+// Weights alone, in files of one folder; none if any file of the run has the optimizer.
+Missing WeightsAlone(const StateFiles& files, double enough) {
+  std::map<std::string, Missing> folders;
+  for (const StateFiles::Save& save : files.saves) {
+    if (save.contents.contains("optimizer")) return {};
+    if (save.followed && save.contents.contains("model")) folders[FolderOf(save.file)].Add(save);
+  }
+  for (const auto& [folder, missing] : folders) {
+    if (static_cast<double>(missing.files.size()) >= enough) return missing;
+  }
+  return {};
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const StateFiles& files) {
+  if (files.saves.empty()) return absl::NotFoundError("no file of state was saved");
+  Verdict verdict{.findings = {},
+                  .judged = Counted(static_cast<int64_t>(files.saves.size()), "saved file")};
+  // Whether anybody will go on from a file is known only of a run that does so itself.
+  const bool resumes = files.put_in.contains("optimizer");
+  const auto judge = [&](const std::string& kind, bool used, bool put_in) {
+    const Missing missing = used ? Incomplete(files, kind) : Missing();
+    if (missing.count == 0) return;
+    verdict.findings.push_back(
+        FindingOf(missing, resumes && !put_in ? Severity::kWarning : Severity::kNote,
+                  StrCat(Counted(missing.count, "checkpoint"),
+                         " with model and optimizer, the first before "
+                         "step ",
+                         missing.first_step, ", lack the state of the ", kind,
+                         ", which begins anew in a run that goes on from them.")));
+  };
+  judge("scheduler", files.scheduler_moves, files.put_in.contains("scheduler"));
+  judge("scaler", files.scales, files.put_in.contains("scaler"));
+  const Missing alone = files.keeps_state ? WeightsAlone(files, settings[kFiles]) : Missing();
+  if (alone.count > 0) {
+    verdict.findings.push_back(FindingOf(
+        alone, Severity::kNote,
+        StrCat(Counted(static_cast<int64_t>(alone.files.size()), "file"),
+               " of weights were written while training went on, the first before step ",
+               alone.first_step, ", and none of the run holds the state of the optimizer.")));
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Check MissingState() {
+  return {
+      .id = "checkpoint/missing_state",
+      .promise = "A checkpoint holds all state that training goes on from.",
+      .why =
+          "A run that goes on from it has the weights of the old and the schedule, loss scale or "
+          "moments of a new one.",
+      .method =
+          "What files hold that were saved while training went on, against what of the run has "
+          "state: its optimizers, schedulers and loss scaler.",
+      .fix = "Save scheduler.state_dict() and scaler.state_dict() beside that of the optimizer.",
+      .limits =
+          "A program may never go on from its files, or work the state out from an epoch: hence a "
+          "note, and a warning only where the run itself went on from a file with an optimizer. "
+          "Weights alone are noted for three files or more of one folder.",
+      .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
+      .covers = {"K01", "K02"},
+      .explains = {},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kFiles},
+      .judgement = Reads<&Judge>(),
+      .examples =
+          {{"the scheduler is in the file", Expect::kClean,
+            [] {
+              return WithFiles({.contents = "model optimizer scheduler",
+                                .saves_over = true,
+                                .scheduler_moves = true});
+            }},
+           {"it is not", Expect::kFaulty,
+            [] { return WithFiles({.saves_over = true, .scheduler_moves = true}); }},
+           {"it is not, in a run that went on from such a file", Expect::kFaulty,
+            [] { return WithFiles({.loads = true, .saves_over = true, .scheduler_moves = true}); }},
+           {"no scheduler moves", Expect::kClean, [] { return WithFiles({.saves_over = true}); }},
+           {"the best weights", Expect::kClean,
+            [] { return WithFiles({.contents = "model", .saves_over = true}); }},
+           {"weights alone, file after file", Expect::kFaulty,
+            [] { return WithFiles({.contents = "model", .saves_numbered = true}); }}},
+  };
+}
+
+}  // namespace dlcheck::checkpoint

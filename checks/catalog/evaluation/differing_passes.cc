@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <cmath>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/evaluation_passes.h"
+
+namespace dlcheck::evaluation {
+namespace {
+
+constexpr Setting kDifference{.name = "difference",
+                              .value = 1e-5,
+                              .low = 0,
+                              .high = 1,
+                              .unit = "1",
+                              .meaning = "relative difference of two losses of the same",
+                              .source =
+                                  "own reasoning: sums in fp32 in another order differ by "
+                                  "less"};
+
+using Pass = EvaluationPasses::Pass;
+
+// The same data through the same weights of the same model.
+bool AreTheSame(const Pass& a, const Pass& b) {
+  return a.step == b.step && a.models == b.models && a.samples == b.samples &&
+         a.batches == b.batches && a.data && a.data == b.data && a.weights &&
+         a.weights == b.weights && std::isfinite(a.loss) && std::isfinite(b.loss);
+}
+
+double Difference(const Pass& a, const Pass& b) {
+  const double larger = std::max(std::abs(a.loss), std::abs(b.loss));
+  return larger == 0 ? 0 : std::abs(a.loss - b.loss) / larger;
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const EvaluationPasses& evaluations) {
+  int64_t pairs = 0, differing = 0;
+  const Pass* worst = nullptr;
+  double most = 0;
+  const std::vector<Pass>& passes = evaluations.passes;
+  for (size_t i = 1; i < passes.size(); ++i) {
+    if (!AreTheSame(passes[i - 1], passes[i])) continue;
+    ++pairs;
+    const double difference = Difference(passes[i - 1], passes[i]);
+    if (difference <= settings[kDifference]) continue;
+    ++differing;
+    if (difference <= most) continue;
+    most = difference;
+    worst = &passes[i];
+  }
+  if (pairs == 0) {
+    return absl::NotFoundError("the same data were not seen to be evaluated twice between steps");
+  }
+  Verdict verdict{.findings = {}, .judged = StrCat(Counted(pairs, "pair"), " of evaluations")};
+  if (worst == nullptr) return verdict;
+  const bool trains = evaluations.mode_dependent && worst->in_training_mode > 0;
+  verdict.findings.push_back({.severity = trains ? Severity::kWarning : Severity::kNote,
+                              .message = StrCat("Two evaluations before step ", worst->step,
+                                                " of the same weights on the same ", worst->samples,
+                                                " samples gave losses ", (worst - 1)->loss, " and ",
+                                                worst->loss, trains ? ", in training mode." : "."),
+                              .places = {},
+                              .first_step = worst->step,
+                              .last_step = worst->step,
+                              .count = differing,
+                              .measured = most,
+                              .bound = settings[kDifference]});
+  return verdict;
+}
+
+// Two evaluations in a row, where the second has this loss.
+Evidence Twice(double second, double training_mode) {
+  RunBuilder run = TwoLayers();
+  run.Attribute("module", "dropout", "mode_dependent", "1");
+  for (int step = 0; step < 4; ++step) AddStep(run, {.held = {}});
+  for (const double loss : {2.0, second}) {
+    run.Event(Event::kEvaluationBegan, 0, "model", "Net");
+    run.Quantity(Quantity::kModelDigest, "model", "Net", 7, 8);
+    for (int batch = 0; batch < 2; ++batch) {
+      run.Event(Event::kEvaluationForward, training_mode, "model", "Net");
+    }
+    run.Event(Event::kEvaluationEnded, 0, "model", "Net");
+    run.Quantity(Quantity::kEvaluationLoss, "model", "Net", loss, 64);
+    run.Quantity(Quantity::kEvaluationFingerprint, "model", "Net", 9, 10);
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check DifferingPasses() {
+  return {
+      .id = "evaluation/differing_passes",
+      .promise = "The same weights on the same data give the same loss twice.",
+      .why =
+          "What is measured is partly chance: the best of several evaluations is the luckiest, "
+          "and two models cannot be compared.",
+      .method =
+          "Evaluations between the same two steps with equal digests of weights and inputs: their "
+          "losses.",
+      .fix =
+          "Call model.eval(); give functional.dropout training=self.training; draw no noise where "
+          "a mean would do.",
+      .limits =
+          "Models may draw on purpose, as variational ones do: hence a note, and a warning only "
+          "in training mode with dropout or batch normalisation. Where the digests of weights "
+          "were not recorded nothing is judged, as an average may have been swapped in.",
+      .sources = {"own reasoning"},
+      .covers = {"P02"},
+      .explains = {},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kDifference},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"the same to rounding", Expect::kClean, [] { return Twice(2.000001, 0); }},
+                   {"another loss", Expect::kFaulty, [] { return Twice(2.001, 0); }},
+                   {"another loss in training mode", Expect::kFaulty,
+                    [] { return Twice(2.001, 1); }}},
+  };
+}
+
+}  // namespace dlcheck::evaluation

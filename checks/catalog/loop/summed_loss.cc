@@ -1,0 +1,107 @@
+#include <algorithm>
+#include <cmath>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/catalog/loss_finding.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+
+namespace dlcheck::loop {
+namespace {
+
+constexpr Setting kSteps{.name = "steps",
+                         .value = 8,
+                         .low = 1,
+                         .high = 1e6,
+                         .unit = "sampled steps",
+                         .meaning = "steps at which the loss has to be the whole sum",
+                         .source = "own reasoning"};
+
+constexpr Setting kTolerance{.name = "tolerance",
+                             .value = 1e-3,
+                             .low = 1e-6,
+                             .high = 0.05,
+                             .unit = "1",
+                             .meaning = "relative difference from the number of targets",
+                             .source = "own reasoning: a sum in fp32 is exact to 1e-4"};
+
+// Whether every backward call starts from the sum over all its targets.
+bool IsSummed(const LossFunctions::Function& function, double tolerance) {
+  return function.reduction == "sum" &&
+         std::ranges::all_of(function.shares, [&](const Sample& share) {
+           return share.aux > 1 && std::abs(share.value - share.aux) <= tolerance * share.aux;
+         });
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& losses) {
+  Verdict verdict;
+  int64_t judged = 0;
+  for (const LossFunctions::Function& function : losses.functions) {
+    const int64_t steps = StepsOf(function.shares);
+    if (static_cast<double>(steps) < settings[kSteps]) continue;
+    ++judged;
+    if (!IsSummed(function, settings[kTolerance])) continue;
+    const auto [least, most] = std::ranges::minmax(function.shares, {}, &Sample::aux);
+    const std::string targets =
+        least.aux == most.aux ? StrCat(least.aux) : StrCat(least.aux, " to ", most.aux);
+    const bool declared = losses.declared_reduction == "mean";
+    if (!declared && !losses.declared_reduction.empty()) continue;
+    verdict.findings.push_back(LossFinding(
+        function, declared ? Severity::kError : Severity::kNote,
+        StrCat("In all of ", Counted(steps, "sampled step"), " the backward call starts from ",
+               function.name, "'s sum over ", targets,
+               " targets, so that the size of a step grows with the size of the batch."),
+        function.shares, most.aux, 1));
+  }
+  if (judged == 0) {
+    return absl::NotFoundError(StrCat("no loss was seen with its outputs and targets in ",
+                                      settings[kSteps], " sampled steps"));
+  }
+  verdict.judged = Counted(judged, "loss function");
+  return verdict;
+}
+
+// Eight steps of a summed loss over 32 targets, of which backward starts from `share` means.
+Evidence Summed(double share, std::string_view declared) {
+  RunBuilder run = TwoLayers();
+  run.Attribute("loss", "cross_entropy", "reduction", "sum");
+  if (!declared.empty()) run.Process("declared.reduction", declared);
+  for (int step = 0; step < 8; ++step) {
+    run.Quantity(Quantity::kLossShare, "loss", "cross_entropy", share, 32);
+    AddStep(run, {.loss = 2.3 * share, .held = {}});
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check SummedLoss() {
+  return {
+      .id = "loop/summed_loss",
+      .promise = "A step does not grow with the number of targets in its batch.",
+      .why =
+          "With a sum the learning rate means something else for every batch size, and a last "
+          "batch that is smaller makes a smaller step.",
+      .method =
+          "What backward starts from, in means over the same targets: with reduction='sum' it is "
+          "their number in every sampled step.",
+      .fix = "Use reduction='mean', or divide the sum by the number of targets.",
+      .limits =
+          "A sum may be meant, as in a likelihood: hence a note, an error where [program] declares "
+          "reduction = \"mean\", and nothing where it declares another. Losses that are put "
+          "together by hand are not judged.",
+      .sources = {"own reasoning: the gradient of a sum of n is n times that of their mean"},
+      .covers = {"L02"},
+      .explains = {},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kSteps, kTolerance},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"a sum that is divided", Expect::kClean, [] { return Summed(1, "mean"); }},
+                   {"a sum over 32", Expect::kFaulty, [] { return Summed(32, "mean"); }},
+                   {"the same, not declared", Expect::kFaulty, [] { return Summed(32, ""); }},
+                   {"a sum that was declared", Expect::kClean, [] { return Summed(32, "sum"); }}},
+  };
+}
+
+}  // namespace dlcheck::loop

@@ -1,0 +1,114 @@
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
+#include "checks/catalog/example_runs.h"
+#include "checks/catalog/loss_finding.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+
+namespace dlcheck::model {
+namespace {
+
+using Shape = std::vector<double>;
+
+Shape ShapeOf(const std::string& text) {
+  Shape shape;
+  for (const absl::string_view size : absl::StrSplit(text, 'x', absl::SkipEmpty())) {
+    double number = 0;
+    if (absl::SimpleAtod(size, &number)) shape.push_back(number);
+  }
+  return shape;
+}
+
+double Elements(const Shape& shape) {
+  double product = 1;
+  for (const double size : shape) product *= size;
+  return product;
+}
+
+// What both are expanded to: aligned at their last dimension.
+Shape Broadcast(Shape a, Shape b) {
+  if (a.size() < b.size()) std::swap(a, b);
+  for (size_t i = 0; i < b.size(); ++i) {
+    double& size = a[a.size() - 1 - i];
+    size = std::max(size, b[b.size() - 1 - i]);
+  }
+  return a;
+}
+
+// Both grow, and one of them by a dimension that the program did not write. Where the program
+// wrote it, as for all pairs of quantiles, it is meant.
+bool ComparesAllWithAll(const std::string& shapes) {
+  const std::vector<std::string> pair = absl::StrSplit(shapes, " and ");
+  if (pair.size() != 2) return false;
+  const Shape a = ShapeOf(pair[0]), b = ShapeOf(pair[1]);
+  return a.size() != b.size() && Elements(Broadcast(a, b)) > std::max(Elements(a), Elements(b));
+}
+
+absl::StatusOr<Verdict> Judge(const Settings&, const LossFunctions& losses) {
+  int64_t judged = 0;
+  Verdict verdict;
+  for (const LossFunctions::Function& function : losses.functions) {
+    if (function.kind.empty() && function.broadcast.empty()) continue;
+    ++judged;
+    if (!ComparesAllWithAll(function.broadcast)) continue;
+    const bool by_hand = function.kind.empty() || function.reduction == "none";
+    const std::string name = function.kind.empty() ? "A loss written by hand" : function.name;
+    verdict.findings.push_back(
+        LossFinding(function, by_hand ? Severity::kWarning : Severity::kError,
+                    StrCat(name, " was given shapes ", function.broadcast,
+                           ", which it broadcasts: it compares every output with every target."),
+                    function.losses, 1, 0));
+  }
+  if (judged == 0) return NoSuchLoss("no known loss function");
+  verdict.judged = Counted(judged, "loss function");
+  return verdict;
+}
+
+Evidence Shapes(std::string_view shapes, std::string_view kind = "mse") {
+  RunBuilder run = TwoLayers();
+  run.Attribute("loss", "cross_entropy", "kind", kind);
+  run.Attribute("loss", "cross_entropy", "reduction", "mean");
+  run.Attribute("loss", "cross_entropy", "broadcast", shapes);
+  for (int step = 0; step < 4; ++step) AddStep(run, {.held = {}});
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check BroadcastLoss() {
+  return {
+      .id = "model/broadcast_loss",
+      .promise = "A loss compares each output with its own target.",
+      .why =
+          "Outputs of shape 64x1 and targets of shape 64 broadcast to 64x64: every output is drawn "
+          "towards the mean of all targets, and the model learns to ignore its input.",
+      .method =
+          "The shapes of both inputs of a loss function: they have different numbers of "
+          "dimensions, and what they broadcast to is larger than either.",
+      .fix = "Give both the same shape: output.squeeze(1), or target.unsqueeze(1).",
+      .limits =
+          "Shapes of equally many dimensions are taken to be written on purpose, as for all pairs "
+          "of quantiles; one target for all outputs is clean. A warning with reduction='none' and "
+          "in losses written by hand, where all pairs may be meant, as in an energy distance.",
+      .sources = {"PyTorch documentation: broadcasting semantics", "own reasoning"},
+      .covers = {"L04"},
+      .explains = {"capacity/input_independence", "capacity/unfittable_batch"},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"equal shapes", Expect::kClean, [] { return Shapes(""); }},
+                   {"a batch of one", Expect::kClean, [] { return Shapes("1x1 and 1"); }},
+                   {"one target for all", Expect::kClean, [] { return Shapes("64x1 and 1"); }},
+                   {"all pairs of quantiles", Expect::kClean,
+                    [] { return Shapes("32x51x1 and 32x1x51"); }},
+                   {"a column and a row", Expect::kFaulty, [] { return Shapes("64x1 and 64"); }},
+                   {"the same by hand", Expect::kFaulty, [] { return Shapes("64x1 and 64", ""); }},
+                   {"a batch of two", Expect::kFaulty, [] { return Shapes("2 and 2x1"); }}},
+  };
+}
+
+}  // namespace dlcheck::model

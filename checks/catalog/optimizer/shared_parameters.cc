@@ -1,0 +1,93 @@
+#include <set>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/shared_steps.h"
+
+namespace dlcheck::optimizer {
+namespace {
+
+constexpr Setting kSteps{
+    .name = "steps",
+    .value = 8,
+    .low = 1,
+    .high = 1e6,
+    .unit = "sampled steps",
+    .meaning = "fewest pairs of steps that a finding rests on",
+    .source = "own reasoning: a handover from one optimizer to another is one"};
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const SharedSteps& shared) {
+  Verdict verdict{
+      .findings = {},
+      .judged = Counted(shared.judged, "step") + " that followed one of another optimizer"};
+  for (const SharedSteps::Pair& pair : shared.pairs) {
+    const auto count = static_cast<int64_t>(pair.steps.size());
+    if (static_cast<double>(count) < settings[kSteps]) continue;
+    std::set<std::string> names;
+    for (const auto& [step, same] : pair.steps) names.insert(same.begin(), same.end());
+    std::vector<Place> places;
+    for (const std::string& name : names) places.push_back({.thing = name, .file = ""});
+    verdict.findings.push_back(
+        {.severity = Severity::kWarning,
+         .message = StrCat(pair.first, " and ", pair.second, " stepped one after the other at ",
+                           Counted(count, "sampled pair"), " of steps, and both moved ",
+                           Counted(static_cast<int64_t>(names.size()), "parameter"), " (",
+                           Listed({names.begin(), names.end()}), ") with the same gradient."),
+         .places = std::move(places),
+         .first_step = pair.steps.begin()->first,
+         .last_step = pair.steps.rbegin()->first,
+         .count = count,
+         .measured = static_cast<double>(names.size()),
+         .bound = 0});
+  }
+  return verdict;
+}
+
+// Ten rounds of two optimizers. The second consumes this norm of the trunk's gradient, after a
+// backward call of its own if it has one.
+Evidence InTurn(double second_norm, bool own_backward) {
+  RunBuilder run = TwoLayers();
+  for (int round = 0; round < 10; ++round) {
+    run.Event(Event::kBackward, 0, "loss", "cross_entropy");
+    run.Quantity(Quantity::kGradientNorm, "parameter", "trunk.weight", 0.1);
+    run.Event(Event::kStep, 0, "optimizer", "");
+    if (own_backward) run.Event(Event::kBackward, 0, "loss", "cross_entropy");
+    run.Quantity(Quantity::kGradientNorm, "parameter", "trunk.weight", second_norm);
+    run.Quantity(Quantity::kGradientNorm, "parameter", "head.weight", 0.1);
+    run.Ordinal(1).Event(Event::kStep, 0, "optimizer", "").Ordinal(0);
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check SharedParameters() {
+  return {
+      .id = "optimizer/shared_parameters",
+      .promise = "A gradient moves a parameter once.",
+      .why =
+          "Two optimizers move it by the same gradient: its rate is the sum of both, and each "
+          "keeps state of a path that the other left.",
+      .method =
+          "Gradients consumed by two step calls of different optimizers that follow each other "
+          "with no backward call in between: the same parameter with the same norm in both.",
+      .fix = "Give each parameter to one optimizer; put a shared trunk into one of them alone.",
+      .limits =
+          "Optimizers that step after a backward call of their own are clean. Training a shared "
+          "trunk twice on purpose looks the same.",
+      .sources = {"own reasoning"},
+      .covers = {"O04"},
+      .explains = {},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kSteps},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"another gradient", Expect::kClean, [] { return InTurn(0.11, false); }},
+                   {"the same gradient", Expect::kFaulty, [] { return InTurn(0.1, false); }},
+                   {"the same norm after a backward call", Expect::kClean,
+                    [] { return InTurn(0.1, true); }}},
+  };
+}
+
+}  // namespace dlcheck::optimizer

@@ -1,0 +1,132 @@
+#include <map>
+#include <set>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/catalog/parameter_finding.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/gradients.h"
+
+namespace dlcheck::optimizer {
+namespace {
+
+constexpr Setting kSteps{.name = "steps",
+                         .value = 8,
+                         .low = 1,
+                         .high = 1e6,
+                         .unit = "sampled steps",
+                         .meaning = "fewest steps of the optimizer that a finding rests on",
+                         .source = "own reasoning: a model for a later stage may not have run yet"};
+
+using Parameters = std::vector<const Gradients::Parameter*>;
+
+// What an optimizer holds in vain, and what it should hold instead.
+struct Stale {
+  std::vector<std::string> held, used;
+  bool all_matched = true;  // each that is held in vain has one that is used
+};
+
+// Parameters of models that are trained by nobody although they got gradients, by shape.
+std::map<std::string, Parameters> Orphaned(const Gradients& gradients) {
+  std::map<std::string, Parameters> found;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    const bool is_used = !parameter.orphan && parameter.requires_grad && parameter.gradient_seen;
+    if (is_used && parameter.optimizer.empty()) found[parameter.shape].push_back(&parameter);
+  }
+  return found;
+}
+
+Stale Match(const Gradients& gradients, double enough) {
+  std::map<std::string, Parameters> free = Orphaned(gradients);
+  Stale stale;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    if (!parameter.orphan || parameter.gradient_seen || !parameter.requires_grad) continue;
+    if (static_cast<double>(parameter.optimizer_steps) < enough) continue;
+    Parameters& fitting = free[parameter.shape];
+    stale.all_matched = stale.all_matched && !fitting.empty();
+    if (fitting.empty()) continue;
+    stale.held.push_back(parameter.name);
+    stale.used.push_back(fitting.front()->name);
+    fitting.erase(fitting.begin());
+  }
+  return stale;
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
+  if (!gradients.backward_seen) return absl::NotFoundError("no backward call was seen");
+  const Stale stale = Match(gradients, settings[kSteps]);
+  Verdict verdict{
+      .findings = {},
+      .judged = JudgedParameters(static_cast<int64_t>(gradients.parameters.size()), gradients)};
+  if (stale.held.empty()) return verdict;
+  const auto count = static_cast<int64_t>(stale.held.size());
+  Finding finding = FindingAt(
+      stale.used, stale.all_matched ? Severity::kError : Severity::kWarning,
+      StrCat(Counted(count, "tensor"), " of an optimizer (", Listed(stale.held),
+             ") never got a gradient and belong to no model that ran, while as many of the same "
+             "shapes (",
+             Listed(stale.used), ") got gradients and are in no optimizer."),
+      gradients);
+  verdict.findings.push_back(std::move(finding));
+  return verdict;
+}
+
+// The optimizer holds `held` tensors of an earlier model; the model's own are in none.
+Evidence Holding(int held, bool own_in_optimizer, std::string_view shape) {
+  RunBuilder run = TwoLayers();
+  for (int i = 0; i < held; ++i) {
+    const std::string name = StrCat("optimizer#0/group#0/", i);
+    run.Parameter(name).Attribute("parameter", name, "orphan", "1");
+    run.Attribute("parameter", name, "shape", i == 0 ? shape : "10x64");
+  }
+  if (!own_in_optimizer) {
+    for (const char* name : {"trunk.weight", "head.weight"}) {
+      run.Attribute("parameter", name, "optimizer", "");
+      run.Attribute("parameter", name, "gradient_seen", "1");
+    }
+  }
+  for (int step = 0; step < 12; ++step) {
+    AddStep(run, own_in_optimizer ? StepValues{.held = {}}
+                                  : StepValues{.trunk_gradient = std::nullopt,
+                                               .head_gradient = std::nullopt,
+                                               .held = {}});
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check StaleParameters() {
+  return {
+      .id = "optimizer/stale_parameters",
+      .promise = "An optimizer holds the tensors that the model uses, not those of an earlier one.",
+      .why =
+          "Gradients reach the model's tensors and updates go to others: the model stays as it "
+          "was initialised.",
+      .method =
+          "Tensors of an optimizer that belong to no model that ran and never got a gradient, "
+          "matched by shape with parameters that got gradients and are in no optimizer.",
+      .fix =
+          "Build the optimizer after the model is final: after it is moved, wrapped, loaded, or "
+          "given a new head.",
+      .limits =
+          "Tensors without a counterpart of the same shape are not judged; a warning if only some "
+          "have one. A tensor that did get a gradient, though of no model, is clean.",
+      .sources = {"accelerate issues 2665 and 3256", "PyTorch documentation of torch.optim"},
+      .covers = {"O03"},
+      .explains = {"capacity/input_independence", "capacity/unfittable_batch", "gradients/missing",
+                   "optimizer/untracked_parameters"},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kSteps},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"tensors of a model for a later stage", Expect::kClean,
+                    [] { return Holding(2, true, "64x32"); }},
+                   {"tensors of the model before", Expect::kFaulty,
+                    [] { return Holding(2, false, "64x32"); }},
+                   {"one of them has no counterpart", Expect::kFaulty,
+                    [] { return Holding(2, false, "64x31"); }}},
+  };
+}
+
+}  // namespace dlcheck::optimizer

@@ -1,0 +1,115 @@
+#include <algorithm>
+
+#include "checks/catalog/scheduler_finding.h"
+#include "checks/catalog/scheduler_runs.h"
+#include "checks/catalog/step_finding.h"
+#include "checks/engine/reads.h"
+#include "checks/signals/step_order.h"
+
+namespace dlcheck::schedule {
+namespace {
+
+// Moves of one scheduler by where they stand.
+struct MovePlaces {
+  int64_t before_step = 0, elsewhere = 0;  // between the last backward call and the step
+  int64_t before_first = 0;                // before the first step of the run, and its backward
+  int64_t first_step = 0, last_step = 0;   // of the moves before steps
+};
+
+MovePlaces PlacesOfMoves(const StepOrder& order, const Schedulers::Scheduler& scheduler) {
+  MovePlaces places;
+  for (const StepOrder::Step& step : order.steps) {
+    const int64_t backward = step.LastBackward();
+    for (int64_t i = 0; i < step.end(); ++i) {
+      const Occurrence& event = step.events[static_cast<size_t>(i)];
+      if (event.event != Event::kSchedule || event.thing != scheduler.moves.front().thing) continue;
+      const bool is_between =
+          backward >= 0 && i > backward && step.optimizer == scheduler.optimizer;
+      if (step.step == 0 && !is_between) ++places.before_first;
+      if (!is_between) {
+        ++places.elsewhere;
+        continue;
+      }
+      if (places.before_step++ == 0) places.first_step = step.step;
+      places.last_step = step.step;
+    }
+  }
+  return places;
+}
+
+// One move before the first step skips a first rate of zero, if the schedule rises.
+bool Falls(const Schedulers::Scheduler& scheduler) {
+  return scheduler.moves.size() >= 2 && scheduler.moves[1].value <= scheduler.moves[0].value;
+}
+
+void JudgeOne(const Schedulers& schedulers, const Schedulers::Scheduler& scheduler,
+              const StepOrder& order, double enough, Verdict& verdict) {
+  const MovePlaces places = PlacesOfMoves(order, scheduler);
+  std::string how;
+  if (static_cast<double>(places.before_step) >= enough && places.elsewhere == 0) {
+    how = StrCat(" moved between the last backward call and the step, at all ",
+                 Counted(places.before_step, "move"),
+                 " of sampled steps: each step uses the rate of the next.");
+  } else if (places.before_first == 1 && !schedulers.state_loaded && Falls(scheduler)) {
+    how = " moved before the first step was made, so that its first rate was never used.";
+  } else {
+    return;
+  }
+  Finding finding =
+      FindingAbout(schedulers, scheduler, Severity::kWarning, StrCat(scheduler.name, how),
+                   static_cast<double>(places.before_step + places.before_first), 0);
+  for (Place& place : PlacesOf(*order.trace, scheduler.site)) finding.places.push_back(place);
+  finding.last_step = std::max(finding.first_step, places.last_step);
+  verdict.findings.push_back(std::move(finding));
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedulers,
+                              const StepOrder& order) {
+  Verdict verdict{.findings = {}, .judged = JudgedSchedulers(schedulers)};
+  for (const Schedulers::Scheduler& scheduler : schedulers.schedulers) {
+    if (scheduler.optimizer == 0 || scheduler.moves.empty()) continue;
+    JudgeOne(schedulers, scheduler, order, settings[kEnoughSteps], verdict);
+  }
+  return verdict;
+}
+
+}  // namespace
+
+Check BeforeStep() {
+  return {
+      .id = "schedule/before_step",
+      .promise = "A scheduler moves after the step that uses its rate.",
+      .why =
+          "Each step uses the rate that is meant for the next, and the first rate of the schedule "
+          "is never used: a run cannot be compared with one whose order is right.",
+      .method =
+          "The order of calls within sampled steps: every move between the last backward call and "
+          "the step of the scheduler's optimizer, or one move before the first step of the run.",
+      .fix = "Call optimizer.step() first and scheduler.step() after it.",
+      .limits =
+          "One move before the first step is clean if the rate then rises, as it may be there to "
+          "pass over a rate of zero, and if state was loaded. A first step that a scaler left out "
+          "comes before the move and is clean.",
+      .sources = {"PyTorch documentation: how to adjust learning rate, on the order since 1.1"},
+      .covers = {"S04"},
+      .explains = {"schedule/shifted"},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kEnoughSteps},
+      .judgement = Reads<&Judge>(),
+      .examples =
+          {{"after each step", Expect::kClean, [] { return Scheduled({}); }},
+           {"before each step", Expect::kFaulty,
+            [] { return Scheduled({.at = MovesAt::kBeforeStep}); }},
+           {"at the top of each epoch", Expect::kFaulty,
+            [] { return Scheduled({.every = 8, .at = MovesAt::kBeforeForward}); }},
+           {"the same of a rate that rises", Expect::kClean,
+            [] { return Scheduled({.every = 8, .at = MovesAt::kBeforeForward, .factor = 1.1}); }},
+           {"the same after state was loaded", Expect::kClean,
+            [] { return Scheduled({.every = 8, .at = MovesAt::kBeforeForward, .loaded = true}); }},
+           {"after a first step that was left out", Expect::kClean,
+            [] { return Scheduled({.skips_first = true}); }}},
+  };
+}
+
+}  // namespace dlcheck::schedule

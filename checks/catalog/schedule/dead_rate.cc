@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/learning_rates.h"
+#include "checks/signals/schedulers.h"
+
+namespace dlcheck::schedule {
+namespace {
+
+constexpr Setting kSteps{.name = "steps",
+                         .value = 50,
+                         .low = 2,
+                         .high = 1e9,
+                         .unit = "steps",
+                         .meaning = "shortest run of one optimizer that is judged",
+                         .source = "own reasoning: a warm-up from zero is a large part of fewer"};
+constexpr Setting kDead{.name = "dead",
+                        .value = 1e-6,
+                        .low = 0,
+                        .high = 0.01,
+                        .unit = "of the highest rate",
+                        .meaning = "rate at and below which a step does nothing",
+                        .source = "own reasoning: float32 cannot hold such a share of an update"};
+constexpr Setting kShare{.name = "share",
+                         .value = 0.5,
+                         .low = 0.01,
+                         .high = 1,
+                         .unit = "1",
+                         .meaning = "share of the steps that may have a dead rate",
+                         .source = "own reasoning: a tail at the end rate is legal"};
+
+// Steps between rates that are both at or below `bound`; gaps between them count whole.
+struct Dead {
+  int64_t steps = 0, all = 0, first = -1, last = -1;
+};
+
+Dead DeadSteps(const std::map<int64_t, double>& rates, double bound) {
+  Dead dead;
+  for (auto at = rates.begin(), next = std::next(at); next != rates.end(); at = next++) {
+    dead.all += next->first - at->first;
+    if (!(at->second <= bound && next->second <= bound)) continue;
+    dead.steps += next->first - at->first;
+    if (dead.first < 0) dead.first = at->first;
+    dead.last = next->first;
+  }
+  return dead;
+}
+
+// It lowers the rate as long as nothing gets better, which may be for most of a run.
+bool FollowsAPlateau(const IfSeen<Schedulers>& schedulers, const std::string& optimizer) {
+  if (!schedulers) return false;
+  return std::ranges::any_of(schedulers->schedulers, [&](const auto& scheduler) {
+    return scheduler.optimizer_name == optimizer && scheduler.name.starts_with("ReduceLROnPlateau");
+  });
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const LearningRates& rates,
+                              const IfSeen<Schedulers>& schedulers) {
+  Verdict verdict{.findings = {}, .judged = ""};
+  int64_t judged = 0;
+  for (const auto& [ordinal, optimizer] : rates.optimizers) {
+    const Dead dead = DeadSteps(optimizer.highest, settings[kDead] * optimizer.peak);
+    if (static_cast<double>(dead.all) < settings[kSteps]) continue;
+    ++judged;
+    const double share = static_cast<double>(dead.steps) / static_cast<double>(dead.all);
+    if (share <= settings[kShare] || optimizer.moved_at_zero) continue;
+    verdict.findings.push_back(
+        {.severity =
+             FollowsAPlateau(schedulers, optimizer.name) ? Severity::kNote : Severity::kWarning,
+         .message =
+             StrCat("The rate of ", optimizer.name, " was ",
+                    optimizer.peak == 0 ? std::string("0")
+                                        : StrCat("below ", Short(settings[kDead]),
+                                                 " of its highest, ", Short(optimizer.peak), ","),
+                    " in ", WithCommas(dead.steps), " of ", Counted(dead.all, "step"),
+                    ", from step ", dead.first, ": they trained nothing."),
+         .places = {{.thing = optimizer.name, .file = ""}},
+         .first_step = dead.first,
+         .last_step = dead.last,
+         .count = dead.steps,
+         .measured = share,
+         .bound = settings[kShare]});
+  }
+  verdict.judged = Counted(judged, "optimizer");
+  return verdict;
+}
+
+// `dead` steps at the end have a rate of zero.
+Evidence Decaying(int dead) {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 61; ++step) {
+    run.Quantity(Quantity::kLearningRate, "group", "optimizer#0/group#0",
+                 step > 60 - dead ? 0 : 0.1);
+    AddStep(run, {.held = {}});
+  }
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check DeadRate() {
+  return {
+      .id = "schedule/dead_rate",
+      .promise = "The learning rate is not zero for most of the training.",
+      .why = "Steps at a rate of zero cost as much as others and train nothing.",
+      .method =
+          "The highest rate of all groups of an optimizer at every recorded step, against the "
+          "highest of the run; steps between two dead ones count as dead.",
+      .fix = "Make the schedule as long as the run, or give it an end rate (eta_min, min_lr).",
+      .limits =
+          "A schedule that ends at zero before the second half of the run is found, one that ends "
+          "later is not. A note where ReduceLROnPlateau lowers the rate; silent if weights moved "
+          "at "
+          "a rate of zero.",
+      .sources = {"own reasoning"},
+      .covers = {"S05"},
+      .explains = {},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kSteps, kDead, kShare},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"zero for the last half", Expect::kClean, [] { return Decaying(31); }},
+                   {"zero for two steps more", Expect::kFaulty, [] { return Decaying(33); }}},
+  };
+}
+
+}  // namespace dlcheck::schedule

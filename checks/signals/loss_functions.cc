@@ -1,0 +1,62 @@
+#include "checks/signals/loss_functions.h"
+
+#include <cmath>
+#include <map>
+
+#include "checks/signals/first_process.h"
+
+namespace dlcheck {
+namespace {
+
+// Where the first backward call of each loss stands.
+std::map<ThingId, SiteId> SitesOf(const Trace& trace) {
+  std::map<ThingId, SiteId> sites;
+  for (const Occurrence& event : FirstProcess(trace.Events())) {
+    if (event.event == Event::kBackward && !event.gap) sites.try_emplace(event.thing, event.site);
+  }
+  return sites;
+}
+
+}  // namespace
+
+absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
+  const Trace& trace = run.trace;
+  const std::map<ThingId, SiteId> sites = SitesOf(trace);
+  const auto series = [&](Quantity quantity, ThingId thing) {
+    return FirstProcess(trace.Series(quantity, thing));
+  };
+  LossFunctions losses;
+  losses.declared_reduction = std::string(trace.ProcessAttribute("declared.reduction"));
+  for (const ThingId thing : trace.ThingsOfKind("loss")) {
+    const auto attribute = [&](std::string_view key) {
+      return std::string(trace.Attribute(thing, key));
+    };
+    const auto site = sites.find(thing);
+    losses.functions.push_back(
+        {.name = trace.Display(thing),
+         .kind = attribute("kind"),
+         .reduction = attribute("reduction"),
+         .input_from = attribute("input_from"),
+         .broadcast = attribute("broadcast"),
+         .losses = series(Quantity::kLoss, thing),
+         .shares = series(Quantity::kLossShare, thing),
+         .counted = series(Quantity::kCountedTargets, thing),
+         .probabilities = series(Quantity::kProbabilityRows, thing),
+         .site = trace.site(site == sites.end() ? SiteId{0} : site->second)});
+    for (const Sample& sample : losses.functions.back().losses) {
+      if (!std::isfinite(sample.value)) losses.nonfinite_steps.insert(sample.step);
+    }
+  }
+  if (losses.functions.empty()) return absl::NotFoundError("no loss was seen");
+  return losses;
+}
+
+int64_t StepsOf(std::span<const Sample> samples) {
+  int64_t steps = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (i == 0 || samples[i].step != samples[i - 1].step) ++steps;
+  }
+  return steps;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,53 @@
+// Files of state: what a run saved and loaded, and into what it put what it had loaded.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct StateFiles {
+  static constexpr std::string_view kName = "files of state";
+  // Out of: average, model, optimizer, random, scaler, scheduler, other.
+  using Contents = std::set<std::string, std::less<>>;
+  struct Save {
+    std::string file;
+    Contents contents;
+    int64_t step = 0;
+    bool followed = false;  // by an optimizer step
+  };
+  struct Load {
+    std::string file;
+    Contents contents;
+    Contents put_in;  // kinds of things that state was put into after it
+    int64_t step = 0;
+    int64_t steps_after = 0;
+    bool saved_here = false;  // this run had written the file before
+  };
+  struct Nonfinite {
+    std::string file;
+    int64_t step = 0;
+    double elements = 0, looked_at = 0;
+  };
+  std::vector<Save> saves;
+  std::vector<Load> loads;
+  std::vector<Nonfinite> looked_at;  // files whose numbers were looked at, finite or not
+  Contents put_in;                   // kinds of things that state was put into in the whole run
+  bool scheduler_moves = false;
+  bool scales = false;         // a loss scaler is at work
+  bool keeps_state = false;    // some optimizer that steps keeps tensors of its own
+  bool trains_loaded = false;  // a model that an optimizer has was given a state
+  bool fits_whole = true;      // no state left a part of its model as it was
+  bool has_frozen = false;     // some parameter requires no gradient
+
+  // Of the first process. Errors: NotFound if nothing was saved or loaded.
+  static absl::StatusOr<StateFiles> From(const Run& run);
+};
+
+}  // namespace dlcheck
