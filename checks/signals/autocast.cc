@@ -16,6 +16,11 @@ absl::StatusOr<Autocast> Autocast::From(const Run& run) {
   if (!order.ok()) return order.status();
   Autocast autocast;
   autocast.declared = std::string(run.trace.ProcessAttribute("declared.autocast"));
+  for (const ThingId thing : run.trace.ThingsWith(Quantity::kLossScale)) {
+    for (const Sample& sample : run.trace.Series(Quantity::kLossScale, thing)) {
+      if (sample.value > 1) autocast.scales_losses = true;
+    }
+  }
   autocast.steps = static_cast<int64_t>(order->steps.size());
   for (const StepOrder::Step& step : order->steps) {
     if (step.Count(Event::kAutocastStep) > 0) autocast.steps_inside.push_back(step.step);

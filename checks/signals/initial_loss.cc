@@ -1,11 +1,20 @@
 #include "checks/signals/initial_loss.h"
 
 namespace dlcheck {
+namespace {
+
+// False for a file that is known to hold no model, as one of data does.
+bool MayHoldWeights(const Trace& trace, ThingId thing) {
+  const std::string_view contents = trace.Attribute(thing, "contents");
+  return contents.empty() || contents.find("model") != std::string_view::npos;
+}
+
+}  // namespace
 
 bool LoadedBeforeStart(const Trace& trace) {
   for (const Occurrence& event : trace.Events()) {
     if (event.event == Event::kStep) return false;
-    if (event.event == Event::kLoaded) return true;
+    if (event.event == Event::kLoaded && MayHoldWeights(trace, event.thing)) return true;
   }
   return false;
 }

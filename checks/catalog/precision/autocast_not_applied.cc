@@ -9,8 +9,9 @@ namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Autocast& autocast) {
   const std::string& type = autocast.declared;
-  if (type != "bf16" && type != "fp16") {
-    return absl::FailedPreconditionError("no autocast to bf16 or fp16 is declared");
+  const bool declared = type == "bf16" || type == "fp16";
+  if (!declared && !autocast.scales_losses) {
+    return absl::FailedPreconditionError("no autocast is declared, and no loss is scaled for it");
   }
   if (autocast.products.empty()) {
     return absl::NotFoundError("no matrix product or convolution was seen in a forward pass");
@@ -27,8 +28,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Autocast& autocast
   Verdict verdict{.findings = {}, .judged = Counted(judged, "sampled step")};
   if (count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
   verdict.findings.push_back(
-      FindingOver(steps, Severity::kError,
-                  StrCat("Autocast to ", type, " is declared, but none of ",
+      FindingOver(steps, declared ? Severity::kError : Severity::kWarning,
+                  StrCat(declared ? StrCat("Autocast to ", type, " is declared")
+                                  : "Losses are scaled as for low precision",
+                         ", but none of ",
                          Counted(static_cast<int64_t>(products), "matrix product"),
                          " and convolutions in the forward passes of ",
                          Counted(count, "sampled step"), " took bf16 or fp16."),
@@ -36,12 +39,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Autocast& autocast
   return verdict;
 }
 
-// One of a hundred products of one step of eight is in low precision, or none.
-Evidence WithLowShare(double share) {
+// One of a hundred products of one step of eight is in low precision, or none. Without a scaler
+// autocast is declared.
+Evidence WithLowShare(double share, double scale = 0) {
   RunBuilder run = TwoLayers();
-  run.Process("declared.autocast", "bf16");
+  if (scale == 0) run.Process("declared.autocast", "bf16");
   for (int step = 0; step < 8; ++step) {
     BeginStep(run);
+    if (scale != 0) run.Quantity(Quantity::kLossScale, "scaler", "scaler", scale);
     run.Quantity(Quantity::kLowPrecisionShare, "model", "", step == 5 ? share : 0, 100);
     EndStep(run);
   }
@@ -64,7 +69,8 @@ Check AutocastNotApplied() {
           "Put the forward pass and the loss inside torch.autocast(device_type, dtype=...), for "
           "the device that the model is on.",
       .limits =
-          "Only with the declaration autocast = bf16 or fp16. Products inside compiled or fused "
+          "Only with the declaration autocast = bf16 or fp16, or with a loss scaler, which is then a "
+          "warning. Products inside compiled or fused "
           "kernels of other names are not seen.",
       .sources = {"PyTorch documentation of torch.amp.autocast"},
       .covers = {"A06"},
@@ -74,7 +80,11 @@ Check AutocastNotApplied() {
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"one product of 800", Expect::kClean, [] { return WithLowShare(0.01); }},
-                   {"no product", Expect::kFaulty, [] { return WithLowShare(0); }}},
+                   {"no product", Expect::kFaulty, [] { return WithLowShare(0); }},
+                   {"a scaler, and one product of 800", Expect::kClean,
+                    [] { return WithLowShare(0.01, 1024); }},
+                   {"a scaler for nothing", Expect::kFaulty,
+                    [] { return WithLowShare(0, 1024); }}},
   };
 }
 

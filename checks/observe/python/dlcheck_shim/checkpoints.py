@@ -75,7 +75,7 @@ class Checkpoints:
         known = {p.data_ptr() for p, _ in self.models.parameters.items()}
         names = {known[1] for _, known in self.models.parameters.items()}
         self.walk(value, found, trained, (known, names), 0)
-        return " ".join(sorted(found))
+        return " ".join(sorted(found)) or "other"
 
     def walk(self, value, found, trained, known, depth):
         self.entries += 1

@@ -153,8 +153,9 @@ class ForwardHooks:
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
             self.products[0] += output.dtype in tensors.HALF
             self.products[1] += 1
-        if thing and thing not in self.seen_now and torch.is_grad_enabled():
-            self.seen_now.add(thing)
+        seen = (thing, module.training)
+        if thing and seen not in self.seen_now and torch.is_grad_enabled():
+            self.seen_now.add(seen)
             self.forwards.append((thing, float(module.training), 0.0))
 
     def write_forwards(self):

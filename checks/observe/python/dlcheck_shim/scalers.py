@@ -52,15 +52,9 @@ class Scalers:
         scale = getattr(args[0], "_scale", None)
         if scale is None:
             return
-        recorder, site = self.recorder, self.sites.current()
         watched = self.optimizers.watched.get(args[1]) if len(args) > 1 else None
         thing = watched.thing if watched else 0
-        at = (recorder.step, recorder.micro_step)
-        recorder.transfer.add(
-            scale.detach().reshape(1),
-            lambda values: recorder.event("unscale", thing, values[0], site=site, owner=thing,
-                                          at=at),
-        )  # fmt: skip
+        write_unscale(self.recorder, thing, scale, self.sites.current())
 
     def loaded(self, result, args, kwargs):
         self.recorder.event("loaded", self.thing(), site=self.sites.current(True), always=True)
@@ -79,6 +73,15 @@ class Scalers:
             return result
 
         return stand_in
+
+
+def write_unscale(recorder, thing, scale, site):
+    """Gradients were divided by the scale, for the optimizer that is this thing."""
+    at = (recorder.step, recorder.micro_step)
+    recorder.transfer.add(
+        scale.detach().reshape(1),
+        lambda values: recorder.event("unscale", thing, values[0], site=site, owner=thing, at=at),
+    )
 
 
 def was_held_back(optimizer):

@@ -12,7 +12,7 @@ from . import tensors
 from .capabilities import in_autocast, is_compiling
 from .digest import digest
 from .optimizers import closure_of, next_to_copy, parameters_of, rate_of, remember
-from .scalers import was_held_back
+from .scalers import was_held_back, write_unscale
 from .update_check import UpdateCheck
 
 FIRST_GRADIENTS = 4
@@ -141,6 +141,7 @@ class StepHooks:
             scale = getattr(optimizer, "grad_scale", None)
             if scale is not None:  # a fused step divides by it only inside
                 norms = norms / scale
+                write_unscale(self.recorder, watched.thing, scale, self.sites.current())
             self.updates.before(optimizer, watched)
         watched.consumed_norms = norms
         things = [watched.things.get(p, 0) for p in owners]
