@@ -48,6 +48,7 @@ Evidence WithLowShare(double share, double scale = 0) {
     BeginStep(run);
     if (scale != 0) run.Quantity(Quantity::kLossScale, "scaler", "scaler", scale);
     run.Quantity(Quantity::kLowPrecisionShare, "model", "", step == 5 ? share : 0, 100);
+    if (scale != 0) run.Event(Event::kUnscale, scale, "optimizer", "optimizer#0");
     EndStep(run);
   }
   return PlainOnly(run);
