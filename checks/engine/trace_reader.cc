@@ -34,6 +34,12 @@ class ProcessReader {
     for (const auto& [key, value] : names.process) trace.SetProcessAttribute(key, value);
   }
 
+  // False if the record is about something whose name was written after the names were read, as
+  // in a run that still goes on.
+  bool Knows(const Record& record) const {
+    return Has(things_, record.thing) && Has(things_, record.owner) && Has(sites_, record.site);
+  }
+
   // A record whose number this version has no name for is passed over: a newer writer may know
   // more.
   void Take(const Record& record) {
@@ -71,6 +77,9 @@ class ProcessReader {
   }
 
  private:
+  static bool Has(const std::map<uint32_t, uint32_t>& ids, uint32_t id) {
+    return id == 0 || ids.contains(id);
+  }
   static uint32_t Joined(const std::map<uint32_t, uint32_t>& ids, uint32_t id) {
     const auto found = ids.find(id);
     return found == ids.end() ? 0 : found->second;
@@ -92,7 +101,7 @@ absl::Status ReadProcess(const std::string& stem, Trace& trace) {
       trace.SetProcessAttribute("damaged", more.failure().message);
       return absl::OkStatus();
     }
-    if (!*more) return absl::OkStatus();
+    if (!*more || !process.Knows(record)) return absl::OkStatus();
     process.Take(record);
   }
 }
@@ -116,6 +125,7 @@ Ending ReadEnding(const std::string& run_folder) {
   for (const LineFields& fields : ParseLines(*text)) {
     if (fields.size() < 2) continue;
     if (fields[0] == "status" && !absl::SimpleAtoi(fields[1], &ending.status)) ending.status = 0;
+    if (fields[0] == "stopped_by") ending.stopped_by = fields[1];
     if (fields[0] != "how") continue;
     for (const auto& [how, word] : kEndings) {
       if (word == fields[1]) ending.how = how;
@@ -129,9 +139,9 @@ absl::Status WriteEnding(const std::string& run_folder, const Ending& ending) {
   for (const auto& [value, word] : kEndings) {
     if (value == ending.how) how = word;
   }
-  const Expected<Done> done =
-      WriteWholeFile(run_folder + "/" + kEndingFile,
-                     FormatLine({"how", how}) + FormatLine({"status", StrCat(ending.status)}));
+  std::string text = FormatLine({"how", how}) + FormatLine({"status", StrCat(ending.status)});
+  if (!ending.stopped_by.empty()) text += FormatLine({"stopped_by", ending.stopped_by});
+  const Expected<Done> done = WriteWholeFile(run_folder + "/" + kEndingFile, text);
   return done.ok() ? absl::OkStatus() : ToStatus(done.failure());
 }
 

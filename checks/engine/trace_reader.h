@@ -14,8 +14,9 @@ namespace dlcheck {
 inline constexpr char kRequestFile[] = "request";
 inline constexpr char kEndingFile[] = "ending";
 
-// Reads all records below `run_folder`. A file that is damaged part of the way is read up to there,
-// and process attribute `damaged` says so. Errors: NotFound if nothing was recorded; DataLoss if a
+// Reads all records below `run_folder`, finished or still being written: names are read once, so
+// the first record that uses a name written after that ends the reading of its file. A file that is
+// damaged part of the way is read up to there, and process attribute `damaged` says so. Errors: NotFound if nothing was recorded; DataLoss if a
 // file is damaged beyond use; InvalidArgument if it is foreign or newer. Cost: one pass; about 45
 // bytes of memory a record.
 absl::StatusOr<Trace> ReadTrace(const std::string& run_folder);

@@ -51,7 +51,8 @@ class ShimExperiments(unittest.TestCase):
 
     def test_the_reference_optimizer_takes_the_place_of_the_programs(self):
         run = self.run_loop("reference", steps=20)
-        self.assertEqual(run.main.attributes[("optimizer", "0", "")]["type"], "Adam")
+        (stepping,) = {row.thing for row in run.main.of("event", "step")}
+        self.assertEqual(run.main.attributes[stepping]["type"], "Adam")
         self.assertEqual({row.value for row in run.main.of("quantity", "learning_rate")}, {0.1})
         self.assertLess(losses(run)[-1], losses(run)[0] / 2)
 

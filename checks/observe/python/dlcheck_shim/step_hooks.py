@@ -15,7 +15,7 @@ from .optimizers import closure_of, next_to_copy, parameters_of, rate_of, rememb
 from .scalers import was_held_back, write_unscale
 from .update_check import UpdateCheck
 
-FIRST_GRADIENTS = 4
+FIRST_GRADIENTS = 2
 SENTINELS = 4  # parameters that are asked whether they were cleared, in a step that is not sampled
 
 
@@ -286,6 +286,7 @@ def needs_norms(gradients):
     first = [g for g in gradients[:FIRST_GRADIENTS] if tensors.is_plain(g) and not g.is_sparse]
     if not first:
         return False
-    # Of the first layer, the bias will do: what is not finite in its weight's gradient is so in it.
-    sentinel = min(first, key=torch.Tensor.numel)
+    sentinel = first[0]
+    if len(first) > 1 and sentinel.dim() > 0 and first[1].shape == sentinel.shape[:1]:
+        sentinel = first[1]  # its bias: what reaches a layer reaches both, and this one is small
     return not cmath.isfinite(sentinel.sum().item())
