@@ -18,8 +18,15 @@ std::string_view OutcomeName(Outcome outcome) {
       return "over_allowance";
     case Outcome::kBroken:
       return "broken";
+    case Outcome::kSetAside:
+      return "set_aside";
   }
   return "";
+}
+
+bool HasVerdict(const Result& result) {
+  return result.outcome == Outcome::kPassed || result.outcome == Outcome::kFailed ||
+         result.outcome == Outcome::kSetAside;
 }
 
 Outcome OutcomeOf(const absl::Status& status) {
@@ -48,10 +55,18 @@ int Count(const Report& report, Outcome outcome) {
                                         [&](const Result& r) { return r.outcome == outcome; }));
 }
 
+int CountSetAside(const Report& report, SetAsideFinding::How how) {
+  int count = 0;
+  for (const Result& result : report.results) {
+    for (const SetAsideFinding& aside : result.set_aside) count += aside.how == how;
+  }
+  return count;
+}
+
 int ExitCodeOf(const Report& report, Severity fail_on, const std::vector<std::string>& required) {
   bool findings = false, undecided = false, decided = false;
   for (const Result& result : report.results) {
-    const bool verdict = result.outcome == Outcome::kPassed || result.outcome == Outcome::kFailed;
+    const bool verdict = HasVerdict(result);
     // Whether the program itself failed says nothing about its training.
     if (verdict && AreaOf(result.check->id) != "program") decided = true;
     if (result.outcome == Outcome::kBroken) return kExitInternal;
@@ -63,11 +78,16 @@ int ExitCodeOf(const Report& report, Severity fail_on, const std::vector<std::st
   }
   if (findings) return kExitFindings;
   if (undecided) return kExitUndecided;
-  return decided ? kExitClean : kExitNothing;
+  return decided && report.coverage.training ? kExitClean : kExitNothing;
 }
 
 Coverage CoverageOf(const Evidence& evidence) {
   Coverage coverage;
+  for (const auto& [experiment, run] : evidence.runs()) {
+    for (const Occurrence& event : run.trace.Events()) {
+      if (event.event == Event::kStep || event.event == Event::kBackward) coverage.training = true;
+    }
+  }
   const Run* plain = evidence.RunOf(kPlain);
   if (plain == nullptr) return coverage;
   const Trace& trace = plain->trace;

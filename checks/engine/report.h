@@ -16,17 +16,28 @@ enum class Outcome : uint8_t {
   kNotSeen,        // the evidence was not recorded
   kOverAllowance,  // the evidence would have cost more than was allowed
   kBroken,         // the check itself failed
+  kSetAside,       // all its findings were accepted before, or are suppressed
+};
+
+// A finding that does not count: the user accepted it in a baseline, or suppressed it.
+struct SetAsideFinding {
+  enum class How : uint8_t { kAccepted, kSuppressed };
+  Finding finding;
+  How how;
+  std::string reason;  // of a suppression
 };
 
 struct Result {
   const Check* check;
   Outcome outcome;
   std::string reason;  // why there is no verdict; empty where there is one
-  Verdict verdict;
+  Verdict verdict;  // without those set aside
+  std::vector<SetAsideFinding> set_aside = {};
 };
 
 // What the plain run showed.
 struct Coverage {
+  bool training = false;  // an optimizer step or a backward call, in any run
   int64_t steps = 0, sampled_steps = 0;
   int64_t parameters = 0, parameters_with_gradient = 0;
 };
@@ -37,10 +48,23 @@ struct RunSummary {
   std::string missing;  // why it was not run; empty if it was
 };
 
+// What became of one suppression of the user's.
+struct SuppressionUse {
+  enum class State : uint8_t {
+    kUsed,
+    kUnused,     // its checks were judged, and found nothing that it fits
+    kExpired,    // its day is over: it suppresses nothing
+    kNotJudged,  // none of its checks reached a verdict
+  };
+  std::string check, place, reason, expires;
+  State state;
+};
+
 struct Report {
   std::vector<Result> results;
   std::vector<RunSummary> runs;
   Coverage coverage;
+  std::vector<SuppressionUse> suppressions = {};
 };
 
 enum ExitCode : int {
@@ -55,6 +79,9 @@ enum ExitCode : int {
 
 std::string_view OutcomeName(Outcome outcome);
 
+// True if the check could judge: it passed, failed, or what it found is set aside.
+bool HasVerdict(const Result& result);
+
 // The outcome that a status stands for, when a check reaches no verdict.
 Outcome OutcomeOf(const absl::Status& status);
 
@@ -62,9 +89,11 @@ Outcome OutcomeOf(const absl::Status& status);
 Severity WorstOf(const Verdict& verdict);
 
 int Count(const Report& report, Outcome outcome);
+int CountSetAside(const Report& report, SetAsideFinding::How how);
 
-// Several reasons at once rank: findings, then undecided, then nothing. Usage, interruption and
-// internal errors outside the report are the caller's.
+// Several reasons at once rank: findings, then undecided, then nothing; without any training there
+// was nothing to judge. Usage, interruption and internal errors outside the report are the
+// caller's.
 int ExitCodeOf(const Report& report, Severity fail_on, const std::vector<std::string>& required);
 
 Coverage CoverageOf(const Evidence& evidence);

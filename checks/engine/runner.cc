@@ -50,7 +50,8 @@ class Gathering {
       evidence_.AddMissing(kPlain, run.status());
       return;
     }
-    worth_experiments_ = EndedWell(run->ending) || TrainedForAWhile(*run);
+    worth_experiments_ =
+        run->ending.stopped_by.empty() && (EndedWell(run->ending) || TrainedForAWhile(*run));
     evidence_.Add(kPlain, *std::move(run));
   }
 
@@ -144,7 +145,7 @@ Report JudgeAll(const Evidence& evidence, std::span<const Check* const> checks,
     report.runs.push_back({experiment, run.ending, ""});
   }
   for (const auto& [experiment, why] : evidence.missing()) {
-    report.runs.push_back({experiment, {}, std::string(why.message())});
+    report.runs.push_back({experiment, Ending(), std::string(why.message())});
   }
   report.coverage = CoverageOf(evidence);
   return report;

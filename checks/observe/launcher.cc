@@ -29,7 +29,7 @@ volatile pid_t plain_child = 0;
 
 // A terminal's Ctrl-C reaches the plain child by itself; a SIGTERM sent to us alone does not.
 void OnSignal(int signal) {
-  interrupted = 1;
+  interrupted = signal;
   if (signal == SIGTERM && plain_child > 0) kill(plain_child, SIGTERM);
 }
 
@@ -150,18 +150,49 @@ bool HasEnded(pid_t child) {
   return waitid(P_PID, child, &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == child;
 }
 
-// Waits until the child ends or the time is up; false if it still runs. Without a handle (a kernel
-// before 5.3) it looks every 10 milliseconds.
-bool WaitUntil(pid_t child, int handle, absl::Time until, bool stop_on_interrupt) {
+// Sleeps until the child ends, for `most` at the longest. Without a handle (a kernel before 5.3) it
+// wakes every 10 milliseconds.
+void Sleep(int handle, absl::Duration most) {
+  most = std::min(most, handle < 0 ? absl::Milliseconds(10) : absl::Seconds(1));
+  pollfd ended{handle, POLLIN, 0};
+  poll(&ended, 1, static_cast<int>(absl::ToInt64Milliseconds(most)) + 1);
+}
+
+enum class Waited : uint8_t { kEnded, kTimeIsUp, kStopped };
+
+// Waits until the child ends, the time is up, or a look says that it is to be stopped.
+Waited WaitUntil(pid_t child, int handle, absl::Time until, const Launch& launch,
+                 std::string& stopped_by) {
+  absl::Time next_look = launch.look ? absl::InfinitePast() : absl::InfiniteFuture();
   while (!HasEnded(child)) {
-    const absl::Duration left = until - absl::Now();
-    if (left <= absl::ZeroDuration()) return false;
-    if (stop_on_interrupt && interrupted) return false;
-    const absl::Duration most = handle < 0 ? absl::Milliseconds(10) : absl::Seconds(1);
-    pollfd ended{handle, POLLIN, 0};
-    poll(&ended, 1, static_cast<int>(absl::ToInt64Milliseconds(std::min(left, most))) + 1);
+    const absl::Time now = absl::Now();
+    if (now >= until || (launch.own_group && interrupted)) return Waited::kTimeIsUp;
+    if (now >= next_look) {
+      Look look = launch.look();
+      next_look = absl::Now() + look.next;
+      if (!look.stopped_by.empty()) {
+        stopped_by = std::move(look.stopped_by);
+        return Waited::kStopped;
+      }
+      continue;
+    }
+    Sleep(handle, std::min(until, next_look) - now);
   }
-  return true;
+  return Waited::kEnded;
+}
+
+// SIGTERM, and SIGKILL for what is still there after the grace.
+void End(pid_t child, int handle, pid_t target) {
+  kill(target, SIGTERM);
+  const absl::Time until = absl::Now() + kGrace;
+  while (!HasEnded(child)) {
+    const absl::Time now = absl::Now();
+    if (now >= until) {
+      kill(target, SIGKILL);
+      return;
+    }
+    Sleep(handle, until - now);
+  }
 }
 
 Ending EndingOf(int status) {
@@ -170,26 +201,34 @@ Ending EndingOf(int status) {
   return {code == 0 ? Ending::How::kFinished : Ending::How::kFailed, code};
 }
 
+// How a command ended that was waited for until `waited`. A plain run that did not end well after a
+// signal to us was stopped by that, whether it caught the signal or not.
+Ending Judged(const Launch& launch, Waited waited, const Ending& ending,
+              const std::string& stopped_by) {
+  if (waited == Waited::kStopped) return {Ending::How::kStopped, ending.status, stopped_by};
+  const int signal = interrupted;
+  if (signal != 0 && !launch.own_group && ending.how != Ending::How::kFinished) {
+    return {Ending::How::kStopped, ending.status, signal == SIGTERM ? "SIGTERM" : "SIGINT"};
+  }
+  return waited == Waited::kTimeIsUp ? Ending{Ending::How::kDeadline, 0} : ending;
+}
+
 Ending WaitFor(pid_t child, const Launch& launch) {
   // By number: the C library's own declaration is not usable from C++ before glibc 2.37.
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
   const absl::Time until = launch.deadline == absl::InfiniteDuration()
                                ? absl::InfiniteFuture()
                                : absl::Now() + launch.deadline;
-  bool late = false;
-  if (!WaitUntil(child, handle, until, launch.own_group)) {
-    late = true;
-    const pid_t target = launch.own_group ? -child : child;
-    kill(target, SIGTERM);
-    if (!WaitUntil(child, handle, absl::Now() + kGrace, false)) kill(target, SIGKILL);
-  }
+  std::string stopped_by;
+  const Waited waited = WaitUntil(child, handle, until, launch, stopped_by);
+  if (waited != Waited::kEnded) End(child, handle, launch.own_group ? -child : child);
   // Of an experiment's group nothing may stay behind, whether it ended by itself or not.
   if (launch.own_group) kill(-child, SIGKILL);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (handle >= 0) close(handle);
-  return late ? Ending{Ending::How::kDeadline, 0} : EndingOf(status);
+  return Judged(launch, waited, EndingOf(status), stopped_by);
 }
 
 }  // namespace

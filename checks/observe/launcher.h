@@ -4,6 +4,7 @@
 // output kept, and nothing of it is left behind.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,12 @@
 
 namespace dlcheck {
 
+// What a look at a running command came to.
+struct Look {
+  absl::Duration next;          // when to look again, from now
+  std::string stopped_by = "";  // not empty: end the command now, and this is why
+};
+
 struct Launch {
   std::vector<std::string> command;
   Request request;  // its run_folder exists and is absolute
@@ -21,9 +28,12 @@ struct Launch {
       python_folder;  // holds boot/sitecustomize.py and dlcheck_shim; empty: Python is not watched
   bool own_group = false;  // an experiment, not the plain run
   absl::Duration deadline = absl::InfiniteDuration();
+  // Called by the waiting thread while the command runs, the first time at once; may be empty.
+  std::function<Look()> look = nullptr;
 };
 
-// Writes the request and the boot folder, runs the command to its end and writes the ending.
+// Writes the request and the boot folder, runs the command to its end and writes the ending. A
+// command that a signal to us or a look ended did not fail by itself: it counts as stopped.
 // Errors: InvalidArgument if the command cannot be started; Unavailable if the folder cannot be
 // written.
 absl::StatusOr<Ending> RunCommand(const Launch& launch);

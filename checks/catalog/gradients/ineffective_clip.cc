@@ -1,14 +1,8 @@
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
-
 #include "checks/catalog/step_finding.h"
 #include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/gradients.h"
-#include "checks/signals/step_order.h"
+#include "checks/signals/norm_clips.h"
 
 namespace dlcheck::gradients {
 namespace {
@@ -22,37 +16,6 @@ constexpr Setting kTolerance{
     .meaning = "relative excess of the consumed norm over the bound",
     .source = "own reasoning: norms of norms in bf16 are off by up to 0.8 %"};
 
-struct Consumed {
-  double norm = 0;                                            // of all parameters together
-  double smallest = std::numeric_limits<double>::infinity();  // of one that is not zero
-};
-
-std::map<int64_t, Consumed> ConsumedByStep(const Gradients& gradients) {
-  std::map<int64_t, Consumed> steps;
-  for (const Gradients::Parameter& parameter : gradients.parameters) {
-    if (parameter.optimizer.empty()) continue;
-    for (const Sample& sample : parameter.consumed) {
-      if (sample.rank != 0) continue;
-      Consumed& consumed = steps[sample.step];
-      consumed.norm = std::hypot(consumed.norm, sample.value);
-      if (sample.value > 0) consumed.smallest = std::min(consumed.smallest, sample.value);
-    }
-  }
-  return steps;
-}
-
-// The bound on the L2 norm that clippings after the last backward call leave: of several, each of
-// other parameters, the norm of their bounds. 0 for none.
-double BoundOf(const StepOrder& order, const StepOrder::Step& step) {
-  double bound = 0;
-  const int64_t begin = std::max<int64_t>(0, step.LastBackward());
-  for (const Occurrence& clip : step.Within(Event::kClip, begin, step.end())) {
-    if (order.trace->thing(clip.thing).name != "norm" || clip.aux != 2) return 0;
-    bound = std::hypot(bound, clip.value);
-  }
-  return std::isfinite(bound) ? bound : 0;
-}
-
 struct Excess {
   std::vector<int64_t> steps;
   double norm = 0, bound = 0;  // of the first
@@ -60,35 +23,26 @@ struct Excess {
   int64_t judged = 0;
 };
 
-Excess Compare(const StepOrder& order, const std::map<int64_t, Consumed>& consumed,
-               double tolerance) {
+Excess Compare(const NormClips& clips, double tolerance) {
   Excess excess;
-  for (const StepOrder::Step& step : order.steps) {
-    const double bound = BoundOf(order, step);
-    const auto found = consumed.find(step.step);
-    if (bound == 0 || found == consumed.end() || !std::isfinite(found->second.norm)) continue;
+  for (const NormClips::Step& step : clips.steps) {
     ++excess.judged;
-    if (found->second.norm <= bound * (1 + tolerance)) continue;
+    if (step.norm <= step.bound * (1 + tolerance)) continue;
     if (excess.steps.empty()) {
-      excess.norm = found->second.norm;
-      excess.bound = bound;
+      excess.norm = step.norm;
+      excess.bound = step.bound;
     }
     excess.steps.push_back(step.step);
-    if (found->second.smallest <= bound) excess.any_part_fits = true;
+    if (step.smallest <= step.bound) excess.any_part_fits = true;
   }
   return excess;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
-                              const Gradients& gradients) {
-  if (!order.has_one_optimizer()) return SeveralOptimizers();
-  const Excess excess = Compare(order, ConsumedByStep(gradients), settings[kTolerance]);
-  if (excess.judged == 0) {
-    return absl::FailedPreconditionError("no step was seen that clips by the L2 norm alone");
-  }
+absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) {
+  const Excess excess = Compare(clips, settings[kTolerance]);
   Verdict verdict{.findings = {}, .judged = Counted(excess.judged, "clipped step")};
   if (static_cast<double>(excess.steps.size()) < settings[kEnoughSteps]) return verdict;
-  const bool declared = order.trace->ProcessAttribute("declared.clip") == "norm";
+  const bool declared = clips.declared == "norm";
   const Severity mildest = excess.any_part_fits ? Severity::kNote : Severity::kWarning;
   verdict.findings.push_back(
       FindingOver(excess.steps, declared ? Severity::kError : mildest,

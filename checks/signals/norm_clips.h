@@ -1,0 +1,30 @@
+// Steps that clip by the L2 norm: the norm of the gradients they consumed, beside the bound.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct NormClips {
+  static constexpr std::string_view kName = "clippings by norm";
+  struct Step {
+    int64_t step = 0;
+    double norm = 0;      // of all parameters together, as consumed
+    double smallest = 0;  // of one that is not zero; infinite if there is none
+    double bound = 0;     // of several clippings, each of other parameters, the norm of theirs
+  };
+  std::vector<Step> steps;  // sampled, ascending
+  std::string declared;     // the program's own word on clipping
+
+  // Errors: FailedPrecondition if several optimizers step, or no step clips by the L2 norm alone;
+  // NotFound if no optimizer step was seen.
+  static absl::StatusOr<NormClips> From(const Run& run);
+};
+
+}  // namespace dlcheck
