@@ -104,10 +104,6 @@ std::string WordOf(Outcome outcome) {
   return word;
 }
 
-bool HasVerdict(const Result& result) {
-  return result.outcome == Outcome::kPassed || result.outcome == Outcome::kFailed;
-}
-
 std::string_view AreaOf(std::string_view id) { return id.substr(0, id.find('/')); }
 
 // Such as "schedule/*, precision/(7 of 8), start/wrong_initial_loss"; `all` says how many checks each

@@ -8,9 +8,15 @@
 namespace dlcheck {
 namespace {
 
-// Where the first backward call of each loss stands.
+// Where each loss is worked out or, where that is not known, where its first backward call stands.
 std::map<ThingId, SiteId> SitesOf(const Trace& trace) {
   std::map<ThingId, SiteId> sites;
+  for (const Quantity quantity : {Quantity::kCountedTargets, Quantity::kProbabilityRows}) {
+    for (const ThingId thing : trace.ThingsWith(quantity)) {
+      const SiteId site = trace.Series(quantity, thing).front().site;
+      if (site != 0) sites.try_emplace(thing, site);
+    }
+  }
   for (const Occurrence& event : FirstProcess(trace.Events())) {
     if (event.event == Event::kBackward && !event.gap) sites.try_emplace(event.thing, event.site);
   }

@@ -166,8 +166,9 @@ TEST_F(RunnerTest, ExitCodesRankBrokenFindingsUndecidedNothing) {
   const Result program{&failed, Outcome::kPassed, "", {}};
   const auto code = [](std::vector<Result> results, Severity fail_on,
                        std::vector<std::string> required = {}) {
-    return ExitCodeOf({.results = std::move(results), .runs = {}, .coverage = {}}, fail_on,
-                      required);
+    return ExitCodeOf(
+        {.results = std::move(results), .runs = {}, .coverage = {.training = true}}, fail_on,
+        required);
   };
   EXPECT_EQ(code({passed}, Severity::kError), kExitClean);
   EXPECT_EQ(code({warned}, Severity::kError), kExitClean);
@@ -177,6 +178,22 @@ TEST_F(RunnerTest, ExitCodesRankBrokenFindingsUndecidedNothing) {
   EXPECT_EQ(code({passed, unseen}, Severity::kError), kExitClean);
   EXPECT_EQ(code({unseen}, Severity::kError, {"area/plain"}), kExitUndecided);
   EXPECT_EQ(code({warned, unseen}, Severity::kWarning, {"area/plain"}), kExitFindings);
+  const Result set_aside{&plain, Outcome::kSetAside, "", {}};
+  EXPECT_EQ(code({set_aside}, Severity::kNote, {"area/plain"}), kExitClean);
+}
+
+TEST_F(RunnerTest, PassesWithoutAnyTrainingAreNothing) {
+  const Check plain = CheckOf("area/plain", Reads<&JudgePlain>());
+  const Result passed{&plain, Outcome::kPassed, "", {}};
+  EXPECT_EQ(ExitCodeOf({.results = {passed}, .runs = {}, .coverage = {}}, Severity::kError, {}),
+            kExitNothing);
+}
+
+TEST_F(RunnerTest, RerunsNothingOnceAFindingStoppedThePlainRun) {
+  plain_ending_ = {Ending::How::kStopped, 15, "area/plain"};
+  const Check ladder = CheckOf("capacity/ladder", Reads<&JudgeLadder>());
+  GatherWith(ladder);
+  EXPECT_THAT(asked_, ElementsAre("plain-0"));
 }
 
 }  // namespace

@@ -138,11 +138,11 @@ class LossHooks:
     def count_targets(self, thing, target, ignored):
         """Known at once only on the CPU; elsewhere it is written when it arrives."""
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
-        total = target.numel()
+        total, site = target.numel(), self.sites.current()
         counted = (target != ignored).sum().reshape(1)
         recorder.transfer.add(
             counted,
-            lambda v: recorder.quantity("counted_targets", thing, v[0], float(total), at=at),
+            lambda v: recorder.quantity("counted_targets", thing, v[0], float(total), site, at=at),
         )
         return int(counted) if counted.device.type == "cpu" else None
 

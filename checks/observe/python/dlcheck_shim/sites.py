@@ -1,7 +1,8 @@
-"""Where in the user's program something was called: the first frame outside torch and this
-package."""
+"""Where in the user's program something was called: the first frame outside of installed libraries or,
+where there is none, outside torch and this package."""
 
 import os
+import re
 import sys
 
 import torch
@@ -13,12 +14,20 @@ SKIPPED = (
     os.path.dirname(os.__file__) + os.sep + "contextlib.py",
     os.path.dirname(os.__file__) + os.sep + "functools.py",
 )
+INSTALLED = re.compile(r"/(site|dist)-packages/|/runpy\.py$")
+OWN, LIBRARY, OURS = range(3)  # whose a frame is: the program's, a library's, torch's or the probe's
+
+
+def kind_of(file):
+    if file.startswith(SKIPPED):
+        return OURS
+    return LIBRARY if INSTALLED.search(file) else OWN
 
 
 class Sites:
     def __init__(self, recorder):
         self.recorder = recorder
-        self.skips, self.known = {}, {}
+        self.kinds, self.known = {}, {}
         recorder.on_fork.append(self.known.clear)
 
     def current(self, always=False):
@@ -26,16 +35,18 @@ class Sites:
         costs a microsecond."""
         if not self.recorder.sampled and not always:
             return 0
-        frame = sys._getframe(1)
+        frame, inside = sys._getframe(1), None
         while frame is not None:
             code = frame.f_code
-            skip = self.skips.get(code)
-            if skip is None:
-                skip = self.skips[code] = code.co_filename.startswith(SKIPPED)
-            if not skip:
+            kind = self.kinds.get(code)
+            if kind is None:
+                kind = self.kinds[code] = kind_of(code.co_filename)
+            if kind == OWN:
                 return self.site(code, frame.f_lineno)
+            if kind == LIBRARY and inside is None:
+                inside = frame
             frame = frame.f_back
-        return 0
+        return self.site(inside.f_code, inside.f_lineno) if inside is not None else 0
 
     def site(self, code, line):
         key = (code, line)
