@@ -2,8 +2,8 @@
 #include <nlohmann/json.hpp>
 
 #include "checks/engine/text.h"
-#include "checks/records/digest.h"
 #include "checks/records/version.h"
+#include "diagnostics/fingerprint.h"
 #include "diagnostics/render.h"
 #include "diagnostics/triage.h"
 
@@ -37,13 +37,6 @@ std::string_view EndingName(Ending::How how) {
   return "";
 }
 
-// The same for the same fault in another run: id and places, no numbers.
-std::string Fingerprint(const Check& check, const Finding& finding) {
-  std::string text(check.id);
-  for (const Place& place : finding.places) StrAppend(&text, "|", place.thing, "|", place.file);
-  return absl::StrCat(absl::Hex(Digest(text.data(), text.size()), absl::kZeroPad16));
-}
-
 Json RenderPlace(const Place& place) {
   Json json = Json::object();
   if (!place.thing.empty()) json["thing"] = place.thing;
@@ -53,10 +46,12 @@ Json RenderPlace(const Place& place) {
   return json;
 }
 
-Json RenderFinding(const Check& check, const Finding& finding) {
+// `state`: open, accepted or suppressed.
+Json RenderFinding(const Check& check, const Finding& finding, std::string_view state) {
   Json places = Json::array();
   for (const Place& place : finding.places) places.push_back(RenderPlace(place));
   return {{"severity", SeverityName(finding.severity)},
+          {"state", state},
           {"message", finding.message},
           {"places", places},
           {"first_step", finding.first_step},
@@ -71,7 +66,13 @@ Json RenderFinding(const Check& check, const Finding& finding) {
 Json RenderResult(const Result& result) {
   Json findings = Json::array();
   for (const Finding& finding : result.verdict.findings) {
-    findings.push_back(RenderFinding(*result.check, finding));
+    findings.push_back(RenderFinding(*result.check, finding, "open"));
+  }
+  for (const SetAsideFinding& aside : result.set_aside) {
+    const bool accepted = aside.how == SetAsideFinding::How::kAccepted;
+    Json json = RenderFinding(*result.check, aside.finding, accepted ? "accepted" : "suppressed");
+    if (!accepted) json["suppressed_because"] = aside.reason;
+    findings.push_back(std::move(json));
   }
   const bool failed = result.outcome == Outcome::kFailed;
   return {{"id", result.check->id},
@@ -89,6 +90,7 @@ Json RenderRun(const RunSummary& run) {
   } else {
     json["ended"] = EndingName(run.ending.how);
     json["status"] = run.ending.status;
+    if (!run.ending.stopped_by.empty()) json["stopped_by"] = run.ending.stopped_by;
   }
   return json;
 }
@@ -103,14 +105,55 @@ Json RenderOrder(const Report& report) {
   return order;
 }
 
+// Of checks by outcome, then of findings that are set aside.
+Json RenderCounts(const Report& report) {
+  Json counts = Json::object();
+  for (const Outcome outcome :
+       {Outcome::kPassed, Outcome::kFailed, Outcome::kSetAside, Outcome::kNotApplicable,
+        Outcome::kNotSeen, Outcome::kOverAllowance, Outcome::kBroken}) {
+    counts[std::string(OutcomeName(outcome))] = Count(report, outcome);
+  }
+  counts["accepted_findings"] = CountSetAside(report, SetAsideFinding::How::kAccepted);
+  counts["suppressed_findings"] = CountSetAside(report, SetAsideFinding::How::kSuppressed);
+  return counts;
+}
+
+std::string_view StateName(SuppressionUse::State state) {
+  switch (state) {
+    case SuppressionUse::State::kUsed:
+      return "used";
+    case SuppressionUse::State::kUnused:
+      return "unused";
+    case SuppressionUse::State::kExpired:
+      return "expired";
+    case SuppressionUse::State::kNotJudged:
+      return "not_judged";
+  }
+  return "";
+}
+
+Json RenderSuppressions(const Report& report) {
+  Json list = Json::array();
+  for (const SuppressionUse& use : report.suppressions) {
+    Json json = {{"check", use.check}, {"reason", use.reason}, {"state", StateName(use.state)}};
+    if (!use.place.empty()) json["place"] = use.place;
+    if (!use.expires.empty()) json["expires"] = use.expires;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
+Json RenderCoverage(const Coverage& coverage) {
+  return {{"training", coverage.training},
+          {"steps", coverage.steps},
+          {"sampled_steps", coverage.sampled_steps},
+          {"parameters", coverage.parameters},
+          {"parameters_with_gradient", coverage.parameters_with_gradient}};
+}
+
 }  // namespace
 
 std::string RenderJson(const Report& report, const Frame& frame) {
-  Json counts = Json::object();
-  for (const Outcome outcome : {Outcome::kPassed, Outcome::kFailed, Outcome::kNotApplicable,
-                                Outcome::kNotSeen, Outcome::kOverAllowance, Outcome::kBroken}) {
-    counts[std::string(OutcomeName(outcome))] = Count(report, outcome);
-  }
   Json checks = Json::array();
   for (const Result& result : report.results) checks.push_back(RenderResult(result));
   Json runs = Json::array();
@@ -119,15 +162,12 @@ std::string RenderJson(const Report& report, const Frame& frame) {
       {"schema", 1},
       {"tool", {{"name", "dlcheck"}, {"version", kVersion}}},
       {"command", frame.command},
-      {"exit", {{"code", frame.exit_code}, {"reason", frame.exit_reason}, {"counts", counts}}},
-      {"coverage",
-       {{"steps", report.coverage.steps},
-        {"sampled_steps", report.coverage.sampled_steps},
-        {"parameters", report.coverage.parameters},
-        {"parameters_with_gradient", report.coverage.parameters_with_gradient}}},
+      {"exit", {{"code", frame.exit_code}, {"reason", frame.exit_reason}, {"counts", RenderCounts(report)}}},
+      {"coverage", RenderCoverage(report.coverage)},
       {"runs", runs},
       {"order", RenderOrder(report)},
       {"checks", checks},
+      {"suppressions", RenderSuppressions(report)},
       {"volatile", {{"started", frame.started}, {"wall_seconds", frame.wall_seconds}}},
   };
   // Whatever bytes a user's names hold, the file stays valid.

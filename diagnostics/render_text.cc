@@ -1,6 +1,7 @@
 #include <map>
 
 #include "checks/engine/text.h"
+#include "diagnostics/fingerprint.h"
 #include "diagnostics/layout.h"
 #include "diagnostics/render.h"
 #include "diagnostics/triage.h"
@@ -15,18 +16,6 @@ std::string Row(std::string_view label, std::string_view text) {
   std::string line(label);
   line.resize(std::max(kIndent, line.size() + 1), ' ');
   return line + Wrap(text, kIndent) + "\n";
-}
-
-std::string PlaceOf(const Finding& finding) {
-  for (const Place& place : finding.places) {
-    if (!place.file.empty() && place.line > 0) {
-      const size_t slash = place.file.rfind('/');
-      return StrCat(slash == std::string::npos ? place.file : place.file.substr(slash + 1), ":",
-                    place.line);
-    }
-  }
-  if (finding.places.empty()) return "";
-  return finding.places.front().thing;
 }
 
 std::string WhereAndWhen(const Finding& finding) {
@@ -86,13 +75,17 @@ std::string Headline(const Report& report) {
   add(CountFindings(report, Severity::kWarning), "warning", true);
   add(CountFindings(report, Severity::kNote), "note", true);
   const bool findings = !text.empty();
+  const int accepted = CountSetAside(report, SetAsideFinding::How::kAccepted);
+  const int suppressed = CountSetAside(report, SetAsideFinding::How::kSuppressed);
+  add(accepted, "accepted", false);
+  add(suppressed, "suppressed", false);
   const int passed = Count(report, Outcome::kPassed);
   add(passed, passed == 1 ? "check passed" : "checks passed", false);
   add(Count(report, Outcome::kNotApplicable), "not applicable", false);
   add(Count(report, Outcome::kNotSeen), "not seen", false);
   add(Count(report, Outcome::kOverAllowance), "over allowance", false);
   add(Count(report, Outcome::kBroken), "broken", false);
-  if (!findings) StrAppend(&text, " · no findings");
+  if (!findings) StrAppend(&text, accepted + suppressed > 0 ? " · no new" : " · no", " findings");
   return text;
 }
 
@@ -155,6 +148,58 @@ std::string RenderUndecided(const Report& report, bool with_reasons) {
   return text;
 }
 
+std::string RenderAside(const Result& result, const SetAsideFinding& aside) {
+  const bool accepted = aside.how == SetAsideFinding::How::kAccepted;
+  const std::string place = PlaceOf(aside.finding);
+  return Row("", StrCat(accepted ? "accepted: " : "suppressed: ",
+                        SeverityName(aside.finding.severity), " ", result.check->id,
+                        place.empty() ? "" : " at ", place,
+                        accepted ? "" : StrCat(" (", aside.reason, ")")));
+}
+
+std::string RenderSuppression(const SuppressionUse& use) {
+  const bool expired = use.state == SuppressionUse::State::kExpired;
+  if (!expired && use.state != SuppressionUse::State::kUnused) return "";
+  return Row("", StrCat("suppression ", expired ? StrCat("expired on ", use.expires) : "unused",
+                        ": ", use.check, use.place.empty() ? "" : " at ", use.place, " (", use.reason,
+                        ")"));
+}
+
+// What does not count because the user said so, and which of these words are idle.
+std::string RenderExemptions(const Report& report, bool new_only) {
+  std::string text;
+  for (const Result& result : report.results) {
+    for (const SetAsideFinding& aside : result.set_aside) {
+      if (new_only && aside.how == SetAsideFinding::How::kAccepted) continue;
+      text += RenderAside(result, aside);
+    }
+  }
+  for (const SuppressionUse& use : report.suppressions) text += RenderSuppression(use);
+  return text;
+}
+
+// That the program did not come to its end, where that is no fault of its own.
+std::string RenderStop(const Report& report) {
+  for (const RunSummary& run : report.runs) {
+    const std::string& by = run.ending.stopped_by;
+    if (run.experiment != kPlain || by.empty()) continue;
+    if (by.find('/') == std::string::npos) return Row("", StrCat("the program was stopped by ", by));
+    return Row("", StrCat("the program was stopped at the first live error, of ", by));
+  }
+  return "";
+}
+
+std::string RenderNothing(const Report& report, const Frame& frame) {
+  const std::string exit = StrCat("exit ", frame.exit_code);
+  if (report.coverage.training) return Spread("dlcheck  nothing was judged", exit) + "\n";
+  const std::string text = Spread("dlcheck  nothing to check: no training was seen", exit) + "\n";
+  if (!frame.unobserved.empty()) return text + Row("", frame.unobserved);
+  return text + Row("",
+                    "No optimizer step and no backward call was seen. If training happens in "
+                    "another interpreter, start that one under dlcheck; Python with -I, -E or -S, "
+                    "and C++ programs without the probe, are not watched.");
+}
+
 std::string RenderCoverage(const Coverage& coverage) {
   if (coverage.steps == 0) return "";
   return Row("",
@@ -166,20 +211,16 @@ std::string RenderCoverage(const Coverage& coverage) {
 }  // namespace
 
 std::string RenderText(const Report& report, const Frame& frame) {
-  const std::string exit = StrCat("exit ", frame.exit_code);
-  if (frame.exit_code == kExitNothing) {
-    return Spread("dlcheck  nothing was judged: no optimizer step and no backward call was seen",
-                  exit) +
-           "\n" +
-           Row("",
-               "If training happens in another interpreter, start that one under dlcheck; Python "
-               "with -I, -E or -S, and C++ programs without the probe, are not watched.");
-  }
-  std::string text =
-      Spread(StrCat("dlcheck  ", Headline(report)), frame.exit_code == 0 ? "" : exit) + "\n";
   const std::vector<Cause> causes = Triage(report);
+  const bool nothing = frame.exit_code == kExitNothing && causes.empty();
+  const std::string exit = frame.exit_code == 0 ? "" : StrCat("exit ", frame.exit_code);
+  if (nothing && !report.coverage.training) return RenderNothing(report, frame);
+  std::string text = nothing ? RenderNothing(report, frame)
+                             : Spread(StrCat("dlcheck  ", Headline(report)), exit) + "\n";
   for (const Cause& cause : causes) text += "\n" + RenderCause(cause);
   if (!causes.empty()) text += "\n";
+  text += RenderExemptions(report, frame.new_only);
+  text += RenderStop(report);
   text += RenderCoverage(report.coverage);
   text += RenderUndecided(report, frame.with_reasons);
   if (!causes.empty()) {

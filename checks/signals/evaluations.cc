@@ -1,6 +1,7 @@
 #include "checks/signals/evaluations.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <utility>
@@ -58,6 +59,24 @@ std::set<int64_t> StepsWithLoss(const Trace& trace) {
   return steps;
 }
 
+// Steps of evaluations whose inputs were those of another evaluation too, as a validation set's
+// are, by a model whose outputs are not another's inputs, as a generator's are.
+std::set<int64_t> StepsOfFixedInputs(const Trace& trace) {
+  std::map<std::pair<double, double>, std::set<int64_t>> steps;
+  for (const ThingId model : trace.ThingsWith(Quantity::kEvaluationFingerprint)) {
+    if (trace.Attribute(model, "feeds") == "1") continue;
+    for (const Sample& sample :
+         FirstProcess(trace.Series(Quantity::kEvaluationFingerprint, model))) {
+      steps[{sample.value, sample.aux}].insert(sample.step);
+    }
+  }
+  std::set<int64_t> fixed;
+  for (const auto& [fingerprint, where] : steps) {
+    if (where.size() > 1) fixed.insert(where.begin(), where.end());
+  }
+  return fixed;
+}
+
 // The evaluations that ended in the first process, and how many steps were sampled.
 struct Read {
   std::vector<Evaluation> evaluations;
@@ -106,12 +125,13 @@ absl::StatusOr<Evaluations> Evaluations::From(const Run& run) {
   const Trace& trace = run.trace;
   Read read = ReadAll(trace);
   if (read.evaluations.empty()) return absl::NotFoundError("no evaluation was seen");
-  const std::set<int64_t> with_loss = StepsWithLoss(trace);
+  std::set<int64_t> known = StepsWithLoss(trace);
+  known.merge(StepsOfFixedInputs(trace));
   const auto guessed = std::ranges::count(read.evaluations, false, &Evaluation::declared);
   const bool is_part_of_steps = kStepsPerEvaluation * guessed > read.steps;
   std::erase_if(read.evaluations, [&](const Evaluation& evaluation) {
     if (evaluation.declared) return false;
-    return is_part_of_steps || (evaluation.batches < 2 && !with_loss.contains(evaluation.step));
+    return is_part_of_steps || (evaluation.batches < 2 && !known.contains(evaluation.step));
   });
   if (read.evaluations.empty()) {
     return absl::FailedPreconditionError(

@@ -26,8 +26,8 @@ struct Evaluations {
   bool mode_dependent = false;          // some module gives other outputs in training mode
 
   // Of those not declared, a single forward without a loss is left out, as samples are drawn from
-  // a generator; and all of them are, if there is one in more than one step of four: then they are
-  // part of the steps.
+  // a generator, unless its inputs come again and its outputs feed no other model; and all of them
+  // are, if there is one in more than one step of four: then they are part of the steps.
   //
   // Errors: NotFound if no evaluation was seen; FailedPrecondition if all were left out.
   static absl::StatusOr<Evaluations> From(const Run& run);

@@ -51,6 +51,7 @@ class Reading {
   void Add(const StepOrder::Step& step, const StepOrder::Step* next,
            StepPlacement::Optimizer& optimizer) const {
     ++optimizer.steps;
+    if (measured_.weights.contains(step.step)) ++optimizer.measured;
     if (next != nullptr) {
       ++optimizer.placed;
       if (IsBeforeBackward(step, *next)) {

@@ -16,8 +16,9 @@ struct StepPlacement {
   static constexpr std::string_view kName = "place of steps";
   struct Optimizer {
     std::string name;
-    int64_t steps = 0;   // sampled
-    int64_t placed = 0;  // of them, those after which the next step is sampled too
+    int64_t steps = 0;     // sampled
+    int64_t measured = 0;  // of them, those whose weights were looked at
+    int64_t placed = 0;    // of them, those after which the next step is sampled too
     // Of those placed: the forward came, then the step, and the first to come after it is a
     // backward call.
     std::vector<int64_t> before_backward;

@@ -1,81 +1,85 @@
 #include "diagnostics/cli/configuration.h"
 
-#include <toml++/toml.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <filesystem>
 
-#include "checks/catalog/catalog.h"
+#include "absl/strings/ascii.h"
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
-#include "checks/records/nearest.h"
+#include "diagnostics/cli/configuration_keys.h"
 
 namespace dlcheck::cli {
 namespace {
 
 constexpr const char* kFileName = "dlcheck.toml";
-const std::vector<std::string>& Keys() {
-  static const auto& keys = *new std::vector<std::string>{"select", "ignore", "require", "fail_on",
-                                                          "out",    "time",   "settings"};
-  return keys;
+constexpr const char* kPrefix = "DLCHECK_";
+
+// True for keys that a variable without a section may set. Others that begin like ours are not
+// ours to judge: DLCHECK_REQUEST, DLCHECK_PYTHON.
+bool IsTopKey(const std::string& key) {
+  const auto is = [&](const char* name) { return key == name; };
+  return std::ranges::any_of(kListKeys, is) || std::ranges::any_of(kTextKeys, is) || is(kTimeKey);
 }
 
-// One line that says where in the file.
-absl::Status Wrong(const std::string& path, const toml::node& node, const std::string& what) {
-  return absl::InvalidArgumentError(StrCat(path, ":", node.source().begin.line, ": ", what));
-}
-
-absl::StatusOr<std::vector<std::string>> Strings(const std::string& path, const toml::node& node,
-                                                 const std::string& key) {
-  std::vector<std::string> strings;
-  const toml::array* array = node.as_array();
-  if (array == nullptr) return Wrong(path, node, StrCat(key, " must be a list of strings"));
-  for (const toml::node& element : *array) {
-    const auto text = element.value_exact<std::string>();
-    if (!text) return Wrong(path, element, StrCat(key, " must be a list of strings"));
-    strings.push_back(*text);
+// A variable's text in the type that a file would give to it.
+void Insert(toml::table& table, const std::string& key, const std::string& text, bool numeric) {
+  double number = 0;
+  if (numeric && absl::SimpleAtod(text, &number)) {
+    table.insert(key, number);
+    return;
   }
-  return strings;
+  if (std::ranges::find(kListKeys, key) == std::end(kListKeys)) {
+    table.insert(key, text);
+    return;
+  }
+  toml::array list;
+  for (const absl::string_view part : absl::StrSplit(text, ',', absl::SkipWhitespace())) {
+    list.push_back(std::string(absl::StripAsciiWhitespace(part)));
+  }
+  table.insert(key, list);
 }
 
-absl::Status TakeSettings(const std::string& path, const toml::node& node,
-                          ChangedSettings& settings) {
-  const toml::table* table = node.as_table();
-  if (table == nullptr) return Wrong(path, node, "settings must be tables, one a check");
-  for (const auto& [id, values] : *table) {
-    if (!values.is_table()) return Wrong(path, values, "settings must be tables, one a check");
-    for (const auto& [name, value] : *values.as_table()) {
-      const auto number = value.value<double>();
-      if (!number) return Wrong(path, value, StrCat(std::string(name.str()), " must be a number"));
-      settings[std::string(id.str())][std::string(name.str())] = *number;
-    }
+// One variable as a table of the shape that a file would have; empty if it is not ours.
+toml::table AsTable(const std::string& name, const std::string& text) {
+  const std::vector<std::string> parts = absl::StrSplit(name, "__");
+  toml::table table;
+  if (parts.size() == 1) {
+    if (IsTopKey(name)) Insert(table, name, text, name == kTimeKey);
+  } else if (parts.size() == 4 && parts[0] == "settings") {
+    toml::table setting, checks;
+    Insert(setting, parts[3], text, true);
+    checks.insert(StrCat(parts[1], "/", parts[2]), setting);
+    table.insert(parts[0], checks);
+  } else {
+    toml::table section;
+    Insert(section, name.substr(parts[0].size() + 2), text, parts[0] == "budget");
+    table.insert(parts[0], section);
+  }
+  return table;
+}
+
+absl::Status TakeTable(const Origin& origin, const toml::table& table,
+                       Configuration& configuration) {
+  for (const auto& [key, node] : table) {
+    DLCHECK_RETURN_IF_ERROR(TakeKey(origin, std::string(key.str()), node, configuration));
   }
   return absl::OkStatus();
 }
 
-absl::Status TakeKey(const std::string& path, const std::string& key, const toml::node& node,
-                     Configuration& configuration) {
-  const auto text = node.value_exact<std::string>();
-  if (key == "select" || key == "ignore" || key == "require") {
-    DLCHECK_ASSIGN_OR_RETURN(auto strings, Strings(path, node, key));
-    auto& list = key == "select"   ? configuration.select
-                 : key == "ignore" ? configuration.ignore
-                                   : configuration.required;
-    list = std::move(strings);
-    return absl::OkStatus();
+absl::StatusOr<Configuration> NearestFile() {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::current_path(error);
+  while (!error && !folder.empty()) {
+    const std::filesystem::path file = folder / kFileName;
+    if (std::filesystem::is_regular_file(file, error)) return ReadConfiguration(file.string());
+    if (folder == folder.root_path()) break;
+    folder = folder.parent_path();
   }
-  if (key == "settings") return TakeSettings(path, node, configuration.settings);
-  if (key == "time") {
-    configuration.time = node.value<double>();
-    if (!configuration.time || !(*configuration.time > 0)) {
-      return Wrong(path, node, "time must be a positive number of seconds");
-    }
-    return absl::OkStatus();
-  }
-  if (key == "fail_on" || key == "out") {
-    if (!text) return Wrong(path, node, StrCat(key, " must be a string"));
-    (key == "out" ? configuration.out : configuration.fail_on) = *text;
-    return absl::OkStatus();
-  }
-  return Wrong(path, node, StrCat("unknown key '", key, "'", DidYouMean(key, Keys())));
+  return Configuration();
 }
 
 }  // namespace
@@ -89,22 +93,27 @@ absl::StatusOr<Configuration> ReadConfiguration(const std::string& path) {
         StrCat(path, ":", error.source().begin.line, ": ", std::string(error.description())));
   }
   Configuration configuration;
-  for (const auto& [key, node] : table) {
-    DLCHECK_RETURN_IF_ERROR(TakeKey(path, std::string(key.str()), node, configuration));
-  }
+  DLCHECK_RETURN_IF_ERROR(TakeTable({path, true}, table, configuration));
   return configuration;
 }
 
-absl::StatusOr<Configuration> FindConfiguration() {
-  std::error_code error;
-  std::filesystem::path folder = std::filesystem::current_path(error);
-  while (!error && !folder.empty()) {
-    const std::filesystem::path file = folder / kFileName;
-    if (std::filesystem::is_regular_file(file, error)) return ReadConfiguration(file.string());
-    if (folder == folder.root_path()) break;
-    folder = folder.parent_path();
+absl::Status TakeEnvironment(const char* const* environment, Configuration& configuration) {
+  for (; *environment != nullptr; ++environment) {
+    const std::string entry = *environment;
+    const size_t equals = entry.find('=');
+    if (!entry.starts_with(kPrefix) || equals == std::string::npos) continue;
+    const std::string name = entry.substr(0, equals);
+    const std::string key = absl::AsciiStrToLower(name.substr(std::string(kPrefix).size()));
+    DLCHECK_RETURN_IF_ERROR(
+        TakeTable({name, false}, AsTable(key, entry.substr(equals + 1)), configuration));
   }
-  return Configuration();
+  return absl::OkStatus();
+}
+
+absl::StatusOr<Configuration> FindConfiguration() {
+  DLCHECK_ASSIGN_OR_RETURN(Configuration configuration, NearestFile());
+  DLCHECK_RETURN_IF_ERROR(TakeEnvironment(environ, configuration));
+  return configuration;
 }
 
 }  // namespace dlcheck::cli

@@ -1,4 +1,6 @@
-// dlcheck.toml: the nearest one, from the working folder upwards, without merging.
+// dlcheck.toml: the nearest one, from the working folder upwards, without merging; and over it
+// environment variables: DLCHECK_KEY for a key outside sections, DLCHECK_SECTION__KEY for another,
+// DLCHECK_SETTINGS__AREA__NAME__SETTING for a setting of a check.
 #pragma once
 
 #include <optional>
@@ -7,20 +9,29 @@
 
 #include "absl/status/statusor.h"
 #include "checks/engine/runner.h"
+#include "diagnostics/cli/intent.h"
+#include "diagnostics/set_aside.h"
 
 namespace dlcheck::cli {
 
 struct Configuration {
   std::vector<std::string> select, ignore, required;
-  std::optional<std::string> fail_on, out;
+  std::optional<std::string> fail_on, out, baseline;
   std::optional<double> time;
-  ChangedSettings settings;  // from [settings."area/name"]; names are not looked up here
+  // From [settings."area/name"] and [budget]; names are not looked up here.
+  ChangedSettings settings;
+  Declarations declared;                  // from [program]
+  std::vector<Suppression> suppressions;  // from [[suppress]]; checks are not looked up here
 };
 
 // Errors: InvalidArgument with file and line, and the nearest key for one that is unknown.
 absl::StatusOr<Configuration> ReadConfiguration(const std::string& path);
 
-// Of the nearest file, or the defaults if there is none.
+// Puts the environment's words over those of `configuration`. Errors: InvalidArgument with the
+// variable's name.
+absl::Status TakeEnvironment(const char* const* environment, Configuration& configuration);
+
+// Of the nearest file, or the defaults if there is none, with this process's environment.
 absl::StatusOr<Configuration> FindConfiguration();
 
 }  // namespace dlcheck::cli

@@ -20,9 +20,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& pla
   int64_t judged = 0;
   Verdict verdict;
   for (const StepPlacement::Optimizer& optimizer : placement.optimizers) {
-    judged += optimizer.steps;
+    judged += optimizer.measured;
     const auto count = static_cast<int64_t>(optimizer.cleared.size());
-    if (count < optimizer.steps || static_cast<double>(count) < settings[kSteps]) continue;
+    if (count < optimizer.measured || static_cast<double>(count) < settings[kSteps]) continue;
     std::vector<Place> places = PlacesOf(*placement.trace, optimizer.clear_site);
     places.push_back({.thing = optimizer.name, .file = ""});
     verdict.findings.push_back(

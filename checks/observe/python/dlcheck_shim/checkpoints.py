@@ -11,6 +11,7 @@ from .wrapping import followed_by, replace
 
 MOST_DEPTH, MOST_ENTRIES = 4, 4096
 MOST_CHECKED_ELEMENTS = 1 << 26
+FEW_ELEMENTS = 1 << 20  # so many are looked at in every save
 ALWAYS = 8  # first saves that are looked into; then those whose number is a power of two
 RANDOM_STATE_BYTES = 5056  # of the generator of the CPU
 CHANGED = 1e-3  # relative difference of two norms
@@ -51,11 +52,13 @@ class Checkpoints:
         looked = self.saves <= ALWAYS or self.saves & (self.saves - 1) == 0
         thing = self.file_thing(args[1] if len(args) > 1 else kwargs.get("f"))
         self.recorder.event("saved", thing, site=self.sites.current(looked), always=looked)
-        if looked and thing:
-            content = args[0] if args else kwargs.get("obj")
-            trained = []
-            self.recorder.attribute(thing, "contents", self.contents(content, trained))
-            self.count_nonfinite(thing, trained)
+        if thing:
+            content, trained = args[0] if args else kwargs.get("obj"), []
+            contents = self.contents(content, trained)
+            if looked:
+                self.recorder.attribute(thing, "contents", contents)
+            if looked or sum(tensor.numel() for tensor in trained) < FEW_ELEMENTS:
+                self.count_nonfinite(thing, trained)
 
     def loaded(self, result, args, kwargs):
         thing = self.file_thing(args[0] if args else kwargs.get("f"))
@@ -138,7 +141,8 @@ class Checkpoints:
         named = {name: p for name, p in module.named_parameters() if name in state
                  and tensors.is_plain(p) and p.is_floating_point() and p.numel()}  # fmt: skip
         norms = None
-        if named and tensors.may_compute() and recorder.step == 0:
+        model = self.models.roots.get(module)
+        if named and tensors.may_compute() and (model is None or not model.trained):
             with torch.no_grad():
                 norms = tensors.norms([p.detach() for p in named.values()])
         share = (given - unexpected) / own

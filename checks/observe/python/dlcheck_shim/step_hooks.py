@@ -75,7 +75,8 @@ class StepHooks:
                                     owner=watched.thing)  # fmt: skip
             with torch.no_grad():
                 self.models.look_for_gradients()
-                self.copy_weights(optimizer, watched)
+                if self.recorder.detailed:
+                    self.copy_weights(optimizer, watched)
                 if self.recorder.digests:
                     self.digest_weights(optimizer, watched)
         closure = closure_of(args, kwargs)
@@ -178,7 +179,8 @@ class StepHooks:
     def measure_after(self, optimizer, watched):
         if self.recorder.sampled and tensors.may_compute():
             with torch.no_grad():
-                self.write_weights(optimizer, watched)
+                if self.recorder.detailed:
+                    self.write_weights(optimizer, watched)
                 if watched.copies:
                     self.updates.after(watched)
                 if self.recorder.step == 0:
