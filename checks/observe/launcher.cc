@@ -205,10 +205,12 @@ Ending EndingOf(int status) {
 // signal to us was stopped by that, whether it caught the signal or not.
 Ending Judged(const Launch& launch, Waited waited, const Ending& ending,
               const std::string& stopped_by) {
-  if (waited == Waited::kStopped) return {Ending::How::kStopped, ending.status, stopped_by};
+  // As a shell gives it.
+  const int status = ending.status + (ending.how == Ending::How::kKilled ? 128 : 0);
+  if (waited == Waited::kStopped) return {Ending::How::kStopped, status, stopped_by};
   const int signal = interrupted;
   if (signal != 0 && !launch.own_group && ending.how != Ending::How::kFinished) {
-    return {Ending::How::kStopped, ending.status, signal == SIGTERM ? "SIGTERM" : "SIGINT"};
+    return {Ending::How::kStopped, status, signal == SIGTERM ? "SIGTERM" : "SIGINT"};
   }
   return waited == Waited::kTimeIsUp ? Ending{Ending::How::kDeadline, 0} : ending;
 }

@@ -46,7 +46,7 @@ double BoundOf(const StepOrder& order, const StepOrder::Step& step) {
 absl::StatusOr<NormClips> NormClips::From(const Run& run) {
   const absl::StatusOr<StepOrder> order = StepOrder::From(run);
   if (!order.ok()) return order.status();
-  if (!order->has_one_optimizer()) {
+  if (!order->has_one_at_a_time()) {
     return absl::FailedPreconditionError("several optimizers step");
   }
   const absl::StatusOr<Gradients> gradients = Gradients::From(run);

@@ -33,6 +33,16 @@ std::vector<Occurrence> StepOrder::Step::Within(Event event, int64_t begin, int6
   return found;
 }
 
+bool StepOrder::has_one_at_a_time() const {
+  std::set<ThingId> left;
+  for (size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i].optimizer == steps[i - 1].optimizer) continue;
+    left.insert(steps[i - 1].optimizer);
+    if (left.contains(steps[i].optimizer)) return false;
+  }
+  return true;
+}
+
 absl::StatusOr<StepOrder> StepOrder::From(const Run& run) {
   StepOrder order{.steps = {}, .optimizers = {}, .trace = &run.trace};
   Step step;

@@ -35,6 +35,9 @@ struct StepOrder {
   const Trace* trace = nullptr;  // for names; valid as long as the run
 
   bool has_one_optimizer() const { return optimizers.size() == 1; }
+  // True if no optimizer steps again after another one did: there is one at a time, as when a model
+  // is built anew.
+  bool has_one_at_a_time() const;
 
   // Of the first process alone: others have clocks of their own. Errors: NotFound if no optimizer
   // step was seen.

@@ -43,7 +43,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
   if (judged == 0) {
     return absl::FailedPreconditionError("no step took more than one backward call");
   }
-  if (!order.has_one_optimizer()) return SeveralOptimizers();
+  if (!order.has_one_at_a_time()) return SeveralOptimizers();
   Verdict verdict{.findings = {}, .judged = Counted(judged, "step") + " of several backward calls"};
   const auto count = static_cast<int64_t>(steps.size());
   if (count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;

@@ -35,7 +35,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) 
     if (first == nullptr) first = clipped;
   }
   if (clips == 0) return absl::FailedPreconditionError("no clipping was recorded");
-  if (!order.has_one_optimizer()) return SeveralOptimizers();
+  if (!order.has_one_at_a_time()) return SeveralOptimizers();
   Verdict verdict{.findings = {},
                   .judged = StrCat(clips, " clippings in ",
                                    Counted(static_cast<int64_t>(order.steps.size()), "step"))};
