@@ -24,6 +24,20 @@ std::string_view OutcomeName(Outcome outcome) {
   return "";
 }
 
+std::string_view StateName(SuppressionUse::State state) {
+  switch (state) {
+    case SuppressionUse::State::kUsed:
+      return "used";
+    case SuppressionUse::State::kUnused:
+      return "unused";
+    case SuppressionUse::State::kExpired:
+      return "expired";
+    case SuppressionUse::State::kNotJudged:
+      return "not_judged";
+  }
+  return "";
+}
+
 bool HasVerdict(const Result& result) {
   return result.outcome == Outcome::kPassed || result.outcome == Outcome::kFailed ||
          result.outcome == Outcome::kSetAside;

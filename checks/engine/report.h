@@ -31,7 +31,7 @@ struct Result {
   const Check* check;
   Outcome outcome;
   std::string reason;  // why there is no verdict; empty where there is one
-  Verdict verdict;  // without those set aside
+  Verdict verdict;     // without those set aside
   std::vector<SetAsideFinding> set_aside = {};
 };
 
@@ -78,6 +78,9 @@ enum ExitCode : int {
 };
 
 std::string_view OutcomeName(Outcome outcome);
+
+// "used", "unused", "expired" or "not_judged".
+std::string_view StateName(SuppressionUse::State state);
 
 // True if the check could judge: it passed, failed, or what it found is set aside.
 bool HasVerdict(const Result& result);

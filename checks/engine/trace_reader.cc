@@ -118,6 +118,20 @@ absl::StatusOr<Trace> ReadTrace(const std::string& run_folder) {
   return trace;
 }
 
+std::string_view EndingName(Ending::How how) {
+  for (const auto& [value, word] : kEndings) {
+    if (value == how) return word;
+  }
+  return "";
+}
+
+Ending::How EndingNamed(std::string_view name) {
+  for (const auto& [how, word] : kEndings) {
+    if (word == name) return how;
+  }
+  return Ending::How::kTruncated;
+}
+
 Ending ReadEnding(const std::string& run_folder) {
   Ending ending;
   const Expected<std::string> text = ReadWholeFile(run_folder + "/" + kEndingFile, 1 << 16);
@@ -126,20 +140,14 @@ Ending ReadEnding(const std::string& run_folder) {
     if (fields.size() < 2) continue;
     if (fields[0] == "status" && !absl::SimpleAtoi(fields[1], &ending.status)) ending.status = 0;
     if (fields[0] == "stopped_by") ending.stopped_by = fields[1];
-    if (fields[0] != "how") continue;
-    for (const auto& [how, word] : kEndings) {
-      if (word == fields[1]) ending.how = how;
-    }
+    if (fields[0] == "how") ending.how = EndingNamed(fields[1]);
   }
   return ending;
 }
 
 absl::Status WriteEnding(const std::string& run_folder, const Ending& ending) {
-  std::string_view how;
-  for (const auto& [value, word] : kEndings) {
-    if (value == ending.how) how = word;
-  }
-  std::string text = FormatLine({"how", how}) + FormatLine({"status", StrCat(ending.status)});
+  std::string text =
+      FormatLine({"how", EndingName(ending.how)}) + FormatLine({"status", StrCat(ending.status)});
   if (!ending.stopped_by.empty()) text += FormatLine({"stopped_by", ending.stopped_by});
   const Expected<Done> done = WriteWholeFile(run_folder + "/" + kEndingFile, text);
   return done.ok() ? absl::OkStatus() : ToStatus(done.failure());

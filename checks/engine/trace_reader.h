@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "absl/status/statusor.h"
 #include "checks/engine/experiment.h"
@@ -16,10 +17,14 @@ inline constexpr char kEndingFile[] = "ending";
 
 // Reads all records below `run_folder`, finished or still being written: names are read once, so
 // the first record that uses a name written after that ends the reading of its file. A file that is
-// damaged part of the way is read up to there, and process attribute `damaged` says so. Errors: NotFound if nothing was recorded; DataLoss if a
-// file is damaged beyond use; InvalidArgument if it is foreign or newer. Cost: one pass; about 45
-// bytes of memory a record.
+// damaged part of the way is read up to there, and process attribute `damaged` says so. Errors:
+// NotFound if nothing was recorded; DataLoss if a file is damaged beyond use; InvalidArgument if it
+// is foreign or newer. Cost: one pass; about 45 bytes of memory a record.
 absl::StatusOr<Trace> ReadTrace(const std::string& run_folder);
+
+// "finished", "killed", ...: the word in ending files and results; kTruncated for an unknown word.
+std::string_view EndingName(Ending::How how);
+Ending::How EndingNamed(std::string_view name);
 
 // How the launcher wrote that a run ended; kTruncated if it did not.
 Ending ReadEnding(const std::string& run_folder);

@@ -33,7 +33,7 @@ std::optional<ThingId> TrainingLoader(const Batches& batches) {
 // The step by which all of the loader's samples had been trained on in one iteration; none if no
 // whole iteration was seen. The last few, too few for a batch, may be dropped.
 std::optional<int64_t> LookedAtAll(const Batches& batches, const Batches::Loader& loader) {
-  constexpr double kEnough = 0.99, kMostRows = 256;  // of a batch, that a probe looks at
+  constexpr double kMostRows = 256;  // of a batch, that a probe looks at
   if (loader.batch_size > kMostRows) return std::nullopt;
   double seen = 0;
   int64_t next_place = 0;
@@ -43,7 +43,7 @@ std::optional<int64_t> LookedAtAll(const Batches& batches, const Batches::Loader
     if (batch.fetched->place != next_place) continue;
     ++next_place;
     seen += batch.fetched->samples;
-    if (seen >= kEnough * loader.samples) return batch.step;
+    if (seen > loader.samples - loader.batch_size) return batch.step;
   }
   return std::nullopt;
 }

@@ -23,7 +23,7 @@ class ShimHarmless(unittest.TestCase):
                 python(HARNESS, PROGRAMS / f"digits_{name}.py", DIGITS), raises=False
             )
             self.assertGreater(alone.out.count("state "), 50)
-            self.assertGreater(len(watched.main.of("quantity", "update_norm")), 500)
+            self.assertGreater(len(watched.main.of("quantity", "update_norm")), 100)
 
     def test_an_error_of_the_program_stays_its_own(self):
         program = "import torch; torch.nn.Linear(2, 3)(torch.ones(1, 5))"
@@ -54,6 +54,38 @@ class ShimHarmless(unittest.TestCase):
         _, watched = self.both(python("-c", program))
         names = {key[2] for key in watched.main.attributes if key[0] == "parameter"}
         self.assertEqual(names, {"0.weight", "0.bias", "2.weight", "2.bias"})
+
+    def test_calls_inside_compiled_functions_make_no_more_frames(self):
+        program = textwrap.dedent(
+            """
+            import torch, torch._dynamo
+            torch.manual_seed(1)
+            model = torch.nn.Linear(4, 2)
+            optimizer = torch.optim.Adam(model.parameters())
+            def clipping(x):
+                torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+                return x + 1
+            def clearing(x):
+                optimizer.zero_grad()
+                return x + 1
+            def training(x):
+                model(x).sum().backward()
+                return x + 1
+            def evaluating(x):
+                with torch.no_grad():
+                    return model(x)
+            for function in (training, clipping, clearing, evaluating):
+                torch._dynamo.reset()
+                torch._dynamo.utils.counters.clear()
+                compiled = torch.compile(function, backend=lambda graph, inputs: graph.forward)
+                for _ in range(20):
+                    compiled(torch.ones(8, 4))
+                    model(torch.ones(8, 4)).sum().backward()
+                    optimizer.step()
+                print(function.__name__, dict(torch._dynamo.utils.counters["frames"]))
+            """
+        )
+        self.both(python("-c", program))
 
     def test_scripted_and_traced_code_still_works(self):
         program = textwrap.dedent(

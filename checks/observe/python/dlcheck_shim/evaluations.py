@@ -23,6 +23,17 @@ class Phase:
     def __init__(self, model, recorded):
         self.model, self.recorded, self.batches = model, recorded, 0
         self.rows, self.repeated, self.numbers = set(), 0, []
+        self.first = None  # the number of its first batch
+
+    def add(self, rows):
+        if not rows:
+            return
+        new, number = set(rows), hash(tuple(rows))
+        self.repeated += len(rows) - len(new - self.rows)
+        self.rows |= new
+        self.numbers.append(number)
+        if self.first is None:
+            self.first = number
 
 
 class Evaluations:
@@ -43,13 +54,13 @@ class Evaluations:
 
     def before(self, model, module, inputs, gradients):
         """A forward of an evaluation begins."""
+        rows = self.rows_of(inputs) if self.is_recorded() else []
         phase = self.phase
+        if phase is not None and phase.batches > 1 and rows and hash(tuple(rows)) == phase.first:
+            self.end()  # the same data again: another evaluation
+            phase = None
         if phase is None:
-            self.seen += 1
-            recorded = self.seen <= ALWAYS or self.seen & (self.seen - 1) == 0
-            phase = self.phase = Phase(model, recorded)
-            self.recorder.event("evaluation_began", model.thing,
-                                site=self.sites.current(recorded), always=recorded)  # fmt: skip
+            phase = self.begin(model)
         phase.batches += 1
         if not phase.recorded or phase.batches > MOST_BATCHES:
             return
@@ -57,13 +68,32 @@ class Evaluations:
             function()
         self.recorder.event("evaluation_forward", model.thing, float(module.training),
                             float(gradients), site=self.sites.current(True), always=True)  # fmt: skip
-        batch = next((i for i in inputs if tensors.is_plain(i)), None)
-        if batch is None or not tensors.may_compute():
-            return
-        with torch.no_grad():
-            with_rows(batch, MOST_ROWS, self.recorder.transfer, lambda rows: add(phase, rows))
-            if phase.batches == 1:
+        phase.add(rows)
+        if phase.batches <= 2 and tensors.may_compute():
+            with torch.no_grad():
                 self.write_digests(model, module)
+
+    def is_recorded(self):
+        """Whether the evaluation under way is, or the one that is about to begin."""
+        return self.phase.recorded if self.phase is not None else is_looked_at(self.seen + 1)
+
+    def begin(self, model):
+        self.seen += 1
+        recorded = is_looked_at(self.seen)
+        self.phase = Phase(model, recorded)
+        self.recorder.event("evaluation_began", model.thing,
+                            site=self.sites.current(recorded), always=recorded)  # fmt: skip
+        return self.phase
+
+    def rows_of(self, inputs):
+        """The numbers of the rows of the first input; none where they are not at once at hand."""
+        batch = next((i for i in inputs if tensors.is_plain(i)), None)
+        if batch is None or batch.device.type != "cpu" or not tensors.may_compute():
+            return []
+        found = []
+        with torch.no_grad():
+            with_rows(batch, MOST_ROWS, self.recorder.transfer, found.extend)
+        return found
 
     def after(self, model, module):
         phase = self.phase
@@ -115,17 +145,11 @@ class Evaluations:
         count, self.loose = self.loose, 0
         if count < LOOSE or self.phase is not None:
             return
-        self.seen += 1
-        recorded = self.seen <= ALWAYS or self.seen & (self.seen - 1) == 0
-        self.phase = Phase(self.loose_model, recorded)
+        phase = self.begin(self.loose_model)
         thing = self.loose_model.thing
-        self.recorder.event("evaluation_began", thing, always=recorded)
         for _ in range(min(count, MOST_BATCHES)):
-            self.recorder.event("evaluation_forward", thing, 0.0, 1.0, always=recorded)
+            self.recorder.event("evaluation_forward", thing, 0.0, 1.0, always=phase.recorded)
 
 
-def add(phase, rows):
-    new = set(rows)
-    phase.repeated += len(rows) - len(new - phase.rows)
-    phase.rows |= new
-    phase.numbers.append(hash(tuple(rows)))
+def is_looked_at(number):
+    return number <= ALWAYS or number & (number - 1) == 0

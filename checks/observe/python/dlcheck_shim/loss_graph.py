@@ -101,17 +101,24 @@ def maker_of(tensor):
 
 
 def spread_comparison(loss):
-    """"64x1 and 64" if `loss` averages the difference of each of 64 outputs with each of 64
-    targets, else None. `loss` must be a lone chain of errors down to the difference."""
-    node = loss.grad_fn
+    """"64x1 and 64" if `loss`, or a term of the sum that it is, averages the difference of each of 64
+    outputs with each of 64 targets, else None. A term must be a lone chain of errors down to the
+    difference; where terms are subtracted, as in an energy distance, all pairs may be meant."""
+    waiting = [loss.grad_fn]
     for _ in range(LONGEST_CHAIN):
+        node = waiting.pop() if waiting else None
         if node is None:
             return None
-        if node.name() in ("SubBackward0", "RsubBackward0"):
-            return spread_difference(node)
-        if node.name() not in ERRORS:
-            return None
-        node = only_input(node)
+        name = node.name()
+        if name == "AddBackward0":
+            waiting += [n for n, _ in node.next_functions if n is not None]
+        elif name in ("SubBackward0", "RsubBackward0"):
+            found = spread_difference(node)
+            if found:
+                return found
+        elif name in ERRORS:
+            before = only_input(node)
+            waiting += [before] if before is not None else []
     return None
 
 

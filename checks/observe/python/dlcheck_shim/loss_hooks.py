@@ -89,9 +89,11 @@ class LossHooks:
         thing = thing or self.describe(function, output, options)
         if result.requires_grad and torch.is_grad_enabled():
             self.last = (weakref.ref(result), thing, samples)
-            if self.recorder.detailed and tensors.may_compute():
+            if self.recorder.sampled and tensors.may_compute():
                 with torch.no_grad():
-                    self.look(function, thing, result, output, target, options)
+                    self.mark_result(function, thing, result, output, target, options)
+                    if self.recorder.detailed:
+                        self.look(function, thing, output, target, options)
         elif tensors.is_plain(output) and tensors.may_compute():
             self.add_to_evaluation(result, thing, samples, reduction_of(options))
         if self.untrained and function in JUDGED_AT_START and tensors.is_plain(output) and tensors.may_compute():
@@ -107,19 +109,19 @@ class LossHooks:
             self.recorder.attribute(thing, "label_smoothing", options["label_smoothing"])
         return thing
 
-    def look(self, function, thing, result, output, target, options):
-        """A training loss of a sampled step: where its outputs come from, and what it counts."""
+    def mark_result(self, function, thing, result, output, target, options):
+        """Marks the graph of a loss with what it takes to make a mean of it."""
         reduction, counted = reduction_of(options), None
         if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
             counted = self.count_targets(thing, target, options.get("ignore_index", -100))
         elif reduction == "mean" or target.shape == output.shape:
             counted = target.numel()
-        if counted:
-            # What it takes to make a mean of it.
-            factor = {"mean": 1.0, "sum": float(counted), "none": 0.0}[reduction]
-            weighted = options.get("weight") is not None
-            if factor and not weighted:
-                mark(result.grad_fn, LOSS, (thing, factor, counted))
+        if counted and reduction != "none" and options.get("weight") is None:
+            mark(result.grad_fn, LOSS, (thing, 1.0 if reduction == "mean" else counted, counted))
+
+    def look(self, function, thing, output, target, options):
+        """Where the outputs of a training loss come from."""
+        reduction = reduction_of(options)
         self.tell(thing, "reduction", reduction)
         self.tell(thing, "input_from", maker_of(output))
         if output.shape != target.shape and function in SAME_SHAPES:

@@ -5,6 +5,8 @@ A hook costs microseconds at every call of every module. Code that torch compile
 when hooks come and go, so they stay for good once the program asks for any.
 """
 
+import sys
+import types
 import warnings
 
 import torch
@@ -40,8 +42,10 @@ class ModuleHooks:
 
     def pinning(self, original):
         def compile(*args, **kwargs):
-            self.compiles = True
-            self.wake()
+            if not self.compiles:
+                self.compiles = True
+                self.wake()
+                leave_uncompiled()
             return original(*args, **kwargs)
 
         return compile
@@ -71,3 +75,37 @@ class ModuleHooks:
             for table, entries in self.tables:
                 for number in entries:
                     table.pop(number, None)
+
+
+def leave_uncompiled():
+    """Tells torch's compiler to pass over every function of this package: it would count them as frames
+    of the program. What a compiled function calls is still traced through."""
+    skip = skipping()
+    if skip is None:
+        return
+    for name, module in list(sys.modules.items()):
+        if name.split(".")[0] == __package__:
+            for value in list(vars(module).values()):
+                for function in [value, *(vars(value).values() if isinstance(value, type) else ())]:
+                    for code in codes_of(getattr(function, "__code__", None)):
+                        skip(code)
+
+
+def skipping():
+    """What tells the compiler to pass over a code object; none in a version that has no such call."""
+    frames = torch._C._dynamo.eval_frame
+    if hasattr(frames, "skip_code"):  # before version 2.7
+        return frames.skip_code
+    if not hasattr(frames, "set_code_exec_strategy"):
+        return None
+    action = frames._FrameAction
+    strategy = frames._FrameExecStrategy(action.SKIP, action.DEFAULT)
+    return lambda code: frames.set_code_exec_strategy(code, strategy)
+
+
+def codes_of(code):
+    """A function's code and that of all functions written inside it."""
+    if isinstance(code, types.CodeType):
+        yield code
+        for constant in code.co_consts:
+            yield from codes_of(constant)
