@@ -26,7 +26,10 @@ std::set<std::pair<int, std::string>> ModulesTrained(const Trace& trace) {
 std::map<int, int64_t> StepsByOptimizer(const Trace& trace) {
   std::map<int, int64_t> steps;
   for (const Occurrence& event : trace.Events()) {
-    if (event.event == Event::kStep && !event.gap) ++steps[trace.thing(event.thing).ordinal];
+    if (event.event != Event::kStep || event.gap) continue;
+    // What gradients a step works out and uses up inside itself, nobody sees.
+    if (trace.Attribute(event.thing, "inner_backward") == "1") continue;
+    ++steps[trace.thing(event.thing).ordinal];
   }
   return steps;
 }

@@ -38,6 +38,9 @@ constexpr Setting kOutbreaks{.name = "outbreaks",
 constexpr size_t kWindow = 100;  // sampled steps behind the median
 constexpr size_t kSettled = 50;  // sampled steps before judging: the first are not typical
 
+constexpr size_t kLevelSteps = 20;      // more outbreaks than the next number in so many sampled
+constexpr int64_t kLevelOutbreaks = 5;  // steps are a new level
+
 struct Outbreak {
   int64_t step;
   double norm, median;
@@ -58,28 +61,59 @@ std::map<ThingId, std::map<int64_t, double>> GlobalNorms(const Gradients& gradie
 
 // A step breaks out if it is far above the median of those before it and above all that was seen
 // while training settled: near convergence the median is so small that a hard batch alone exceeds
-// the ratio.
-std::vector<Outbreak> Outbreaks(const std::map<int64_t, double>& norms, double ratio) {
-  std::vector<Outbreak> outbreaks;
-  std::deque<double> window;
-  double settled_peak = 0;
-  size_t seen = 0;
-  for (const auto& [step, norm] : norms) {
-    if (!std::isfinite(norm)) continue;
-    if (seen >= kSettled) {
-      const double median = Median({window.begin(), window.end()});
-      if (norm > ratio * median && norm > 2 * settled_peak) {
-        outbreaks.push_back({step, norm, median});
-        continue;  // an outbreak is no part of what is usual
-      }
-    } else {
-      settled_peak = std::max(settled_peak, norm);
+// the ratio. Many outbreaks close together are no explosion but another level, as where a
+// curriculum goes on to harder data or a plateau ends; what is usual is then learned anew.
+class Watcher {
+ public:
+  explicit Watcher(const Settings& settings)
+      : ratio_(settings[kRatio]), extreme_(settings[kExtreme]) {}
+
+  void Add(int64_t step, double norm) {
+    const bool settled = seen_ >= kSettled;
+    if (!settled) peak_ = std::max(peak_, norm);
+    const double median = settled ? Median({window_.begin(), window_.end()}) : 0;
+    const bool breaks_out = settled && norm > ratio_ * median && norm > 2 * peak_;
+    recent_.push_back(breaks_out);
+    if (recent_.size() > kLevelSteps) recent_.pop_front();
+    if (breaks_out) {
+      outbreaks_.push_back({step, norm, median});  // no part of what is usual
+      if (std::ranges::count(recent_, true) > kLevelOutbreaks) BeginLevel();
+      return;
     }
-    ++seen;
-    window.push_back(norm);
-    if (window.size() > kWindow) window.pop_front();
+    ++seen_;
+    window_.push_back(norm);
+    if (window_.size() > kWindow) window_.pop_front();
   }
-  return outbreaks;
+
+  const std::vector<Outbreak>& outbreaks() const { return outbreaks_; }
+
+ private:
+  void BeginLevel() {
+    window_.clear();
+    for (int64_t i = 0; i <= kLevelOutbreaks; ++i) {
+      const Outbreak& last = outbreaks_.back();
+      window_.push_back(last.norm);
+      peak_ = std::max(peak_, last.norm);
+      // One that is extreme is reported all the same.
+      if (last.norm > extreme_ * last.median) break;
+      outbreaks_.pop_back();
+    }
+    recent_.clear();
+  }
+
+  double ratio_, extreme_, peak_ = 0;
+  size_t seen_ = 0;
+  std::deque<double> window_;
+  std::deque<bool> recent_;
+  std::vector<Outbreak> outbreaks_;
+};
+
+std::vector<Outbreak> Outbreaks(const std::map<int64_t, double>& norms, const Settings& settings) {
+  Watcher watcher(settings);
+  for (const auto& [step, norm] : norms) {
+    if (std::isfinite(norm)) watcher.Add(step, norm);
+  }
+  return watcher.outbreaks();
 }
 
 Finding FoundIn(const std::vector<Outbreak>& outbreaks, const Settings& settings) {
@@ -111,7 +145,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
     most = std::max(most, norms.size());
     if (norms.size() <= kSettled) continue;
     judged += norms.size();
-    const std::vector<Outbreak> outbreaks = Outbreaks(norms, settings[kRatio]);
+    const std::vector<Outbreak> outbreaks = Outbreaks(norms, settings);
     if (!outbreaks.empty()) verdict.findings.push_back(FoundIn(outbreaks, settings));
   }
   if (judged == 0) {
@@ -150,7 +184,9 @@ Check Exploding() {
           "optimizer.step(), lower the learning rate, or lengthen the warm-up.",
       .limits =
           "Gradients are measured as consumed, so clipping hides an explosion. Bursts between "
-          "sampled steps are not seen. Three steps at 10 times, or one at 1,000 times, are a "
+          "sampled steps are not seen. More than five outbreaks in 20 sampled steps are taken for "
+          "a new "
+          "level, as of harder data. Three steps at 10 times, or one at 1,000 times, are a "
           "warning; less is a note.",
       .sources = {"Pascanu et al. 2013", "measured: 4 optimizers, 20 runs each"},
       .covers = {"O19"},

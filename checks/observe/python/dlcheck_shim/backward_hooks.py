@@ -30,6 +30,7 @@ class BackwardHooks:
         recorder.begin()
         self.forwards.forget()
         self.steps.forget_raised()
+        self.steps.note_backward()
         self.forwards.evaluations.end()
         site = self.sites.current()
         if tensors.may_compute():

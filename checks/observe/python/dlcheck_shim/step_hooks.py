@@ -32,6 +32,7 @@ class StepHooks:
         self.on_consume, self.on_end = [], []
         self.last_end, self.active = None, None
         self.ended = False  # a step call ended since a scaler last asked
+        self.in_closure = False  # of the step under way
         self.before_first_end, self.after_each = [], []  # functions without arguments
         self.enter = guard.isolated("clock")(self.enter)
         self.end = guard.isolated("clock")(self.end)
@@ -89,13 +90,22 @@ class StepHooks:
         """The gradients that count are there only after the closure ran."""
 
         def run_and_look():
-            loss = closure()
+            self.in_closure = True
+            try:
+                loss = closure()
+            finally:
+                self.in_closure = False
             self.consume(optimizer, watched)
             return loss
 
         if "closure" in kwargs:
             return args, {**kwargs, "closure": run_and_look}
         return (args[0], run_and_look, *args[2:]), kwargs
+
+    def note_backward(self):
+        """A backward inside a step, and not of a closure: nobody sees the gradients it works with."""
+        if self.active is not None and not self.in_closure:
+            self.optimizers.tell(self.active, self.active.thing, "inner_backward", 1)
 
     def copy_weights(self, optimizer, watched):
         chosen = next_to_copy(watched, parameters_of(optimizer))
