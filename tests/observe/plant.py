@@ -11,7 +11,7 @@ PLANTS = {
     "plain": {
         "start/wrong_initial_loss": [("logits = model(x[batch])", "logits = 20 * model(x[batch])")],
         "capacity/unfittable_batch": [
-            ("F.cross_entropy(logits, y[batch])", "F.cross_entropy(logits.softmax(1), y[batch])")
+            ("F.cross_entropy(logits, y[batch])", "F.cross_entropy(logits.tanh(), y[batch])")
         ],
         "capacity/input_independence": [("model(x[batch])", "model(x[batch] * 0)")],
         "optimizer/stale_gradients": [("    optimizer.zero_grad()\n", "")],
@@ -62,7 +62,7 @@ PLANTS = {
             )
         ],
         "capacity/unfittable_batch": [
-            ("self.head(self.drop(hidden))", "self.head(self.drop(hidden)).softmax(1)")
+            ("self.head(self.drop(hidden))", "self.head(self.drop(hidden)).tanh()")
         ],
         "capacity/input_independence": [
             ("self.norm(self.trunk(pixels))", "self.norm(self.trunk(pixels)) * 0")

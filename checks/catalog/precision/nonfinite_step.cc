@@ -109,7 +109,7 @@ Check NonfiniteStep() {
       .sources = {"PyTorch documentation of torch.amp.GradScaler",
                   "own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"A02", "C05"},
-      .explains = {"gradients/exploding", "numerics/nonfinite_values"},
+      .explains = {"checkpoint/nonfinite_save", "gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kError,
       .live = false,
       .settings = {},

@@ -264,7 +264,11 @@ class StepHooks:
     def skip(self, optimizer):
         """A scaler left the weights alone: the call counts, the optimizer did nothing."""
         self.recorder.begin()
-        self.end("skipped", self.optimizers.watch(optimizer))
+        watched = self.optimizers.watch(optimizer)
+        if self.recorder.sampled and tensors.may_compute():
+            self.consume(optimizer, watched)
+            watched.copies = []
+        self.end("skipped", watched)
 
 
 def step_code():

@@ -1,0 +1,114 @@
+"""Plants faults in the hosts, gives the hosts' own names new spellings, and sees what dlcheck says.
+
+Usage: check_faults.py [--host H] [--fault F] [--one-host] [--jobs N]
+
+A fault is caught if the check that it must be caught by has findings, no other check has an error
+that the claimed one does not explain, and a claimed error comes first in the report. That a broken
+program misses the score that it asserts is a symptom: program/failed is left out of both.
+"""
+
+import argparse
+import concurrent.futures
+import functools
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import textwrap
+import zlib
+
+from plants import FAULTS, MISSED, planted
+from renaming import renamed
+from watching import DLCHECK, PYTHON, environment
+
+
+@functools.cache
+def explained(check):
+    """All checks whose findings a finding of `check` explains, directly or through others."""
+    text = subprocess.run([DLCHECK, "explain", check], capture_output=True, text=True,
+                          check=True).stdout
+    found = re.search(r"^Explains ((?:.|\n {2,})*)", text, re.MULTILINE)
+    direct = re.split(r"[,\s]+", found[1].strip()) if found else []
+    return set(direct).union(*(explained(other) for other in direct))
+
+
+def problem(result, claim):
+    """What is wrong with the verdict on a program with a fault that `claim` is to find, or None."""
+    worst = {}
+    for check in result["checks"]:
+        severities = [finding["severity"] for finding in check["findings"]]
+        for severity in ("error", "warning", "note"):
+            if severity in severities:
+                worst.setdefault(check["id"], severity)
+    aside = {"program/failed"} - {claim}
+    order = [cause["id"] for cause in result["order"] if cause["id"] not in aside]
+    if claim not in worst:
+        return "missed; found: " + (", ".join(order) or "nothing")
+    alarms = [check for check, severity in worst.items()
+              if severity == "error" and check not in explained(claim) | aside | {claim}]
+    if alarms:
+        return "also an error: " + ", ".join(sorted(alarms))
+    if worst[claim] == "error" and order[0] != claim:
+        return f"not first: {order[0]} is"
+    return None
+
+
+def run(fault, host):
+    """None if the fault in the host is caught, else why it is not."""
+    source = renamed(planted(fault, host), zlib.crc32(f"{fault} {host}".encode()))
+    with tempfile.TemporaryDirectory(prefix="dlcheck-fault-") as folder:
+        program = pathlib.Path(folder, "program.py")
+        program.write_text(source)
+        words = [DLCHECK, "run", "--out", f"{folder}/out", *FAULTS[fault].options,
+                 "--", PYTHON, "-W", "ignore", program]
+        process = subprocess.run(list(map(str, words)), capture_output=True, text=True,
+                                 timeout=300, cwd=folder, env=environment())
+        file = pathlib.Path(folder, "out", "result.json")
+        if not file.exists():
+            return "no result: " + process.stderr[-300:]
+        wrong = problem(json.loads(file.read_text()), FAULTS[fault].check)
+        return wrong and f"{wrong}{failure(process.stderr)}"
+
+
+def failure(text):
+    """The last error that Python printed, so that a plant that does not run is known as one."""
+    errors = re.findall(r"^(?!AssertionError)\w*(?:Error|Exception)\b.*$", text, re.MULTILINE)
+    return f" [{errors[-1]}]" if errors else ""
+
+
+def chosen(options):
+    """(fault, host) of all that is to be run."""
+    for number, (name, fault) in enumerate(FAULTS.items()):
+        hosts = [host for host in fault.hosts if options.host in (None, host)]
+        if options.one_host:
+            hosts = [host for host in hosts if (name, host) not in MISSED]
+        if options.fault in (None, name, fault.check) and hosts:
+            yield from [(name, hosts[number % len(hosts)])] if options.one_host else [
+                (name, host) for host in hosts]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--host")
+    parser.add_argument("--fault", help="a fault's name, or the check that is to find it")
+    parser.add_argument("--one-host", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    pairs = list(chosen(options))
+    wrong = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for (fault, host), verdict in zip(pairs, pool.map(lambda pair: run(*pair), pairs)):
+            if verdict and (fault, host) in MISSED:
+                print(f"{fault:28} {host:22} missed, as is known: {MISSED[fault, host]}", flush=True)
+                continue
+            wrong += verdict is not None
+            row = f"{fault:28} {host:22} {verdict or 'caught'}"
+            print(textwrap.shorten(row, 400) if verdict else row, flush=True)
+    print(f"{len(pairs)} plants, {wrong} not caught as claimed")
+    return 1 if wrong or not pairs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,90 @@
+"""Runs healthy programs under `dlcheck run` and says what it found on them: nothing, it is hoped.
+
+Usage: check_healthy.py [--seeds N] [--harmless] [--draw] [--jobs N] [NAME ...]
+
+Exits 1 if a program has an error or a warning, if something of dlcheck's own failed, or if the
+program did not end with status 0. With --harmless each program also runs unwatched, and its standard
+output and status must be the same.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+from drawing import drawn_third
+from watching import DLCHECK, FOLDER, PYTHON, environment
+
+# What dlcheck writes when a part of its own did not work.
+BROKEN = re.compile(r"hook|recording .*not complete|internal error", re.IGNORECASE)
+
+
+def findings(result):
+    """'severity check' of each finding that is no note."""
+    return [
+        f"{finding['severity']} {check['id']}"
+        for check in result["checks"]
+        for finding in check.get("findings", [])
+        if finding["severity"] != "note"
+    ]
+
+
+def watch(name, seed, harmless):
+    """(name, seed, seconds, problems) of one program."""
+    program = FOLDER / "healthy" / f"{name}.py"
+    with tempfile.TemporaryDirectory(prefix="dlcheck-healthy-") as folder:
+        words = [PYTHON, program, str(seed)]
+        begin = time.monotonic()
+        watched = execute([DLCHECK, "run", "--out", f"{folder}/out", "--exit-status", "subject",
+                           "--", *words], folder)
+        seconds = time.monotonic() - begin
+        problems = []
+        if watched.returncode != 0:
+            problems.append(f"status {watched.returncode}: {watched.stderr[-500:]}")
+        if match := BROKEN.search(watched.stderr):
+            line = watched.stderr[watched.stderr.rfind("\n", 0, match.start()) + 1 :]
+            problems.append("dlcheck: " + line.split("\n")[0].strip())
+        file = pathlib.Path(folder, "out", "result.json")
+        problems += findings(json.loads(file.read_text())) if file.exists() else ["no result"]
+        if harmless:
+            alone = execute(words, folder)
+            if (alone.stdout, alone.returncode) != (watched.stdout, watched.returncode):
+                problems.append("output or status differs from an unwatched run")
+    return name, seed, seconds, problems
+
+
+def execute(words, folder):
+    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=300,
+                          cwd=folder, env=environment())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--harmless", action="store_true")
+    parser.add_argument("--draw", action="store_true", help="a third, drawn by the commit")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    names = options.names or sorted(path.stem for path in (FOLDER / "healthy").glob("*.py"))
+    if options.draw:
+        names = drawn_third(names)
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = [pool.submit(watch, name, seed, options.harmless)
+                for name in names for seed in range(options.seeds)]
+        for run in runs:
+            name, seed, seconds, problems = run.result()
+            bad += bool(problems)
+            print(f"{name:24} seed {seed} {seconds:6.1f} s  {'; '.join(problems) or '-'}", flush=True)
+    print(f"{len(runs)} runs, {bad} with findings")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
