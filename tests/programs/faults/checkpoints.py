@@ -1,0 +1,56 @@
+"""Faults to plant: checkpoints."""
+
+from planting import add
+
+RESET = "lambda m: m.reset_parameters() if hasattr(m, 'reset_parameters') else None"
+
+add(
+    "optimizer_not_loaded",
+    "checkpoint/forgotten_state",
+    trainer_class=[('        self.optimizer.load_state_dict(content["optimizer"])\n', "")],
+    workers_and_contexts=[('                rule.load_state_dict(saved["rule"])\n', "")],
+    plain_script=[("for epoch in range(EPOCHS):\n",
+                   "for epoch in range(EPOCHS):\n    if epoch == 3:\n"
+                   "        model.load_state_dict(torch.load(os.path.join(folder.name, 'last.pt'))['model'])\n")],
+)
+add(
+    "optimizer_not_saved",
+    "checkpoint/missing_state",
+    plain_script=[('        "optimizer": optimizer.state_dict(),\n', "")],
+    trainer_class=[("            schedule=self.schedule.state_dict(),\n", ""),
+                   ('        self.schedule.load_state_dict(content["schedule"])\n', "")],
+    workers_and_contexts=[('"rule": rule, ', ""), ('                rule.load_state_dict(saved["rule"])\n', "")],
+)
+add(
+    "nan_saved",
+    "checkpoint/nonfinite_save",
+    plain_script=[('"model": model.state_dict()',
+                   '"model": {name: value.float().log() for name, value in model.state_dict().items()}')],
+    closures=[("    return test(network, source), history",
+               "    spoilt = {name: value / 0 for name, value in network.state_dict().items()}\n"
+               "    torch.save(spoilt, 'spoilt.pt')\n"
+               "    return test(network, source), history")],
+    event_stream=[("        if number % 60 == 59:\n",
+                   "        if number % 60 == 59:\n"
+                   "            torch.save({'net': {k: (v - v) / 0 for k, v in net.state_dict().items()}}, 'net.pt')\n")],
+)
+add(
+    "names_of_another",
+    "checkpoint/nothing_loaded",
+    finetune=[("body = {name: value for", "body = {'module.' + name: value for")],
+    trainer_class=[('self.net.load_state_dict(content["net"])',
+                    "self.net.load_state_dict({'model.' + k: v for k, v in content['net'].items()}, strict=False)")],
+    workers_and_contexts=[('module.load_state_dict(saved["module"])',
+                           "module.load_state_dict({'net.' + k: v for k, v in saved['module'].items()}, strict=False)")],
+)
+add(
+    "initialised_after_loading",
+    "checkpoint/overwritten_weights",
+    finetune=[("    network.load_state_dict(body, strict=False)\n",
+               f"    network.load_state_dict(body, strict=False)\n    network.apply({RESET})\n")],
+    trainer_class=[('        self.net.load_state_dict(content["net"])\n',
+                    f'        self.net.load_state_dict(content["net"])\n        self.net.apply({RESET})\n')],
+    workers_and_contexts=[('                module.load_state_dict(saved["module"])\n',
+                           '                module.load_state_dict(saved["module"])\n'
+                           f"                module.apply({RESET})\n")],
+)

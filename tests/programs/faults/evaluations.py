@@ -1,0 +1,71 @@
+"""Faults to plant: evaluations and modes."""
+
+from planting import add
+
+add(
+    "evaluated_in_training_mode",
+    "evaluation/training_mode",
+    plain_script=[("    model.eval()\n", "")],
+    trainer_class=[("        self.net.eval()\n", "")],
+    framework=[("        self.model.eval()\n", "")],
+    counted_tokens=[("    tagger.eval()\n", "")],
+    finetune=[("    network.eval()\n", "")],
+)
+add(
+    "evaluated_with_graph",
+    "evaluation/with_gradients",
+    plain_script=[("with torch.no_grad():", "with torch.enable_grad():")],
+    trainer_class=[("    @torch.no_grad()\n", "")],
+    framework=[("with torch.inference_mode():", "with torch.set_grad_enabled(True):")],
+    counted_tokens=[("    with torch.no_grad():\n        for", "    if True:\n        for")],
+)
+add(
+    "evaluation_writes",
+    "evaluation/changed_state",
+    plain_script=[("            right += (outputs", "            model[0].bias += 0.002\n            right += (outputs")],
+    trainer_class=[("            hits += ", "            self.net.head.bias += 0.01\n            hits += ")],
+    running_average=[("            output = network(x)\n            errors",
+                      "            output = network(x)\n"
+                      "            next(network.parameters()).mul_(0.999)\n            errors")],
+    framework=[("                good += ", "                self.model.second.bias.data.mul_(0.99)\n                good += ")],
+)
+add(
+    "noise_in_evaluation",
+    "evaluation/differing_passes",
+    trainer_class=[
+        ("self.head(self.drop(hidden.flatten(1)))",
+         "self.head(nn.functional.dropout(hidden.flatten(1), 0.2))"),
+        ("            hits += ", "            self.criterion(logits, kinds)\n            hits += "),
+        ("score = self.validate()", "score = min(self.validate(), self.validate())"),
+    ],
+    running_average=[
+        ("torch.nn.functional.silu(self.enter(x))",
+         "torch.nn.functional.dropout(torch.nn.functional.silu(self.enter(x)), 0.1)"),
+        ("residual(live, held), residual(smooth, held))", "residual(live, held), residual(live, held))"),
+    ],
+    framework=[
+        ("self.second(self.drop(hidden))", "self.second(nn.functional.dropout(hidden, 0.2))"),
+        ("                good += ", "                self.loss(scores, labels)\n                good += "),
+        ("self.values.append(learner.evaluate())",
+         "self.values.append((learner.evaluate() + learner.evaluate()) / 2)"),
+    ],
+)
+add(
+    "never_in_training_mode",
+    "loop/evaluation_mode",
+    plain_script=[("    model.train()\n", ""), ("EPOCHS * len(train_loader))\n", "EPOCHS * len(train_loader))\nmodel.eval()\n")],
+    trainer_class=[("        self.net.train()\n", "        self.net.eval()\n")],
+    framework=[("            self.model.train()\n", "            self.model.eval()\n")],
+    counted_tokens=[("    tagger.train()\n", "    tagger.eval()\n")],
+)
+add(
+    "left_in_evaluation_mode",
+    "loop/left_in_evaluation_mode",
+    plain_script=[("    model.train()\n", "")],
+    trainer_class=[("        self.net.train()\n", "")],
+    framework=[("        for epoch in range(self.config.epochs):\n            self.model.train()\n",
+                "        self.model.train()\n        for epoch in range(self.config.epochs):\n")],
+    counted_tokens=[("    tagger.train()\n", "")],
+    event_stream=[("    net.train()\n", ""), ("        body.append(torch.nn.GELU())\n",
+                  "        body.append(torch.nn.GELU())\n        body.append(torch.nn.Dropout(0.05))\n")],
+)

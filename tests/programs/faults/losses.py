@@ -1,0 +1,50 @@
+"""Faults to plant: losses."""
+
+from planting import add
+
+add(
+    "summed",
+    "loop/summed_loss",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.cross_entropy(outputs, targets, reduction='sum')")],
+    trainer_class=[("nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(reduction='sum')")],
+    running_average=[("torch.nn.MSELoss()", "torch.nn.MSELoss(reduction='sum')")],
+    finetune=[("nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(reduction='sum')")],
+)
+add(
+    "all_pairs",
+    "model/broadcast_loss",
+    closures=[("mse_loss(output.squeeze(1), y)\n\n", "mse_loss(output, y)\n\n")],
+    running_average=[("mse(output[:, 0], y)", "mse(output, y)")],
+    finetune=[("objective(output, y)",
+               "objective(output, y) + nn.functional.l1_loss(output[:, :1], y.float())")],
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.cross_entropy(outputs, targets)\n"
+                   "        loss = loss + 0.1 * F.smooth_l1_loss(outputs[:, :1], targets.float())")],
+)
+add(
+    "all_pairs_by_hand",
+    "model/broadcast_loss",
+    closures=[("torch.nn.functional.mse_loss(output.squeeze(1), y)\n\n",
+               "((output - y) ** 2).mean()\n\n")],
+    running_average=[("mse(output[:, 0], y)", "(output - y).abs().mean()")],
+    finetune=[("objective(output, y)", "objective(output, y) + (output[:, :1] - y).square().mean()")],
+)
+add(
+    "loud_start",
+    "start/wrong_initial_loss",
+    plain_script=[("outputs = model(inputs)\n        loss", "outputs = 25 * model(inputs)\n        loss")],
+    trainer_class=[("        self.head = nn.Linear(channels * 16, 4)\n",
+                    "        self.head = nn.Linear(channels * 16, 4)\n"
+                    "        nn.init.normal_(self.head.weight, std=3)\n")],
+    framework=[("return self.second(self.drop(hidden))", "return self.second(self.drop(hidden)) * 40")],
+)
+add(
+    "nothing_counted",
+    "data/ignored_targets",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.cross_entropy(outputs, targets * 0 - 100)")],
+    counted_tokens=[("tags.flatten(), ignore_index", "tags.flatten() * 0 + PAD, ignore_index")],
+    trainer_class=[("loss = self.criterion(logits, kinds)",
+                    "loss = self.criterion(logits, torch.full_like(kinds, -100))")],
+)

@@ -1,0 +1,101 @@
+"""Faults to plant: optimizers, averages."""
+
+from planting import add
+
+add(
+    "scales_decayed",
+    "optimizer/decayed_norms",
+    plain_script=[("weight_decay=0.001", "weight_decay=0.1")],
+    event_stream=[("weight_decay=0.001", "weight_decay=0.1")],
+    framework=[("torch.optim.Adam(model.parameters(), lr=config.rate)",
+                "torch.optim.AdamW(model.parameters(), lr=config.rate, weight_decay=0.05)")],
+)
+add(
+    "frozen_but_moving",
+    "optimizer/frozen_moved",
+    finetune=[("optimizer.zero_grad()", "optimizer.zero_grad(set_to_none=False)")],
+    plain_script=[
+        ("optimizer.zero_grad()", "optimizer.zero_grad(set_to_none=False)"),
+        ("for epoch in range(EPOCHS):\n",
+         "for epoch in range(EPOCHS):\n    model[0].requires_grad_(epoch < 3)\n"),
+    ],
+    trainer_class=[
+        ("self.optimizer.zero_grad()", "self.optimizer.zero_grad(set_to_none=False)"),
+        ("        self.net.train()\n",
+         "        self.net.train()\n        if self.schedule.last_epoch > 60:\n"
+         "            self.net.conv.requires_grad_(False)\n"),
+    ],
+)
+add(
+    "new_at_each_step",
+    "optimizer/rebuilt",
+    plain_script=[("        optimizer.zero_grad()\n",
+                   "        optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)\n"
+                   "        optimizer.zero_grad()\n")],
+    running_average=[("        optimizer.zero_grad()\n",
+                      "        optimizer = torch.optim.Adam(live.parameters(), lr=3e-3)\n"
+                      "        optimizer.zero_grad()\n")],
+    closures=[("        value.backward()\n",
+               "        descent = torch.optim.SGD(network.parameters(), lr=0.1, momentum=0.9)\n"
+               "        value.backward()\n")],
+    workers_and_contexts=[("        rule.zero_grad()\n",
+                           "        rule = torch.optim.RMSprop(module.parameters(), lr=2e-3)\n"
+                           "        rule.zero_grad()\n")],
+)
+add(
+    "in_two_optimizers",
+    "optimizer/shared_parameters",
+    plain_script=[("EPOCHS * len(train_loader))\n",
+                   "EPOCHS * len(train_loader))\nhead = torch.optim.SGD(model[4].parameters(), lr=0.01)\n"),
+                  ("        optimizer.step()\n", "        optimizer.step()\n        head.step()\n")],
+    closures=[("    def error(x, y):\n",
+               "    more = torch.optim.Adam(network[4].parameters(), lr=1e-3)\n\n    def error(x, y):\n"),
+              ("        descent.step()\n", "        descent.step()\n        more.step()\n")],
+    running_average=[("round_number = 0\n",
+                      "round_number = 0\nsecond = torch.optim.SGD(live.parameters(), lr=0.01)\n"),
+                     ("        optimizer.step()\n", "        optimizer.step()\n        second.step()\n")],
+)
+add(
+    "holds_old_tensors",
+    "optimizer/stale_parameters",
+    plain_script=[("import os\n", "import copy\nimport os\n"),
+                  ("EPOCHS * len(train_loader))\n", "EPOCHS * len(train_loader))\nmodel = copy.deepcopy(model)\n")],
+    trainer_class=[("        steps = self.epochs", "        self.net = Net()\n        steps = self.epochs")],
+    closures=[("    update = make_update(", "    network = build(32)\n    update = make_update(")],
+)
+add(
+    "part_in_no_optimizer",
+    "optimizer/untracked_parameters",
+    plain_script=[("AdamW(model.parameters()", "AdamW(model[4].parameters()")],
+    trainer_class=[("SGD(self.net.parameters()", "SGD(self.net.head.parameters()")],
+    closures=[("SGD(network.parameters()", "SGD(network[2:].parameters()")],
+)
+add(
+    "average_of_one",
+    "optimizer/average_without_memory",
+    running_average=[("get_ema_multi_avg_fn(0.97)", "get_ema_multi_avg_fn(0.0)")],
+    workers_and_contexts=[("get_ema_multi_avg_fn(0.95)", "get_ema_multi_avg_fn(0.0)")],
+    plain_script=[("EPOCHS * len(train_loader))\n",
+                   "EPOCHS * len(train_loader))\n"
+                   "mean = torch.optim.swa_utils.AveragedModel(model, avg_fn=lambda a, m, n: m)\n"),
+                  ("        optimizer.step()\n", "        optimizer.step()\n        mean.update_parameters(model)\n")],
+)
+add(
+    "average_never_moves",
+    "optimizer/inert_average",
+    running_average=[("get_ema_multi_avg_fn(0.97)", "get_ema_multi_avg_fn(1.0)")],
+    workers_and_contexts=[("get_ema_multi_avg_fn(0.95)", "get_ema_multi_avg_fn(1.0)")],
+    plain_script=[("EPOCHS * len(train_loader))\n",
+                   "EPOCHS * len(train_loader))\n"
+                   "mean = torch.optim.swa_utils.AveragedModel(model, avg_fn=lambda a, m, n: a)\n"),
+                  ("        optimizer.step()\n", "        optimizer.step()\n        mean.update_parameters(model)\n")],
+)
+add(
+    "shared_storage",
+    "optimizer/wrong_update",
+    plain_script=[("optimizer = torch", "model[4].bias.data = model[0].bias.data[:5]\noptimizer = torch")],
+    trainer_class=[("        self.head = nn.Linear(channels * 16, 4)\n",
+                    "        self.head = nn.Linear(channels * 16, 4)\n"
+                    "        self.head.bias = nn.Parameter(self.conv.bias.data[:4])\n")],
+    closures=[("    descent = torch", "    network[2].bias.data = network[0].bias.data\n    descent = torch")],
+)

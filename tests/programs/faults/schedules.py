@@ -1,0 +1,48 @@
+"""Faults to plant: schedules."""
+
+from planting import add
+
+add(
+    "moved_before_step",
+    "schedule/before_step",
+    plain_script=[("        optimizer.step()\n        scheduler.step()\n",
+                   "        scheduler.step()\n        optimizer.step()\n")],
+    trainer_class=[("        self.optimizer.step()\n        self.schedule.step()\n",
+                    "        self.schedule.step()\n        self.optimizer.step()\n")],
+    event_stream=[("        warm.step()\n", ""),
+                  ("        scaler.step(adam)\n", "        warm.step()\n        scaler.step(adam)\n")],
+)
+add(
+    "rate_dies",
+    "schedule/dead_rate",
+    plain_script=[("CosineAnnealingLR(optimizer, T_max=EPOCHS * len(train_loader))",
+                   "LambdaLR(optimizer, lambda step: max(0.0, 1 - step / 60))")],
+    running_average=[("ExponentialLR(optimizer, 0.8)", "ExponentialLR(optimizer, 0.0)")],
+    bf16_main=[("milestones=[3], gamma=0.3", "milestones=[2], gamma=0.0")],
+)
+add(
+    "schedule_forgotten",
+    "schedule/never_moved",
+    plain_script=[("        scheduler.step()\n", "")],
+    running_average=[("    decay.step()\n", "")],
+    bf16_main=[("        milestones.step()\n", "")],
+    workers_and_contexts=[("                plan.step()\n", "")],
+)
+add(
+    "schedule_of_another",
+    "schedule/other_optimizer",
+    plain_script=[("CosineAnnealingLR(optimizer,", "CosineAnnealingLR(torch.optim.SGD(model.parameters(), lr=0.1),")],
+    framework=[("LinearLR(learner.optimizer,", "LinearLR(torch.optim.Adam(learner.model.parameters(), lr=0.1),")],
+    event_stream=[("LinearLR(adam,", "LinearLR(torch.optim.AdamW(net.parameters(), lr=2e-3),")],
+)
+add(
+    "made_for_steps",
+    "schedule/wrong_horizon",
+    plain_script=[("        scheduler.step()\n    accuracy", "    scheduler.step()\n    accuracy")],
+    framework=[("    def after_step(self, learner):\n        self.rule",
+                "    def after_epoch(self, learner):\n        self.rule")],
+    bf16_main=[("MultiStepLR(solver, milestones=[3], gamma=0.3)",
+                "CosineAnnealingLR(solver, options.epochs * 1560 // 8)"),
+               ("        milestones.step()\n", ""),
+               ("                solver.step()\n", "                solver.step()\n                milestones.step()\n")],
+)
