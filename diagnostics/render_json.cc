@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checks/engine/text.h"
+#include "checks/engine/trace_reader.h"
 #include "checks/records/version.h"
 #include "diagnostics/fingerprint.h"
 #include "diagnostics/render.h"
@@ -19,24 +20,6 @@ Json Number(double value) {
   return value;
 }
 
-std::string_view EndingName(Ending::How how) {
-  switch (how) {
-    case Ending::How::kFinished:
-      return "finished";
-    case Ending::How::kFailed:
-      return "failed";
-    case Ending::How::kKilled:
-      return "killed";
-    case Ending::How::kDeadline:
-      return "deadline";
-    case Ending::How::kStopped:
-      return "stopped";
-    case Ending::How::kTruncated:
-      return "truncated";
-  }
-  return "";
-}
-
 Json RenderPlace(const Place& place) {
   Json json = Json::object();
   if (!place.thing.empty()) json["thing"] = place.thing;
@@ -46,12 +29,10 @@ Json RenderPlace(const Place& place) {
   return json;
 }
 
-// `state`: open, accepted or suppressed.
-Json RenderFinding(const Check& check, const Finding& finding, std::string_view state) {
+Json RenderFinding(const Check& check, const Finding& finding) {
   Json places = Json::array();
   for (const Place& place : finding.places) places.push_back(RenderPlace(place));
   return {{"severity", SeverityName(finding.severity)},
-          {"state", state},
           {"message", finding.message},
           {"places", places},
           {"first_step", finding.first_step},
@@ -63,24 +44,33 @@ Json RenderFinding(const Check& check, const Finding& finding, std::string_view 
           {"fingerprint", Fingerprint(check, finding)}};
 }
 
+// A list of its own, so that `findings` are those that count.
+Json RenderSetAside(const Result& result) {
+  Json list = Json::array();
+  for (const SetAsideFinding& aside : result.set_aside) {
+    const bool accepted = aside.how == SetAsideFinding::How::kAccepted;
+    Json json = RenderFinding(*result.check, aside.finding);
+    json["how"] = accepted ? "accepted" : "suppressed";
+    if (!accepted) json["reason"] = aside.reason;
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json RenderResult(const Result& result) {
   Json findings = Json::array();
   for (const Finding& finding : result.verdict.findings) {
-    findings.push_back(RenderFinding(*result.check, finding, "open"));
-  }
-  for (const SetAsideFinding& aside : result.set_aside) {
-    const bool accepted = aside.how == SetAsideFinding::How::kAccepted;
-    Json json = RenderFinding(*result.check, aside.finding, accepted ? "accepted" : "suppressed");
-    if (!accepted) json["suppressed_because"] = aside.reason;
-    findings.push_back(std::move(json));
+    findings.push_back(RenderFinding(*result.check, finding));
   }
   const bool failed = result.outcome == Outcome::kFailed;
-  return {{"id", result.check->id},
-          {"outcome", OutcomeName(result.outcome)},
-          {"severity", SeverityName(failed ? WorstOf(result.verdict) : result.check->worst)},
-          {"findings", findings},
-          {"judged", result.verdict.judged},
-          {"reason", result.reason}};
+  Json json = {{"id", result.check->id},
+               {"outcome", OutcomeName(result.outcome)},
+               {"severity", SeverityName(failed ? WorstOf(result.verdict) : result.check->worst)},
+               {"findings", findings},
+               {"judged", result.verdict.judged},
+               {"reason", result.reason}};
+  if (!result.set_aside.empty()) json["set_aside"] = RenderSetAside(result);
+  return json;
 }
 
 Json RenderRun(const RunSummary& run) {
@@ -118,20 +108,6 @@ Json RenderCounts(const Report& report) {
   return counts;
 }
 
-std::string_view StateName(SuppressionUse::State state) {
-  switch (state) {
-    case SuppressionUse::State::kUsed:
-      return "used";
-    case SuppressionUse::State::kUnused:
-      return "unused";
-    case SuppressionUse::State::kExpired:
-      return "expired";
-    case SuppressionUse::State::kNotJudged:
-      return "not_judged";
-  }
-  return "";
-}
-
 Json RenderSuppressions(const Report& report) {
   Json list = Json::array();
   for (const SuppressionUse& use : report.suppressions) {
@@ -162,7 +138,11 @@ std::string RenderJson(const Report& report, const Frame& frame) {
       {"schema", 1},
       {"tool", {{"name", "dlcheck"}, {"version", kVersion}}},
       {"command", frame.command},
-      {"exit", {{"code", frame.exit_code}, {"reason", frame.exit_reason}, {"counts", RenderCounts(report)}}},
+      {"exit",
+       {{"code", frame.exit_code},
+        {"reason", frame.exit_reason},
+        {"fail_on", SeverityName(frame.fail_on)},
+        {"counts", RenderCounts(report)}}},
       {"coverage", RenderCoverage(report.coverage)},
       {"runs", runs},
       {"order", RenderOrder(report)},

@@ -99,8 +99,8 @@ std::string WordOf(Outcome outcome) {
 
 std::string_view AreaOf(std::string_view id) { return id.substr(0, id.find('/')); }
 
-// Such as "schedule/*, precision/(7 of 8), start/wrong_initial_loss"; `all` says how many checks each
-// area has.
+// Such as "schedule/*, precision/(7 of 8), start/wrong_initial_loss"; `all` says how many checks
+// each area has.
 std::string Short(const std::vector<std::string_view>& ids,
                   const std::map<std::string_view, size_t>& all) {
   std::map<std::string_view, std::vector<std::string_view>> areas;
@@ -151,18 +151,18 @@ std::string RenderUndecided(const Report& report, bool with_reasons) {
 std::string RenderAside(const Result& result, const SetAsideFinding& aside) {
   const bool accepted = aside.how == SetAsideFinding::How::kAccepted;
   const std::string place = PlaceOf(aside.finding);
-  return Row("", StrCat(accepted ? "accepted: " : "suppressed: ",
-                        SeverityName(aside.finding.severity), " ", result.check->id,
-                        place.empty() ? "" : " at ", place,
-                        accepted ? "" : StrCat(" (", aside.reason, ")")));
+  return Row("",
+             StrCat(accepted ? "accepted: " : "suppressed: ", SeverityName(aside.finding.severity),
+                    " ", result.check->id, place.empty() ? "" : " at ", place,
+                    accepted ? "" : StrCat(" (", aside.reason, ")")));
 }
 
 std::string RenderSuppression(const SuppressionUse& use) {
   const bool expired = use.state == SuppressionUse::State::kExpired;
   if (!expired && use.state != SuppressionUse::State::kUnused) return "";
-  return Row("", StrCat("suppression ", expired ? StrCat("expired on ", use.expires) : "unused",
-                        ": ", use.check, use.place.empty() ? "" : " at ", use.place, " (", use.reason,
-                        ")"));
+  return Row("",
+             StrCat("suppression ", expired ? StrCat("expired on ", use.expires) : "unused", ": ",
+                    use.check, use.place.empty() ? "" : " at ", use.place, " (", use.reason, ")"));
 }
 
 // What does not count because the user said so, and which of these words are idle.
@@ -183,7 +183,8 @@ std::string RenderStop(const Report& report) {
   for (const RunSummary& run : report.runs) {
     const std::string& by = run.ending.stopped_by;
     if (run.experiment != kPlain || by.empty()) continue;
-    if (by.find('/') == std::string::npos) return Row("", StrCat("the program was stopped by ", by));
+    if (by.find('/') == std::string::npos)
+      return Row("", StrCat("the program was stopped by ", by));
     return Row("", StrCat("the program was stopped at the first live error, of ", by));
   }
   return "";
@@ -221,6 +222,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   if (!causes.empty()) text += "\n";
   text += RenderExemptions(report, frame.new_only);
   text += RenderStop(report);
+  if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
   text += RenderCoverage(report.coverage);
   text += RenderUndecided(report, frame.with_reasons);
   if (!causes.empty()) {

@@ -12,6 +12,8 @@ using Words = std::vector<std::string>;
 int RunMain(const Words& words);
 int CheckMain(const Words& words);
 int JudgeMain(const Words& words);
+int ReportMain(const Words& words);
+int BaselineMain(const Words& words);
 int ListMain(const Words& words);
 int ExplainMain(const Words& words);
 int SelftestMain(const Words& words);

@@ -73,7 +73,8 @@ absl::Status TakeTable(const Origin& origin, const toml::table& table,
 absl::StatusOr<Configuration> NearestFile() {
   std::error_code error;
   std::filesystem::path folder = std::filesystem::current_path(error);
-  while (!error && !folder.empty()) {
+  // A file that is not there is an error to the standard library, and none here.
+  while (!folder.empty()) {
     const std::filesystem::path file = folder / kFileName;
     if (std::filesystem::is_regular_file(file, error)) return ReadConfiguration(file.string());
     if (folder == folder.root_path()) break;
@@ -94,6 +95,11 @@ absl::StatusOr<Configuration> ReadConfiguration(const std::string& path) {
   }
   Configuration configuration;
   DLCHECK_RETURN_IF_ERROR(TakeTable({path, true}, table, configuration));
+  // Beside the file that names it, wherever the program is started from.
+  if (configuration.baseline) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    configuration.baseline = (folder / *configuration.baseline).string();
+  }
   return configuration;
 }
 

@@ -10,11 +10,12 @@
 namespace dlcheck::cli {
 namespace {
 
-absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder) {
+absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarations& declared) {
   Evidence evidence;
   for (const std::string& run_folder : folder.Runs()) {
     absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(run_folder);
     if (!recorded.ok()) return recorded.status();
+    SetDeclared(declared, recorded->run.trace);
     evidence.Add(recorded->experiment, std::move(recorded->run));
   }
   if (evidence.runs().empty()) {
@@ -36,7 +37,7 @@ int JudgeMain(const Words& words) {
   if (!choice.ok()) return Refuse(choice.status());
   const absl::StatusOr<OutputFolder> folder = OutputFolder::Open(path);
   if (!folder.ok()) return Refuse(folder.status());
-  const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder);
+  const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder, choice->declared);
   if (!evidence.ok()) return Refuse(evidence.status());
   return Deliver(*evidence, *choice, options, *folder,
                  {.command = {}, .started = absl::Now(), .write_result = false});

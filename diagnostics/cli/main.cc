@@ -20,6 +20,8 @@ constexpr Command kCommands[] = {
     {"run", RunMain, "run a training program, watch it, and judge what was seen"},
     {"check", CheckMain, "train a model with the reference trainer under every experiment"},
     {"judge", JudgeMain, "judge an earlier run's records again"},
+    {"report", ReportMain, "render an earlier run's result again"},
+    {"baseline", BaselineMain, "print a run's findings as a baseline for later runs"},
     {"list", ListMain, "list all checks"},
     {"explain", ExplainMain, "print one check's page, or all with --all"},
     {"selftest", SelftestMain, "run every check's own examples"},

@@ -8,17 +8,22 @@
 
 #include "absl/status/statusor.h"
 #include "checks/engine/runner.h"
+#include "diagnostics/cli/intent.h"
+#include "diagnostics/cli/outputs.h"
+#include "diagnostics/set_aside.h"
 
 namespace dlcheck::cli {
 
 // As written by the user; empty or absent where nothing was said.
 struct Options {
-  std::vector<std::string> select, ignore, set, required;
-  std::optional<std::string> out, fail_on, json;
+  std::vector<std::string> select, ignore, set, required, outputs, program;
+  std::optional<std::string> out, fail_on, json, baseline, write_baseline, stop_on;
   std::optional<double> time_seconds, deadline_seconds;
   std::optional<int64_t> seed, steps;
   bool deep = false;
   bool reasons = false;
+  bool new_only = false;
+  bool no_live = false;
   std::string exit_status = "dlcheck";
 };
 
@@ -34,10 +39,15 @@ struct Choice {
   ChangedSettings settings;
   Severity fail_on = Severity::kError;
   Allowance allowance;
+  Declarations declared;
+  Exemptions exemptions;
+  std::vector<Output> outputs;
+  bool stop_on_error = false;  // end the program at its first live error
   std::string out = "dlcheck-out";
 };
 
-// Errors: InvalidArgument, one line with the nearest name.
+// What command line, environment and configuration file mean together. Errors: InvalidArgument,
+// one line with the nearest name.
 absl::StatusOr<Choice> Resolve(const Options& options);
 
 // Parses `words`; on failure or --help prints and returns the exit code. With `rest`, words that

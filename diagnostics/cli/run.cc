@@ -11,6 +11,7 @@
 #include "checks/engine/trace_reader.h"
 #include "checks/observe/launcher.h"
 #include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/live.h"
 #include "diagnostics/cli/options.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/places.h"
@@ -20,8 +21,8 @@ namespace dlcheck::cli {
 namespace {
 
 // The command as a subject: one run folder an experiment. Notes how the plain run ended.
-Subject CommandSubject(const Words& command, const Options& options, const OutputFolder& folder,
-                       Ending& plain_ending) {
+Subject CommandSubject(const Words& command, const Options& options, const Choice& choice,
+                       const OutputFolder& folder, Ending& plain_ending) {
   return [&](const Experiment& experiment, absl::Duration deadline) -> absl::StatusOr<Run> {
     Launch launch{.command = command,
                   .request = ToRequest(experiment),
@@ -33,19 +34,25 @@ Subject CommandSubject(const Words& command, const Options& options, const Outpu
     if (experiment == kPlain) {
       launch.request.steps = options.steps;
       if (options.deadline_seconds) launch.deadline = absl::Seconds(*options.deadline_seconds);
+      if (!options.no_live) launch.look = LiveJudge(choice, launch.request.run_folder);
     }
     DLCHECK_ASSIGN_OR_RETURN(const Ending ending, RunCommand(launch));
     if (experiment == kPlain) plain_ending = ending;
     absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(launch.request.run_folder);
-    if (recorded.ok()) {
-      recorded->run.ending.how = recorded->run.ending.how == Ending::How::kTruncated
-                                     ? ending.how
-                                     : recorded->run.ending.how;
-      return std::move(recorded->run);
-    }
-    return recorded.status();
+    if (!recorded.ok()) return recorded.status();
+    if (recorded->run.ending.how == Ending::How::kTruncated) recorded->run.ending = ending;
+    SetDeclared(choice.declared, recorded->run.trace);
+    return std::move(recorded->run);
   };
 }
+
+// CLI11 does not know of a command after two dashes.
+class RunFormatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App*, std::string) const override {
+    return "Usage: dlcheck run [OPTIONS] -- COMMAND [ARGUMENTS]\n";
+  }
+};
 
 void AnnounceExperiment(const Experiment& experiment) {
   // One line that the next overwrites; nothing where nobody watches.
@@ -83,7 +90,7 @@ int RunAndJudge(const Words& command, const Options& options) {
   const absl::Time started = absl::Now();
   Ending plain_ending;
   const Evidence evidence =
-      Gather(CommandSubject(command, options, *folder, plain_ending), choice->checks,
+      Gather(CommandSubject(command, options, *choice, *folder, plain_ending), choice->checks,
              choice->settings, choice->allowance, AnnounceExperiment, WasInterrupted);
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
   if (evidence.runs().empty()) {
@@ -100,9 +107,8 @@ int RunAndJudge(const Words& command, const Options& options) {
 
 int RunMain(const Words& words) {
   Options options;
-  CLI::App app(
-      "Runs a training program under watch and judges what was seen.\n"
-      "usage: dlcheck run [OPTIONS] -- COMMAND [ARGUMENTS]");
+  CLI::App app("Runs a training program under watch and judges what was seen.");
+  app.formatter(std::make_shared<RunFormatter>());
   AddRunOptions(app, options);
   app.add_flag("--deep", options.deep, "also rerun the program under the experiments checks need");
   app.add_option("--seed", options.seed, "seed for hosts that take one");

@@ -9,7 +9,10 @@
 #include "checks/engine/text.h"
 #include "checks/records/line_file.h"
 #include "checks/signals/run_ending.h"
+#include "diagnostics/cli/baseline_file.h"
+#include "diagnostics/cli/unobserved.h"
 #include "diagnostics/render.h"
+#include "diagnostics/set_aside.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -81,6 +84,18 @@ const char* Reason(int code) {
   }
 }
 
+// True if the plain run left not one record.
+bool NothingRecorded(const Evidence& evidence) {
+  const Run* plain = evidence.RunOf(kPlain);
+  return plain != nullptr && plain->trace.Events().empty() && plain->trace.things().size() <= 1;
+}
+
+absl::Status WriteBaseline(const std::string& result_json, const std::string& path) {
+  DLCHECK_ASSIGN_OR_RETURN(const std::string baseline, BaselineOf(result_json));
+  const Expected<Done> written = WriteWholeFile(path, baseline);
+  return written.ok() ? absl::OkStatus() : ToStatus(written.failure());
+}
+
 // Several at once rank 2, 130, 3, 1, 4, 5, 0.
 int Ranked(int from_report, bool rejected, bool interrupted) {
   if (rejected) return kExitUsage;
@@ -109,13 +124,17 @@ std::vector<std::string> Redacted(const std::vector<std::string>& command) {
 
 int Deliver(const Evidence& evidence, const Choice& choice, const Options& options,
             const OutputFolder& folder, const Occasion& occasion) {
-  const Report report = JudgeAll(evidence, choice.checks, choice.settings);
+  Report report = JudgeAll(evidence, choice.checks, choice.settings);
+  SetAside(choice.exemptions, report);
   const std::string rejection = Rejection(evidence);
   Frame frame;
   frame.exit_code = Ranked(ExitCodeOf(report, choice.fail_on, choice.required), !rejection.empty(),
                            occasion.interrupted);
   frame.exit_reason = Reason(frame.exit_code);
+  frame.fail_on = choice.fail_on;
   frame.with_reasons = options.reasons;
+  frame.new_only = options.new_only;
+  if (NothingRecorded(evidence)) frame.unobserved = WhyUnobserved(occasion.command);
   frame.command = Redacted(occasion.command);
   frame.started = absl::FormatTime(occasion.started);
   frame.wall_seconds = absl::ToDoubleSeconds(absl::Now() - occasion.started);
@@ -125,13 +144,17 @@ int Deliver(const Evidence& evidence, const Choice& choice, const Options& optio
     frame.result_path = written.ok() ? choice.out + "/result.json" : "";
     if (!written.ok()) Refuse(written);
   }
-  if (options.json) {
-    const Expected<Done> written = WriteWholeFile(*options.json, json);
-    if (!written.ok()) return Refuse(ToStatus(written.failure()));
-  }
   PrintLosses(evidence);
   if (!rejection.empty()) std::fprintf(stderr, "dlcheck: %s\n", rejection.c_str());
   std::fputs(RenderText(report, frame).c_str(), stderr);
+  if (options.write_baseline) {
+    const absl::Status written = WriteBaseline(json, *options.write_baseline);
+    if (!written.ok()) return Refuse(written);
+  }
+  for (const Output& output : choice.outputs) {
+    const absl::Status written = Write(output, report, frame);
+    if (!written.ok()) return Refuse(written);
+  }
   return frame.exit_code;
 }
 

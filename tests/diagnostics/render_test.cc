@@ -64,7 +64,8 @@ Report SmallReport() {
           },
       .runs = {{kPlain, Ending{Ending::How::kFinished, 0}, ""},
                {kOneBatch, Ending(), "not asked for"}},
-      .coverage = {.steps = 1407,
+      .coverage = {.training = true,
+                   .steps = 1407,
                    .sampled_steps = 384,
                    .parameters = 4,
                    .parameters_with_gradient = 4},
@@ -125,6 +126,52 @@ TEST(RenderText, SaysWhyChecksReachedNoVerdictWhenAsked) {
   Frame frame = SmallFrame();
   frame.with_reasons = true;
   ExpectGolden("report_with_reasons.txt", RenderText(SmallReport(), frame));
+}
+
+TEST(RenderText, ListsWhatIsSetAsideAndTheSuppressionsThatAreIdle) {
+  Report report = SmallReport();
+  Result& stale = report.results[4];
+  stale.set_aside = {{stale.verdict.findings[0], SetAsideFinding::How::kAccepted, ""},
+                     {stale.verdict.findings[0], SetAsideFinding::How::kSuppressed, "as agreed"}};
+  stale.verdict.findings = {};
+  stale.outcome = Outcome::kSetAside;
+  report.suppressions = {{"loop/*", "a.py", "slow", "2026-01-31", SuppressionUse::State::kExpired},
+                         {"loop/*", "", "moved", "", SuppressionUse::State::kUnused},
+                         {"optimizer/*", "", "as agreed", "", SuppressionUse::State::kUsed}};
+  const std::string text = RenderText(report, SmallFrame());
+  EXPECT_NE(text.find("1 accepted · 1 suppressed · "), std::string::npos) << text;
+  EXPECT_NE(text.find("accepted: error optimizer/stale_gradients at train.py:41\n"), text.npos);
+  EXPECT_NE(text.find("suppressed: error optimizer/stale_gradients at train.py:41 (as agreed)\n"),
+            text.npos);
+  EXPECT_NE(text.find("suppression expired on 2026-01-31: loop/* at a.py (slow)\n"), text.npos);
+  EXPECT_NE(text.find("suppression unused: loop/* (moved)\n"), text.npos);
+  Frame frame = SmallFrame();
+  frame.new_only = true;
+  const std::string shorter = RenderText(report, frame);
+  EXPECT_NE(shorter.find("1 accepted · 1 suppressed · "), std::string::npos);
+  EXPECT_EQ(shorter.find("accepted: "), std::string::npos);
+}
+
+TEST(RenderText, SaysWhyThereWasNothingToCheck) {
+  Frame frame = SmallFrame();
+  frame.exit_code = kExitNothing;
+  EXPECT_NE(RenderText(Report(), frame).find("nothing to check: no training was seen"),
+            std::string::npos);
+  frame.unobserved = "python -I ignores PYTHONPATH: not observed";
+  EXPECT_NE(RenderText(Report(), frame).find("python -I ignores PYTHONPATH"), std::string::npos);
+  Report trained;
+  trained.coverage.training = true;
+  EXPECT_EQ(RenderText(trained, frame).find("no training"), std::string::npos);
+}
+
+TEST(RenderText, SaysWhatStoppedTheProgram) {
+  Report report = SmallReport();
+  report.runs[0].ending = Ending{Ending::How::kStopped, 143, "SIGTERM"};
+  EXPECT_NE(RenderText(report, SmallFrame()).find("the program was stopped by SIGTERM"),
+            std::string::npos);
+  report.runs[0].ending.stopped_by = "loop/summed_loss";
+  EXPECT_NE(RenderText(report, SmallFrame()).find("first live error, of loop/summed_loss"),
+            std::string::npos);
 }
 
 TEST(RenderJson, MatchesItsGolden) {

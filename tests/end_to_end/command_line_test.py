@@ -108,11 +108,11 @@ class Pages(EndToEnd):
 
 
 class PlainPrograms(EndToEnd):
-    def test_a_program_without_training_exits_5_and_says_nothing_was_judged(self):
+    def test_a_program_without_training_exits_5_and_says_so(self):
         process = self.run_command("sh", "-c", "echo its own output; exit 0")
         self.assertEqual(process.returncode, 5)
         self.assertEqual(process.stdout, "its own output\n")
-        self.assertIn("nothing was judged", process.stderr)
+        self.assertIn("no training was seen", process.stderr)
 
     def test_a_program_that_fails_is_a_finding(self):
         process = self.run_command("sh", "-c", "exit 3")

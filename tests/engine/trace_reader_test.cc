@@ -67,6 +67,22 @@ TEST(TraceReader, MapsNumbersByName) {
   EXPECT_EQ(trace->ThingsWith(Quantity::kWeightNorm).size(), 1u);
 }
 
+// As in a run that goes on: the names were read before the second parameter's was written.
+TEST(TraceReader, StopsBeforeARecordWhoseNameItHasNotRead) {
+  const TemporaryFolder folder;
+  WriteProcess(folder, 1, 1, 0.25);
+  const std::string path = folder.path() + "/records/1-0.names";
+  std::string text = *ReadWholeFile(path, 1 << 20);
+  const size_t line = text.find("thing\t2\t");
+  ASSERT_NE(line, std::string::npos);
+  ASSERT_TRUE(WriteWholeFile(path, text.substr(0, line)).ok());
+  const auto trace = ReadTrace(folder.path());
+  ASSERT_TRUE(trace.ok()) << trace.status();
+  EXPECT_TRUE(trace->ThingsWith(Quantity::kGradientNorm).empty());
+  EXPECT_TRUE(trace->Events().empty());
+  EXPECT_TRUE(trace->ProcessAttribute("damaged").empty());
+}
+
 TEST(TraceReader, SaysNotFoundWhereNothingWasRecorded) {
   const TemporaryFolder folder;
   EXPECT_TRUE(absl::IsNotFound(ReadTrace(folder.path()).status()));
@@ -80,6 +96,15 @@ TEST(TraceReader, TakesARunWithoutRecordsAsEvidenceOfItsEnding) {
   EXPECT_EQ(recorded->run.ending.how, Ending::How::kKilled);
   EXPECT_EQ(recorded->run.ending.status, 11);
   EXPECT_TRUE(recorded->experiment == kPlain);
+}
+
+TEST(TraceReader, KeepsWhatStoppedARun) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(WriteEnding(folder.path(), {Ending::How::kStopped, 143, "SIGTERM"}).ok());
+  const Ending ending = ReadEnding(folder.path());
+  EXPECT_EQ(ending.how, Ending::How::kStopped);
+  EXPECT_EQ(ending.status, 143);
+  EXPECT_EQ(ending.stopped_by, "SIGTERM");
 }
 
 TEST(TraceReader, RefusesAnExperimentItDoesNotKnow) {

@@ -47,6 +47,6 @@ def after_step(optimizer, args, kwargs):
 
 random.seed(0)
 register_optimizer_step_post_hook(after_step)
-atexit.register(lambda: show(seen["optimizer"]))
+atexit.register(lambda: show(seen["optimizer"]) if seen else None)
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")

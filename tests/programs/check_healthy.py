@@ -3,8 +3,8 @@
 Usage: check_healthy.py [--seeds N] [--harmless] [--draw] [--jobs N] [NAME ...]
 
 Exits 1 if a program has an error or a warning, if something of dlcheck's own failed, or if the
-program did not end with status 0. With --harmless each program also runs unwatched, and its standard
-output and status must be the same.
+program did not end with status 0. With --harmless each program also runs with digests of its weights,
+optimizer and random state on its standard output, watched and unwatched: output and status must be equal.
 """
 
 import argparse
@@ -18,8 +18,9 @@ import tempfile
 import time
 
 from drawing import drawn_third
-from watching import DLCHECK, FOLDER, PYTHON, environment
+from watching import DLCHECK, FOLDER, PYTHON, SOURCE, environment
 
+HARNESS = SOURCE / "tests/observe/state_harness.py"
 # What dlcheck writes when a part of its own did not work.
 BROKEN = re.compile(r"hook|recording .*not complete|internal error", re.IGNORECASE)
 
@@ -52,10 +53,21 @@ def watch(name, seed, harmless):
         file = pathlib.Path(folder, "out", "result.json")
         problems += findings(json.loads(file.read_text())) if file.exists() else ["no result"]
         if harmless:
-            alone = execute(words, folder)
-            if (alone.stdout, alone.returncode) != (watched.stdout, watched.returncode):
-                problems.append("output or status differs from an unwatched run")
+            problems += differences(words, folder)
     return name, seed, seconds, problems
+
+
+def differences(words, folder):
+    """What watching changes of a program whose state is shown step by step."""
+    words = [words[0], HARNESS, *words[1:]]
+    alone = execute(words, folder)
+    watched = execute([DLCHECK, "run", "--out", f"{folder}/out", "--exit-status", "subject", "--",
+                       *words], folder)  # fmt: skip
+    if (alone.stdout, alone.returncode) == (watched.stdout, watched.returncode):
+        return []
+    pairs = zip(alone.stdout.splitlines(), watched.stdout.splitlines())
+    first = next((line for line, other in pairs if line != other), "its end")
+    return [f"output, state or status differs from an unwatched run at: {first[:60]}"]
 
 
 def execute(words, folder):

@@ -1,0 +1,26 @@
+// `dlcheck baseline [DIR]`: prints the findings of a run as a baseline for later runs.
+#include <cstdio>
+
+#include "checks/records/line_file.h"
+#include "diagnostics/cli/baseline_file.h"
+#include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/result_file.h"
+
+namespace dlcheck::cli {
+
+int BaselineMain(const Words& words) {
+  std::string path = "dlcheck-out";
+  CLI::App app(
+      "Prints the findings of a run as a baseline: later runs accept them with --baseline.");
+  app.add_option("DIR", path, "an output folder of dlcheck run (dlcheck-out)");
+  if (const auto code = Parse(app, words)) return *code;
+  const Expected<std::string> result = ReadWholeFile(path + "/result.json", kMostResultBytes);
+  if (!result.ok()) return Refuse(absl::InvalidArgumentError(result.failure().message));
+  const absl::StatusOr<std::string> baseline = BaselineOf(*result);
+  if (!baseline.ok()) return Refuse(baseline.status());
+  std::fputs(baseline->c_str(), stdout);
+  return kExitClean;
+}
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,42 @@
+// `dlcheck report [DIR]`: renders a result again, without its records.
+#include <cstdio>
+
+#include "checks/records/line_file.h"
+#include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/result_file.h"
+
+namespace dlcheck::cli {
+
+int ReportMain(const Words& words) {
+  std::string path = "dlcheck-out";
+  std::vector<std::string> texts;
+  bool reasons = false;
+  CLI::App app("Renders the result of an earlier run again. Exits as that run did.");
+  app.add_option("DIR", path, "an output folder of dlcheck run (dlcheck-out)");
+  app.add_option("--output", texts, "junit=FILE, json=FILE, text=FILE or github, repeatable")
+      ->allow_extra_args(false);
+  app.add_flag("--reasons", reasons, "say why each check reached no verdict");
+  if (const auto code = Parse(app, words)) return *code;
+  std::vector<Output> outputs;
+  for (const std::string& text : texts) {
+    absl::StatusOr<Output> output = OutputFrom(text);
+    if (!output.ok()) return Refuse(output.status());
+    outputs.push_back(*std::move(output));
+  }
+  const std::string file = path + "/result.json";
+  const Expected<std::string> json = ReadWholeFile(file, kMostResultBytes);
+  if (!json.ok()) return Refuse(absl::InvalidArgumentError(json.failure().message));
+  absl::StatusOr<ReadResult> read = ResultFrom(*json);
+  if (!read.ok()) return Refuse(read.status());
+  read->frame.result_path = file;
+  read->frame.with_reasons = reasons;
+  std::fputs(RenderText(read->report, read->frame).c_str(), stderr);
+  for (const Output& output : outputs) {
+    const absl::Status written = Write(output, read->report, read->frame);
+    if (!written.ok()) return Refuse(written);
+  }
+  return read->frame.exit_code;
+}
+
+}  // namespace dlcheck::cli

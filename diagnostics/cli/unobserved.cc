@@ -1,0 +1,47 @@
+#include "diagnostics/cli/unobserved.h"
+
+#include "checks/engine/text.h"
+#include "diagnostics/fingerprint.h"
+
+namespace dlcheck::cli {
+namespace {
+
+// "python", "python3", "/usr/bin/python3.11"
+bool IsPython(const std::string& word) {
+  const std::string name = BaseName(word);
+  return name.starts_with("python") &&
+         name.find_first_not_of("0123456789.", 6) == std::string::npos;
+}
+
+// The first of I, E and S among an interpreter's own short options; 0 if there is none.
+char Blinding(std::vector<std::string>::const_iterator word,
+              std::vector<std::string>::const_iterator end) {
+  for (; word != end && word->size() > 1 && (*word)[0] == '-' && (*word)[1] != '-'; ++word) {
+    for (size_t i = 1; i < word->size(); ++i) {
+      const char letter = (*word)[i];
+      if (letter == 'I' || letter == 'E' || letter == 'S') return letter;
+      if (letter == 'c' || letter == 'm') return 0;
+      if (letter != 'W' && letter != 'X') continue;
+      // These take the rest of the word, or the next one.
+      if (i + 1 == word->size() && word + 1 != end) ++word;
+      break;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::string WhyUnobserved(const std::vector<std::string>& command) {
+  for (auto word = command.begin(); word != command.end(); ++word) {
+    if (!IsPython(*word)) continue;
+    const char letter = Blinding(word + 1, command.end());
+    if (letter == 0) continue;
+    return StrCat("python -", std::string(1, letter),
+                  letter == 'S' ? " runs no sitecustomize" : " ignores PYTHONPATH",
+                  ": not observed; use python -m dlcheck.run");
+  }
+  return "";
+}
+
+}  // namespace dlcheck::cli
