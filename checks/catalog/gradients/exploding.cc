@@ -7,6 +7,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/gradients.h"
+#include "checks/signals/norm_clips.h"
 #include "checks/signals/statistics.h"
 
 namespace dlcheck::gradients {
@@ -116,14 +117,27 @@ std::vector<Outbreak> Outbreaks(const std::map<int64_t, double>& norms, const Se
   return watcher.outbreaks();
 }
 
-Finding FoundIn(const std::vector<Outbreak>& outbreaks, const Settings& settings) {
+// True if every outbreak was clipped: then no step is larger than the bound allows.
+bool AllClipped(const std::vector<Outbreak>& outbreaks, const IfSeen<NormClips>& clips) {
+  constexpr double kRounding = 1.02;
+  if (!clips) return false;
+  return std::ranges::all_of(outbreaks, [&](const Outbreak& outbreak) {
+    return std::ranges::any_of(clips->steps, [&](const NormClips::Step& step) {
+      return step.step == outbreak.step && outbreak.norm <= kRounding * step.bound;
+    });
+  });
+}
+
+Finding FoundIn(const std::vector<Outbreak>& outbreaks, const Settings& settings,
+                const IfSeen<NormClips>& clips) {
   const Outbreak& worst = *std::max_element(
       outbreaks.begin(), outbreaks.end(),
       [](const Outbreak& a, const Outbreak& b) { return a.norm / a.median < b.norm / b.median; });
   const double ratio = worst.norm / worst.median;
   const auto count = static_cast<int64_t>(outbreaks.size());
   const bool reported =
-      static_cast<double>(count) >= settings[kOutbreaks] || ratio > settings[kExtreme];
+      (static_cast<double>(count) >= settings[kOutbreaks] || ratio > settings[kExtreme]) &&
+      !AllClipped(outbreaks, clips);
   return {.severity = reported ? Severity::kWarning : Severity::kNote,
           .message = StrCat("The gradient explodes: its global norm was ", Short(ratio),
                             " times the usual at step ", worst.step, " (", Short(worst.norm),
@@ -138,7 +152,8 @@ Finding FoundIn(const std::vector<Outbreak>& outbreaks, const Settings& settings
           .bound = settings[kRatio]};
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients,
+                              const IfSeen<NormClips>& clips) {
   Verdict verdict;
   size_t judged = 0, most = 0;
   for (const auto& [optimizer, norms] : GlobalNorms(gradients)) {
@@ -146,7 +161,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
     if (norms.size() <= kSettled) continue;
     judged += norms.size();
     const std::vector<Outbreak> outbreaks = Outbreaks(norms, settings);
-    if (!outbreaks.empty()) verdict.findings.push_back(FoundIn(outbreaks, settings));
+    if (!outbreaks.empty()) verdict.findings.push_back(FoundIn(outbreaks, settings, clips));
   }
   if (judged == 0) {
     return absl::NotFoundError(StrCat("only ", Counted(static_cast<int64_t>(most), "step"),
@@ -186,7 +201,8 @@ Check Exploding() {
           "Gradients are measured as consumed, so clipping hides an explosion. Bursts between "
           "sampled steps are not seen. More than five outbreaks in 20 sampled steps are taken for "
           "a new "
-          "level, as of harder data. Three steps at 10 times, or one at 1,000 times, are a "
+          "level, as of harder data; outbreaks that a clipping held to its bound are a note. Three "
+          "steps at 10 times, or one at 1,000 times, are a "
           "warning; less is a note.",
       .sources = {"Pascanu et al. 2013", "measured: 4 optimizers, 20 runs each"},
       .covers = {"O19"},

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 
 from . import binary, shim
 
@@ -12,8 +13,11 @@ from . import binary, shim
 STAND_IN = (
     "import os, sys\n"
     "print(os.environ['DLCHECK_REQUEST'], flush=True)\n"
-    "sys.exit(0 if sys.stdin.read() == 'ended' else 1)\n"
+    "sys.exit(0 if sys.stdin.readline() == 'ended\\n' else 1)\n"
 )
+
+
+WATCHING = threading.Lock()  # held while a part of this process is watched
 
 
 class Findings(Exception):
@@ -39,12 +43,23 @@ def watch(out="dlcheck-out", fail_on="error", raises=False, options=()):
 
     `out` is the output folder, `fail_on` the severity from which on a finding counts, `options` are
     more options of `dlcheck run`. With `raises`, findings that count raise Findings at the end.
-    Inside a program that `dlcheck run` watches already, nothing is done: that run sees it all.
+    Inside a program or a part that is watched already, nothing is done: that run sees it all.
     """
     watched = Watched()
-    if os.environ.get(shim.REQUEST) or os.environ.get("DLCHECK_DISABLE") == "1":
+    outside = os.environ.get(shim.REQUEST) or os.environ.get("DLCHECK_DISABLE") == "1"
+    if outside or not WATCHING.acquire(blocking=False):
         yield watched
         return
+    try:
+        yield from watch_part(watched, out, fail_on, options)
+    finally:
+        WATCHING.release()
+    if raises and watched.exit_code == 1:
+        raise Findings(f"dlcheck: {len(watched.findings)} findings, in {out}/result.json")
+
+
+def watch_part(watched, out, fail_on, options):
+    """What `watch` does around its part: starts the supervisor, and hears what it found."""
     command = [binary.path(), "run", "--out", os.fspath(out), "--fail-on", fail_on, *options,
                "--", sys.executable, "-I", "-c", STAND_IN]  # fmt: skip
     supervisor = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -59,10 +74,8 @@ def watch(out="dlcheck-out", fail_on="error", raises=False, options=()):
         ended = True
     finally:
         probe.end()
-        supervisor.communicate("ended" if ended else "raised")
+        supervisor.communicate("ended\n" if ended else "raised\n")
         watched.exit_code = supervisor.returncode
         with contextlib.suppress(OSError, ValueError):
             with open(os.path.join(out, "result.json"), encoding="utf-8") as file:
                 watched.result = json.load(file)
-    if raises and watched.exit_code == 1:
-        raise Findings(f"dlcheck: {len(watched.findings)} findings, in {out}/result.json")

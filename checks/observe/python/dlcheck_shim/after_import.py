@@ -9,7 +9,7 @@ class AfterImport:
 
     def __init__(self, reactions):
         """`reactions`: by module name, functions that take the module and never raise."""
-        self.reactions = reactions
+        self.reactions, self.finding = reactions, set()
 
     def install(self):
         for name in list(self.reactions):
@@ -19,17 +19,22 @@ class AfterImport:
             sys.meta_path.insert(0, self)
 
     def find_spec(self, name, path=None, target=None):
-        react = self.reactions.pop(name, None)
-        if react is None:
+        if name not in self.reactions or name in self.finding:
             return None
-        spec = importlib.util.find_spec(name)
+        self.finding.add(name)  # the others are asked next, and this one with them
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self.finding.discard(name)
         if spec is None or spec.loader is None or not hasattr(spec.loader, "exec_module"):
             return spec
         execute = spec.loader.exec_module
 
         def exec_module(module):
             execute(module)
-            react(module)
+            react = self.reactions.pop(name, None)
+            if react is not None:
+                react(module)
 
         spec.loader.exec_module = exec_module
         return spec

@@ -10,6 +10,7 @@ from .wrapping import replace
 class Averages:
     def __init__(self, guard, recorder):
         self.guard, self.recorder = guard, recorder
+        self.copy = guard.isolated("average")(self.copy)
         self.write = guard.isolated("average")(self.write)
 
     def watch_all(self):
@@ -21,12 +22,16 @@ class Averages:
         def update(averaged, model, *args, **kwargs):
             if not self.recorder.sampled or self.guard.elsewhere() or not tensors.may_compute():
                 return original(averaged, model, *args, **kwargs)
-            before = [p.detach().clone() for p in averaged.parameters()]
+            before = self.copy(averaged)
             result = original(averaged, model, *args, **kwargs)
-            self.write(averaged, model, before)
+            if before is not None:
+                self.write(averaged, model, before)
             return result
 
         return update
+
+    def copy(self, averaged):
+        return [p.detach().clone() for p in averaged.parameters()]
 
     def write(self, averaged, model, before):
         after = [p.detach() for p in averaged.parameters()]

@@ -105,19 +105,19 @@ def graph_options(args, kwargs):
 def watched_backward(original, hooks):
     """Stands in for torch.autograd.backward, which Tensor.backward looks up at each call."""
 
-    def backward(tensors_, *args, **kwargs):
+    def backward(tensors, *args, **kwargs):
         # A backward inside a backward belongs to the outer one (reentrant checkpoints).
         if is_compiling() or torch._C._current_graph_task_id() != -1:
-            return original(tensors_, *args, **kwargs)
+            return original(tensors, *args, **kwargs)
         if not hooks.guard.trains_here():
-            return original(tensors_, *args, **kwargs)
-        if hooks.recorder.sampled or not isinstance(tensors_, torch.Tensor):
-            hooks.before(first_of(tensors_), *graph_options(args, kwargs))
+            return original(tensors, *args, **kwargs)
+        if hooks.recorder.sampled or not isinstance(tensors, torch.Tensor):
+            hooks.before(first_of(tensors), *graph_options(args, kwargs))
         else:
-            hooks.before_unsampled(tensors_)
+            hooks.before_unsampled(tensors)
         hooks.guard.in_backward = True
         try:
-            result = original(tensors_, *args, **kwargs)
+            result = original(tensors, *args, **kwargs)
         finally:
             hooks.guard.in_backward = False
         hooks.after()

@@ -12,6 +12,9 @@ OLDEST = (2, 1)
 # Before version 2.3 under another name.
 is_compiling = getattr(torch.compiler, "is_compiling", None) or torch._utils.is_compiling
 
+# Not none while torch.jit.trace records: what the probe read of a shape would become a part of it.
+tracing_state = torch._C._get_tracing_state
+
 # Names that a part of the probe cannot do without; where one is missing, the parts say less.
 WANTED = (
     "_C._current_graph_task_id",

@@ -9,6 +9,7 @@ from . import tensors
 from .identity import IdentityMap
 from .wrapping import followed_by, replace
 
+NAMED = torch.nn.Module.named_parameters  # never a method that a program put in its place
 MOST_DEPTH, MOST_ENTRIES = 4, 4096
 MOST_CHECKED_ELEMENTS = 1 << 26
 FEW_ELEMENTS = 1 << 20  # so many are looked at in every save
@@ -75,7 +76,7 @@ class Checkpoints:
         """Sorted words for the parts of a training's state that `value` holds; adds the tensors of
         models and optimizers to `trained`."""
         self.entries, found = 0, set()
-        known = {p.data_ptr() for p, _ in self.models.parameters.items()}
+        known = {place_of(p) for p, _ in self.models.parameters.items()} - {0}
         names = {known[1] for _, known in self.models.parameters.items()}
         self.walk(value, found, trained, (known, names), 0)
         return " ".join(sorted(found)) or "other"
@@ -97,7 +98,7 @@ class Checkpoints:
         if isinstance(value, dict):
             value = list(value.values())
         if isinstance(value, (list, tuple)):
-            for part in value:
+            for part in value[:MOST_ENTRIES]:
                 self.walk(part, found, trained, known, depth + 1)
 
     def count_nonfinite(self, thing, trained):
@@ -138,7 +139,7 @@ class Checkpoints:
         own = given - unexpected + len(result.missing_keys)
         if own == 0:
             return
-        named = {name: p for name, p in module.named_parameters() if name in state
+        named = {name: p for name, p in NAMED(module) if name in state
                  and tensors.is_plain(p) and p.is_floating_point() and p.numel()}  # fmt: skip
         norms = None
         model = self.models.roots.get(module)
@@ -151,7 +152,7 @@ class Checkpoints:
     def write_put_in(self, root, model):
         """A model is about to be trained for the first time: what was put into it before?"""
         for module, (share, unexpected, names, norms) in self.put_in.items():
-            if not any(module is part for part in root.modules()):
+            if not any(module is part for part in torch.nn.Module.modules(root)):
                 continue
             self.put_in.entries.pop(id(module), None)
             self.recorder.quantity("loaded_share", model.thing, share, unexpected)
@@ -159,7 +160,7 @@ class Checkpoints:
                 self.compare(module, model, names, norms)
 
     def compare(self, module, model, names, before):
-        now = dict(module.named_parameters())
+        now = dict(NAMED(module))
         if any(name not in now or now[name].device != before.device for name in names):
             return
         recorder = self.recorder
@@ -176,6 +177,11 @@ class Checkpoints:
     def put_into_optimizer(self, result, args, kwargs):
         thing = self.optimizers.watch(args[0]).thing
         self.recorder.event("loaded", thing, site=self.sites.current(True), always=True)
+
+
+def place_of(tensor):
+    """Where the numbers of a tensor lie; 0 where they do not lie in one place."""
+    return tensor.data_ptr() if tensors.is_plain(tensor) and tensor.layout is torch.strided else 0
 
 
 def is_module(value):
@@ -210,7 +216,7 @@ def is_state_of_model(value, pointers, names):
         return False
     if not names:
         return len(held) > 1
-    if any(tensor.data_ptr() in pointers for tensor in held):
+    if any(place_of(tensor) in pointers for tensor in held):
         return True
     return sum(key.removeprefix("module.") in names for key in value) * 2 >= len(names)
 
@@ -218,9 +224,9 @@ def is_state_of_model(value, pointers, names):
 def parameters_in(value, pointers, names):
     """The parameters of a saved model; what its buffers hold may be anything."""
     if is_module(value):
-        return value.parameters()
+        return torch.nn.Module.parameters(value)
     return [v for key, v in value.items() if isinstance(v, torch.Tensor)
-            and (key.removeprefix("module.") in names or v.data_ptr() in pointers)]  # fmt: skip
+            and (key.removeprefix("module.") in names or place_of(v) in pointers)]  # fmt: skip
 
 
 def numbers_in(values):

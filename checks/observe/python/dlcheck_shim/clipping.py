@@ -1,5 +1,6 @@
 """Watches gradient clipping: the bound, and which parameters were given to it."""
 
+import collections.abc
 import types
 
 import torch
@@ -68,7 +69,10 @@ def kept(parameters, rest):
     """The parameters, and the arguments with something equal in the place of a generator."""
     if isinstance(parameters, torch.Tensor):
         return [parameters], (parameters, *rest)
-    if not isinstance(parameters, types.GeneratorType):
-        return list(parameters) if isinstance(parameters, (list, tuple)) else [], (parameters, *rest)
-    found = list(parameters)
-    return found, ((p for p in found), *rest)
+    if isinstance(parameters, types.GeneratorType):
+        found = list(parameters)
+        return found, ((p for p in found), *rest)
+    if isinstance(parameters, collections.abc.Iterator):
+        found = list(parameters)
+        return found, (iter(found), *rest)
+    return list(parameters), (parameters, *rest)

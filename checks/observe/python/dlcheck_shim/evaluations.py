@@ -88,7 +88,9 @@ class Evaluations:
     def rows_of(self, inputs):
         """The numbers of the rows of the first input; none where they are not at once at hand."""
         batch = next((i for i in inputs if tensors.is_plain(i)), None)
-        if batch is None or batch.device.type != "cpu" or not tensors.may_compute():
+        if batch is None or batch.layout is not torch.strided or batch.is_quantized:
+            return []
+        if batch.device.type != "cpu" or not tensors.may_compute():
             return []
         found = []
         with torch.no_grad():
@@ -102,10 +104,10 @@ class Evaluations:
                 self.write_digests(model, module)
 
     def write_digests(self, model, module):
-        state = [t for t in module.state_dict(keep_vars=True).values() if tensors.is_plain(t)]
+        state = [t for t in kept_tensors(module) if tensors.is_plain(t)]
         if sum(t.numel() * t.element_size() for t in state) > MOST_DIGESTED_BYTES:
             return
-        if any(t.is_sparse for t in state) or not tensors.may_compute():
+        if any(t.layout is not torch.strided for t in state) or not tensors.may_compute():
             return
         for name, found in (("model_digest", state), ("random_digest", [torch.get_rng_state()])):
             number = digest(found)
@@ -149,6 +151,14 @@ class Evaluations:
         thing = self.loose_model.thing
         for _ in range(min(count, MOST_BATCHES)):
             self.recorder.event("evaluation_forward", thing, 0.0, 1.0, always=phase.recorded)
+
+
+def kept_tensors(module):
+    """What a state of the module would hold; asks no method that a program may have made its own."""
+    for part in torch.nn.Module.modules(module):
+        yield from (p for p in part._parameters.values() if p is not None)
+        passing = getattr(part, "_non_persistent_buffers_set", ())
+        yield from (b for name, b in part._buffers.items() if b is not None and name not in passing)
 
 
 def is_looked_at(number):

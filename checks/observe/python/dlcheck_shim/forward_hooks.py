@@ -10,7 +10,7 @@ import weakref
 import torch
 
 from . import tensors
-from .capabilities import is_compiling
+from .capabilities import is_compiling, tracing_state
 from .digest import digest
 from .models import nobody
 from .rows import fingerprint, with_rows
@@ -28,7 +28,7 @@ class ForwardHooks:
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
         self.add_forward = guard.isolated("forward")(self.add_forward)
         self.end = guard.isolated("forward")(self.end)
-        self.root, self.model, self.entered = None, None, False  # of the forward under way
+        self.root_reference, self.model, self.entered = nobody, None, False  # of the forward under way
         self.evaluating = False  # the forward under way has its gradients disabled
         self.ran = -1  # the step that `seen_now` is about
         self.seen_now = set()  # what was recorded once already in this step
@@ -38,8 +38,17 @@ class ForwardHooks:
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
 
+    @property
+    def root(self):
+        """The outermost module of the forward under way; not kept alive where that forward raised."""
+        return self.root_reference()
+
+    @root.setter
+    def root(self, module):
+        self.root_reference = nobody if module is None else weakref.ref(module)
+
     def before(self, module, args):
-        if is_compiling() or self.root is not None:
+        if is_compiling() or self.root is not None or tracing_state():
             return None
         if self.guard.elsewhere() or in_backward():
             return None
@@ -91,10 +100,12 @@ class ForwardHooks:
             self.models.feeds(self.last_model)
         if not tensors.may_compute() or ("batch", thing) in self.seen_now:
             return True
+        if not tensors.is_readable(batch):
+            return True
         self.seen_now.add(("batch", thing))
         with torch.no_grad():
             self.write_batch(thing, batch)
-            floating = (i for i in inputs if tensors.is_plain(i) and i.is_floating_point())
+            floating = (i for i in inputs if tensors.is_readable(i) and i.is_floating_point())
             batch = next(floating, None)
             if batch is not None and recorder.detailed:
                 self.write_norm(thing, batch.detach())

@@ -2,6 +2,7 @@
 workers draw the same random numbers."""
 
 import hashlib
+import pickle
 import random
 import sys
 import time
@@ -39,6 +40,7 @@ class Loaders:
         replace([iterator], "__init__", followed_by(lambda _, args, __: begins(*args[:2])))
         self.fetched = self.guard.isolated("fetch")(self.fetched)
         replace([iterator], "__next__", self.watched_next)
+        self.digests = self.guard.isolated("worker", anywhere=True)(stream_digests)
         self.write_streams = self.guard.isolated("worker", anywhere=True)(self.write_streams)
         fetcher = getattr(torch.utils.data._utils.fetch, "_MapDatasetFetcher", None)
         if fetcher is not None:
@@ -105,9 +107,11 @@ class Loaders:
             if info is None or self.drawn or self.begun > ITERATIONS_WITH_STREAMS:
                 return original(fetcher, indices)
             self.drawn = True
-            before = stream_digests()
+            before = self.digests()
             batch = original(fetcher, indices)
-            self.write_streams(info.id, before, stream_digests())
+            after = self.digests()
+            if before and after:
+                self.write_streams(info.id, before, after)
             return batch
 
         return fetch
@@ -132,8 +136,7 @@ def stream_digests():
     }
     numpy = sys.modules.get("numpy")
     if numpy is not None:
-        kind, keys, *rest = numpy.random.get_state()
-        found["numpy"] = digest_of(keys.tobytes() + repr((kind, *rest)).encode())
+        found["numpy"] = digest_of(pickle.dumps(numpy.random.get_state(legacy=False)))
     return found
 
 

@@ -8,6 +8,8 @@ alive.
 
 import torch
 
+from .wrapping import replace
+
 LOSS, SCALE, LIFE = "dlcheck loss", "dlcheck scale", "dlcheck life"
 LONGEST_CHAIN = 16
 
@@ -35,6 +37,24 @@ class Life:
     __slots__ = ("__weakref__",)
 
 
+class SavedTensors:
+    """Whether the program ever asked to pack what graphs save: to read that would unpack it once more
+    than the program expects."""
+
+    packed = False
+
+
+def watch_packing():
+    def entering(original):
+        def enter(*args, **kwargs):
+            SavedTensors.packed = True
+            return original(*args, **kwargs)
+
+        return enter
+
+    replace([torch.autograd.graph.saved_tensors_hooks], "__enter__", entering)
+
+
 def mark(node, key, value):
     if node is not None:
         node.metadata[key] = value
@@ -55,8 +75,10 @@ def factor_of(node):
     name = node.name()
     if name in ARRANGING:
         return 1.0
+    if name not in ("MulBackward0", "DivBackward0") or SavedTensors.packed:
+        return None
     other = getattr(node, "_saved_other", None)
-    if name not in ("MulBackward0", "DivBackward0") or other is None:
+    if other is None:
         return None
     if isinstance(other, torch.Tensor):
         if other.numel() != 1 or other.requires_grad or other.device.type != "cpu":

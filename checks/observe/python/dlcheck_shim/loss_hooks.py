@@ -5,13 +5,12 @@ as the number a backward starts from.
 """
 
 import inspect
-import threading
 import weakref
 
 import torch
 
 from . import tensors
-from .capabilities import is_compiling
+from .capabilities import is_compiling, tracing_state
 from .initial_loss import InitialLoss
 from .loss_graph import LOSS, maker_of, mark, spread_comparison
 from .wrapping import replace
@@ -43,6 +42,7 @@ class LossHooks:
     def __init__(self, guard, recorder, sites):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.seen = guard.isolated("loss")(self.seen)
+        self.seen_unsampled = guard.isolated("loss")(self.seen_unsampled)
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -59,31 +59,33 @@ class LossHooks:
             replace([torch.nn.functional], function, self.stand_in_for(function))
 
     def stand_in_for(self, function):
-        counts_targets = function in ("cross_entropy", "nll_loss")
-
         def make(original):
             def stand_in(*args, **kwargs):
                 result = original(*args, **kwargs)
-                if is_compiling():
+                if is_compiling() or type(result) is not torch.Tensor or tracing_state():
                     return result
-                thing = self.things.get(function)
-                if self.recorder.sampled or not thing or len(args) < 2 or not result.requires_grad:
+                if self.recorder.sampled or len(args) < 2 or function not in self.things:
                     self.seen(function, result, args, kwargs)
-                elif threading.get_ident() == self.guard.thread:
-                    samples = args[1].numel() if counts_targets else len(args[0])
-                    self.last = (weakref.ref(result), thing, samples)
+                else:
+                    self.seen_unsampled(function, result, args)
                 return result
 
             return stand_in
 
         return make
 
+    def seen_unsampled(self, function, result, args):
+        """The same in a step of which only the loss itself is recorded."""
+        if result.requires_grad and tensors.is_plain(args[0]) and tensors.is_plain(args[1]):
+            samples = count_samples(function, args[0], args[1])
+            self.last = (weakref.ref(result), self.things[function], samples)
+
     def seen(self, function, result, args, kwargs):
         """After a call of a loss function; `args` and `kwargs` are the caller's."""
         thing = self.things.get(function)
         options = dict(zip(ORDER[function], args)) | kwargs
         output, target = options.get("input"), options.get("target")
-        if not (type(output) in tensors.PLAIN and type(target) in tensors.PLAIN):
+        if not (tensors.is_plain(output) and tensors.is_plain(target)):
             return
         samples = count_samples(function, output, target)
         thing = thing or self.describe(function, output, options)

@@ -20,6 +20,8 @@ WRAPPERS = (
 )
 
 
+# Its own methods: a program may have put others in their place, which are not ours to call.
+MODULE = torch.nn.Module
 NORMALISATIONS = tuple(
     kind for name, kind in vars(torch.nn).items()
     if name in ("LayerNorm", "GroupNorm", "LocalResponseNorm", "RMSNorm")
@@ -63,7 +65,7 @@ def is_wrapper(module):
 
 def inside(wrapper):
     """The module that a wrapper holds."""
-    return next(wrapper.children(), None)
+    return next(MODULE.children(wrapper), None)
 
 
 class Model:
@@ -74,7 +76,7 @@ class Model:
         self.trained = False  # a forward in training mode was seen
         self.feeding = False  # what it gives goes into another model
         # A user's own attribute may be called `module`; only names under a wrapper are shortened.
-        self.prefixes = WRAPPING if any(map(is_wrapper, root.modules())) else ()
+        self.prefixes = WRAPPING if any(map(is_wrapper, MODULE.modules(root))) else ()
         if type(root).__name__ == "OptimizedModule":
             recorder.attribute(self.thing, "compiled", 1)
 
@@ -100,7 +102,7 @@ class Models:
         model = self.roots.get(module)
         if model is not None or module in self.modules:
             return model
-        if next(module.parameters(), None) is None:
+        if next(MODULE.parameters(module), None) is None:
             self.modules.set(module, 0)
             return None
         if is_wrapper(module) and (model := self.roots.get(inside(module))) is not None:
@@ -115,7 +117,7 @@ class Models:
         return model
 
     def name_modules(self, model, root):
-        for full, module in root.named_modules():
+        for full, module in MODULE.named_modules(root):
             if module not in self.modules:
                 thing = self.recorder.thing("module", model.ordinal, model.name(full))
                 self.modules.set(module, thing)
@@ -153,7 +155,7 @@ class Models:
 
     def name_parameters(self, model, root):
         """Gives each parameter its thing. In a functional call these are the tensors put in."""
-        for full, parameter in root.named_parameters(remove_duplicate=False):
+        for full, parameter in MODULE.named_parameters(root, remove_duplicate=False):
             if not is_plain(parameter) or not parameter.is_leaf:
                 continue
             name = model.name(full)
@@ -204,7 +206,7 @@ class Models:
         waiting, self.unoptimized = self.unoptimized, []
         for reference, thing in waiting:
             parameter = reference()
-            if parameter is not None and parameter.grad is not None:
+            if parameter is not None and parameter.is_leaf and parameter.grad is not None:
                 self.recorder.attribute(thing, "gradient_seen", 1)
             elif parameter is not None:
                 self.unoptimized.append((reference, thing))

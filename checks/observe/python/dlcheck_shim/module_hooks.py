@@ -7,7 +7,6 @@ when hooks come and go, so they stay for good once the program asks for any.
 
 import sys
 import types
-import warnings
 
 import torch
 
@@ -26,9 +25,7 @@ class ModuleHooks:
         before = home.register_module_forward_pre_hook(self.forwards.before)
         after = register_forward_hook(self.forwards.after)
         # torch warns that hooks see a compiled module twice; the program did not ask for ours.
-        warnings.filterwarnings(
-            "ignore", message="Using `torch.compile\\(module\\)` when there are global hooks"
-        )
+        replace([home], "_has_any_global_hook", self.leaving_out_ours)
         names = ("_global_forward_pre_hooks", "_global_forward_hooks",
                  "_global_forward_hooks_with_kwargs")  # fmt: skip
         found = [getattr(home, name, None) for name in names]
@@ -39,6 +36,23 @@ class ModuleHooks:
         replace([torch.nn.Module], "compile", self.pinning)
         for mode in (torch.no_grad, torch.inference_mode):
             replace([mode], "__enter__", self.waking)
+
+    def leaving_out_ours(self, original):
+        def has_any():
+            there, self.there = self.there, False
+            self.take_out()
+            try:
+                return bool(original())  # the tables themselves, not copies
+            finally:
+                if there:
+                    self.wake()
+
+        return has_any
+
+    def take_out(self):
+        for table, entries in self.tables:
+            for number in entries:
+                table.pop(number, None)
 
     def pinning(self, original):
         def compile(*args, **kwargs):
@@ -72,9 +86,7 @@ class ModuleHooks:
             self.wake()
         elif self.there and self.tables:
             self.there = False
-            for table, entries in self.tables:
-                for number in entries:
-                    table.pop(number, None)
+            self.take_out()
 
 
 def leave_uncompiled():
@@ -85,10 +97,19 @@ def leave_uncompiled():
         return
     for name, module in list(sys.modules.items()):
         if name.split(".")[0] == __package__:
-            for value in list(vars(module).values()):
-                for function in [value, *(vars(value).values() if isinstance(value, type) else ())]:
-                    for code in codes_of(getattr(function, "__code__", None)):
-                        skip(code)
+            for function in functions_of(module):
+                for code in codes_of(getattr(function, "__code__", None)):
+                    skip(code)
+
+
+def functions_of(module):
+    """The functions of a module, of its classes, and of their properties."""
+    for value in list(vars(module).values()):
+        yield value
+        for member in vars(value).values() if isinstance(value, type) else ():
+            yield member
+            if isinstance(member, property):
+                yield from (member.fget, member.fset)
 
 
 def skipping():

@@ -178,5 +178,5 @@ def rate_of(group):
     """A group's learning rate as a float; None where that would stop an accelerator."""
     rate = group.get("lr")
     if isinstance(rate, torch.Tensor):
-        return float(rate) if rate.device.type == "cpu" else None
+        return float(rate.detach()) if rate.device.type == "cpu" else None
     return None if rate is None else float(rate)

@@ -1,6 +1,7 @@
 """Watches optimizer steps: what they consumed, what they did, and the clock of the process."""
 
 import cmath
+import functools
 import math
 import resource
 import sys
@@ -65,6 +66,7 @@ class StepHooks:
         """A step that raised has ended, but no hook said so. Steps under way stand on the stack,
         of which `steps_here` are about to begin."""
         if self.active is not None and steps_on_stack() <= steps_here:
+            self.active.before, self.active.copies = [], []
             self.active = None
 
     def measure_before(self, optimizer, watched, args, kwargs):
@@ -84,15 +86,18 @@ class StepHooks:
         if closure is None:
             self.consume(optimizer, watched)
             return None
+        if not calls_closure_plainly(optimizer):
+            return None
         return self.with_watched_closure(optimizer, watched, closure, args, kwargs)
 
     def with_watched_closure(self, optimizer, watched, closure, args, kwargs):
         """The gradients that count are there only after the closure ran."""
 
-        def run_and_look():
+        @functools.wraps(closure)
+        def run_and_look(*given, **named):
             self.in_closure = True
             try:
-                loss = closure()
+                loss = closure(*given, **named)
             finally:
                 self.in_closure = False
             self.consume(optimizer, watched)
@@ -150,7 +155,7 @@ class StepHooks:
         with torch.no_grad():
             norms = tensors.norms(gradients)
             scale = getattr(optimizer, "grad_scale", None)
-            if scale is not None:  # a fused step divides by it only inside
+            if isinstance(scale, torch.Tensor):  # a fused step divides by it only inside
                 norms = norms / scale
                 write_unscale(self.recorder, watched.thing, scale, self.sites.current())
             self.updates.before(optimizer, watched)
@@ -269,6 +274,11 @@ class StepHooks:
             self.consume(optimizer, watched)
             watched.copies = []
         self.end("skipped", watched)
+
+
+def calls_closure_plainly(optimizer):
+    """True for the steps of torch itself, which ask nothing of a closure but its loss."""
+    return getattr(type(optimizer).step, "__module__", "").startswith("torch.optim")
 
 
 def step_code():

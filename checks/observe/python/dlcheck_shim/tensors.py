@@ -16,8 +16,18 @@ def is_plain(tensor):
     transformed."""
     return (
         type(tensor) in PLAIN
-        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
         and tensor.device.type != "meta"
+        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    )
+
+
+def is_readable(tensor):
+    """True for a plain tensor whose numbers lie in memory one by one, and whose writes are counted."""
+    return (
+        is_plain(tensor)
+        and tensor.layout is torch.strided
+        and not tensor.is_quantized
+        and not tensor.is_inference()
     )
 
 

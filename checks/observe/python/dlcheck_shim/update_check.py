@@ -27,7 +27,7 @@ class UpdateCheck:
         if not recorder.detailed or FIRST_STEPS <= recorder.step and recorder.step % ONE_IN:
             return
         rule = rule_of(optimizer)
-        if rule is None or getattr(optimizer, "grad_scale", None) is not None:
+        if rule is None or isinstance(getattr(optimizer, "grad_scale", None), torch.Tensor):
             return
         for group, parameter in self.chosen(optimizer, watched):
             state = {key: wide(value) for key, value in optimizer.state.get(parameter, {}).items()}

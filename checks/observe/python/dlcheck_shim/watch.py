@@ -22,6 +22,7 @@ from .forward_hooks import ForwardHooks
 from .guard import Guard
 from .live_graphs import LiveGraphs
 from .loaders import Loaders
+from .loss_graph import watch_packing
 from .loss_hooks import LossHooks
 from .models import Models
 from .optimizers import Optimizers
@@ -89,6 +90,7 @@ class Watch:
             experiments.keep_files_safe(ending)
         self.steps.before_first_end.append(self.losses.write_initial)
         self.modules.install()
+        watch_packing()
         replace([torch.autograd], "backward", self.watched_backward)
         self.watch_optimizers()
         for part in self.parts:

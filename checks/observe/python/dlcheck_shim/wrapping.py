@@ -2,6 +2,7 @@
 
 import functools
 import threading
+import types
 
 from .capabilities import is_compiling
 
@@ -12,14 +13,19 @@ def replace(owners, name, make):
     Silently leaves alone what this version of the library does not have. TorchScript, which cannot
     compile a stand-in, is pointed to the original.
     """
+    made = {}  # by what they stand for: one stand-in wherever the same function is found
     for owner in owners:
         original = getattr(owner, name, None)
         if original is None:
             continue
-        stand_in = functools.wraps(original)(make(original))
-        setattr(stand_in, "__script_if_tracing_wrapper", True)
-        setattr(stand_in, "__original_fn", original)
+        stand_in = made.get(id(original))
+        if stand_in is None:
+            stand_in = made[id(original)] = functools.wraps(original)(make(original))
+            setattr(stand_in, "__script_if_tracing_wrapper", True)
+            setattr(stand_in, "__original_fn", original)
         setattr(owner, name, stand_in)
+        if isinstance(owner, types.ModuleType):  # as pickle will look it up
+            stand_in.__module__, stand_in.__qualname__ = owner.__name__, name
 
 
 def followed_by(observe):
