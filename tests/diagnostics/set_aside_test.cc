@@ -46,7 +46,7 @@ Report Suppressed(const Suppression& suppression, std::vector<Place> places = {k
 std::string PrintOf(const Finding& finding) { return Fingerprint(*FindCheck(kId), finding); }
 
 TEST(Fingerprint, ForgetsFoldersLinesStepsOrderAndNumbers) {
-  Finding moved = At({kFirst, {.thing = "", .file = "/runner/work/train.py", .line = 90}});
+  Finding moved = At({kFirst, {.thing = "", .file = "/elsewhere/train.py", .line = 90}});
   moved.first_step = 7;
   moved.measured = 99;
   EXPECT_EQ(PrintOf(At({kLine, kFirst})), PrintOf(moved));

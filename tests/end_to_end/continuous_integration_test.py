@@ -127,7 +127,7 @@ class Suppressions(Recorded):
         self.assertEqual(self.states(), ["used"])
 
     def test_an_expired_one_no_longer_suppresses_and_is_said(self):
-        self.suppress(f'check = "{STALE}"', 'reason = "for now"', "expires = 2020-01-31")
+        self.suppress(f'check = "{STALE}"', 'reason = "an old loop"', "expires = 2020-01-31")
         self.assertIn("suppression expired on 2020-01-31", self.judge(1))
         self.assertEqual(self.states(), ["expired"])
 
