@@ -1,5 +1,5 @@
+#include "checks/catalog/clip_runs.h"
 #include "checks/catalog/step_finding.h"
-#include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/norm_clips.h"
@@ -42,18 +42,6 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
   return verdict;
 }
 
-// `reaching` of 200 steps have a gradient of norm 1, the others of 0.01; all are clipped to 1.
-Evidence Reaching(int reaching) {
-  RunBuilder run = TwoLayers();
-  for (int step = 0; step < 200; ++step) {
-    BeginStep(run);
-    run.Event(Event::kClip, 1, "clip", "norm", 2);
-    const double scale = step < reaching ? 1 : 0.01;
-    EndStep(run, {.trunk_gradient = 0.6 * scale, .head_gradient = 0.8 * scale});
-  }
-  return PlainOnly(run);
-}
-
 }  // namespace
 
 Check ConstantClip() {
@@ -83,8 +71,9 @@ Check ConstantClip() {
       .live = false,
       .settings = {kSteps, kShare},
       .judgement = Reads<&Judge>(),
-      .examples = {{"nine of ten steps at the bound", Expect::kClean, [] { return Reaching(180); }},
-                   {"all at the bound", Expect::kFaulty, [] { return Reaching(200); }}},
+      .examples = {{"nine of ten steps at the bound", Expect::kClean,
+                    [] { return ClippedSteps(180); }},
+                   {"all at the bound", Expect::kFaulty, [] { return ClippedSteps(200); }}},
   };
 }
 
