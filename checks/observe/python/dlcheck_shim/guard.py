@@ -20,13 +20,21 @@ RAISES = os.environ.get("DLCHECK_SHIM_RAISE") == "1"
 def is_of_signal(error):
     """True for what a signal handler of the program raised while the probe was at work."""
     handlers = (signal.getsignal(number) for number in signal.valid_signals())
-    codes = {getattr(handler, "__code__", None) for handler in handlers} - {None}
+    codes = {code_of(handler) for handler in handlers} - {None}
     trace = error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code in codes:
             return True
         trace = trace.tb_next
     return False
+
+
+def code_of(handler):
+    """What runs as a signal handler is called: of a function, a bound method, a partial, an object."""
+    handler = getattr(handler, "func", handler)
+    if not hasattr(handler, "__code__"):
+        handler = getattr(type(handler), "__call__", None)
+    return getattr(handler, "__code__", None)
 
 
 class Guard:

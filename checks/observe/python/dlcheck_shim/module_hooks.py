@@ -26,8 +26,8 @@ class ModuleHooks:
         after = register_forward_hook(self.forwards.after)
         # torch warns that hooks see a compiled module twice; the program did not ask for ours.
         replace([home], "_has_any_global_hook", self.leaving_out_ours)
-        names = ("_global_forward_pre_hooks", "_global_forward_hooks",
-                 "_global_forward_hooks_with_kwargs")  # fmt: skip
+        names = ("_global_forward_hooks_with_kwargs", "_global_forward_hooks",
+                 "_global_forward_pre_hooks")  # fmt: skip
         found = [getattr(home, name, None) for name in names]
         if all(isinstance(table, dict) for table in found):
             numbers = (before.id, after.id)
@@ -39,7 +39,7 @@ class ModuleHooks:
 
     def leaving_out_ours(self, original):
         def has_any():
-            there, self.there = self.there, False
+            there = self.there
             self.take_out()
             try:
                 return bool(original())  # the tables themselves, not copies
@@ -49,8 +49,12 @@ class ModuleHooks:
 
         return has_any
 
+    # The program may be interrupted anywhere by a signal of its own: a hook never stands in a table
+    # without its entry in the one of hooks that take keywords, and `there` is never true too early.
+
     def take_out(self):
-        for table, entries in self.tables:
+        self.there = False
+        for table, entries in reversed(self.tables):
             for number in entries:
                 table.pop(number, None)
 
@@ -76,16 +80,15 @@ class ModuleHooks:
         """Until the next step ends."""
         if self.there:
             return
-        self.there = True
         for table, entries in self.tables:
             table.update(entries)
+        self.there = True
 
     def end_step(self, sampled):
         """`sampled`: whether the next step is."""
         if sampled or self.compiles:
             self.wake()
         elif self.there and self.tables:
-            self.there = False
             self.take_out()
 
 
