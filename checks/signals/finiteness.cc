@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/numbers.h"
+
 namespace dlcheck {
 namespace {
 
@@ -30,6 +32,28 @@ std::set<int64_t> StepsLeftOut(const Trace& trace) {
     if (event.event == Event::kSkipped && !event.gap) steps.insert(event.step);
   }
   return steps;
+}
+
+Finiteness::Birth BirthIn(const Trace& trace) {
+  Finiteness::Birth birth;
+  for (const ThingId thing : trace.ThingsOfKind("loss")) {
+    const auto attribute = [&](std::string_view key) {
+      return std::string(trace.Attribute(thing, key));
+    };
+    const auto number = [&](std::string_view key, double& value) {
+      return absl::SimpleAtod(attribute(key), &value);
+    };
+    double step = 0, distance = 0;
+    if (!number("born_step", step) || !number("born_distance", distance)) continue;
+    if (birth.step >= 0 && birth.step <= step) continue;
+    birth = {.step = static_cast<int64_t>(step),
+             .of = attribute("born_of"),
+             .name = attribute("born_name"),
+             .distance = static_cast<int64_t>(distance),
+             .of_nothing = attribute("born_elements") == "0"};
+    birth.has_range = number("born_low", birth.low) && number("born_high", birth.high);
+  }
+  return birth;
 }
 
 }  // namespace
@@ -61,6 +85,7 @@ absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
   for (const Occurrence& event : trace.Events()) {
     if (event.event == Event::kUnscale) finiteness.scaled = true;
   }
+  finiteness.birth = BirthIn(trace);
   finiteness.steps_with = static_cast<int64_t>(steps.size());
   if (!steps.empty()) finiteness.first = steps.begin()->second;
   for (const auto& [number, step] : steps) {

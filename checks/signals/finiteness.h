@@ -21,9 +21,20 @@ struct Finiteness {
     int64_t step = -1;  // none
     std::vector<Seen> inputs, losses, gradients, weights;
   };
+  // What made the first loss that is not finite, as its graph tells it.
+  struct Birth {
+    int64_t step = -1;     // none is known
+    std::string of;        // "operation", "data" or "parameter"
+    std::string name;      // of the operation, of the one that the data went into, or the parameter
+    int64_t distance = 0;  // in operations, to the loss
+    bool of_nothing = false;  // the operation had no elements
+    bool has_range = false;   // of what the operation was given:
+    double low = 0, high = 0;
+  };
   // The first step with a value that is not finite, and the first in which it reached what is
   // trained (a consumed gradient or a weight).
   Step first, first_in_training;
+  Birth birth;
   int64_t steps_with = 0;
   int64_t values_judged = 0;
   bool scaled =

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "checks/catalog/nonfinite_text.h"
 #include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
@@ -8,25 +9,6 @@
 
 namespace dlcheck::numerics {
 namespace {
-
-std::string NamesOf(const std::vector<Finiteness::Seen>& seen) {
-  std::vector<std::string> names;
-  for (const Finiteness::Seen& one : seen) {
-    names.push_back(
-        one.elements > 0
-            ? StrCat(one.name, ", ", Counted(static_cast<int64_t>(one.elements), "element"))
-            : one.name);
-  }
-  return Listed(names, 1);
-}
-
-// Where it began in the step: what comes first in the order in which a value spreads.
-std::string Origin(const Finiteness::Step& step) {
-  if (!step.inputs.empty()) return StrCat("the model's input (", NamesOf(step.inputs), ")");
-  if (!step.losses.empty()) return StrCat("the loss (", NamesOf(step.losses), ")");
-  if (!step.gradients.empty()) return StrCat("a gradient (", NamesOf(step.gradients), ")");
-  return StrCat("a weight (", NamesOf(step.weights), ")");
-}
 
 // The origin first, then all that is trained and was reached.
 std::vector<Place> PlacesOf(const Finiteness::Step& first, const Finiteness::Step& step) {
@@ -43,17 +25,6 @@ std::vector<Place> PlacesOf(const Finiteness::Step& first, const Finiteness::Ste
     }
   }
   return places;
-}
-
-std::string Reached(const Finiteness::Step& step) {
-  std::vector<std::string> parts;
-  if (!step.gradients.empty()) {
-    parts.push_back(Counted(static_cast<int64_t>(step.gradients.size()), "gradient"));
-  }
-  if (!step.weights.empty()) {
-    parts.push_back(Counted(static_cast<int64_t>(step.weights.size()), "weight"));
-  }
-  return Listed(parts);
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness) {
@@ -83,6 +54,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness) {
     StrAppend(&finding.message, same ? "; in the same step" : StrCat("; at step ", trained.step),
               " it reached ", Reached(trained), ".");
   }
+  finding.message += BirthText(finiteness);
   verdict.findings.push_back(std::move(finding));
   return verdict;
 }
@@ -93,6 +65,22 @@ Evidence GradientWith(double nonfinite_elements) {
     AddStep(run,
             {.trunk_gradient = 3e38, .held = {}, .nonfinite = step == 5 ? nonfinite_elements : 0});
   }
+  return PlainOnly(run);
+}
+
+// A loss that is infinite at step 5, and what is known of its graph.
+Evidence Born(std::string_view of, std::string_view name, std::string_view step) {
+  constexpr double kInfinite = std::numeric_limits<double>::infinity();
+  RunBuilder run = TwoLayers();
+  for (int i = 0; i < 8; ++i) {
+    AddStep(run, {.loss = i == 5 ? kInfinite : 2, .held = {}, .nonfinite = i == 5 ? 1.0 : 0.0});
+  }
+  run.Attribute("loss", "cross_entropy", "born_step", step);
+  run.Attribute("loss", "cross_entropy", "born_of", of);
+  run.Attribute("loss", "cross_entropy", "born_name", name);
+  run.Attribute("loss", "cross_entropy", "born_distance", "4");
+  run.Attribute("loss", "cross_entropy", "born_low", "0");
+  run.Attribute("loss", "cross_entropy", "born_high", "3.1");
   return PlainOnly(run);
 }
 
@@ -118,7 +106,8 @@ Check NonfiniteValues() {
       .method =
           "Inputs, losses, consumed gradients and weights are tested for elements that are not "
           "finite; the finding names the first in the order input, loss, gradient, weight, and "
-          "its step.",
+          "its step. Of the first such loss, the graph that is there for the backward tells in "
+          "which operation it was born.",
       .fix =
           "Look at the named tensor in the named step: a log or division by zero, an exp that "
           "overflows, a square root at zero, a NaN in the data; torch.autograd.set_detect_anomaly "
@@ -126,7 +115,8 @@ Check NonfiniteValues() {
       .limits =
           "A loss that is not finite in a step that the program leaves out is a warning. While a "
           "loss scaler is at work, gradients may overflow. Weights and inputs are looked at in "
-          "sampled steps, losses and gradients in every step.",
+          "sampled steps, losses and gradients in every step. The birth is told by the Python shim "
+          "on the CPU, where the graph saved enough to be sure of it.",
       .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"N01", "N02", "N03", "N04", "N05", "N06"},
       .explains = {"capacity/input_independence", "capacity/unfittable_batch",
@@ -136,9 +126,13 @@ Check NonfiniteValues() {
       .live = false,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"large but finite", Expect::kClean, [] { return GradientWith(0); }},
-                   {"one element", Expect::kFaulty, [] { return GradientWith(1); }},
-                   {"one element in a step that is left out", Expect::kClean, &LeftOut}},
+      .examples =
+          {{"large but finite", Expect::kClean, [] { return GradientWith(0); }},
+           {"one element", Expect::kFaulty, [] { return GradientWith(1); }},
+           {"a logarithm of zero", Expect::kFaulty, [] { return Born("operation", "log", "5"); }},
+           {"a parameter", Expect::kFaulty, [] { return Born("parameter", "trunk.weight", "5"); }},
+           {"born at another step", Expect::kFaulty, [] { return Born("operation", "log", "6"); }},
+           {"one element in a step that is left out", Expect::kClean, &LeftOut}},
   };
 }
 

@@ -1,0 +1,66 @@
+// Words for values that are not finite: where the first was, what they reached, and what made them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "checks/engine/text.h"
+#include "checks/signals/finiteness.h"
+
+namespace dlcheck {
+
+inline std::string NamesOf(const std::vector<Finiteness::Seen>& seen) {
+  std::vector<std::string> names;
+  for (const Finiteness::Seen& one : seen) {
+    names.push_back(
+        one.elements > 0
+            ? StrCat(one.name, ", ", Counted(static_cast<int64_t>(one.elements), "element"))
+            : one.name);
+  }
+  return Listed(names, 1);
+}
+
+// Where it began in the step: what comes first in the order in which a value spreads.
+inline std::string Origin(const Finiteness::Step& step) {
+  if (!step.inputs.empty()) return StrCat("the model's input (", NamesOf(step.inputs), ")");
+  if (!step.losses.empty()) return StrCat("the loss (", NamesOf(step.losses), ")");
+  if (!step.gradients.empty()) return StrCat("a gradient (", NamesOf(step.gradients), ")");
+  return StrCat("a weight (", NamesOf(step.weights), ")");
+}
+
+inline std::string Reached(const Finiteness::Step& step) {
+  std::vector<std::string> parts;
+  if (!step.gradients.empty()) {
+    parts.push_back(Counted(static_cast<int64_t>(step.gradients.size()), "gradient"));
+  }
+  if (!step.weights.empty()) {
+    parts.push_back(Counted(static_cast<int64_t>(step.weights.size()), "weight"));
+  }
+  return Listed(parts);
+}
+
+inline std::string GivenTo(const Finiteness::Birth& birth) {
+  if (birth.of_nothing) return " (of no elements)";
+  if (!birth.has_range) return " (of finite inputs)";
+  return StrCat(" (inputs from ", Short(birth.low), " to ", Short(birth.high), ")");
+}
+
+inline std::string DistanceOf(const Finiteness::Birth& birth) {
+  if (birth.distance == 0) return ", the last operation of the loss";
+  return StrCat(", ", Counted(birth.distance, "operation"), " before the loss");
+}
+
+// With a space before it; empty where nothing is known, or of another step than the first.
+inline std::string BirthText(const Finiteness& finiteness) {
+  const Finiteness::Birth& birth = finiteness.birth;
+  if (birth.step != finiteness.first.step || finiteness.first.losses.empty()) return "";
+  if (birth.of == "operation") {
+    return StrCat(" It was born in ", birth.name, GivenTo(birth), DistanceOf(birth), ".");
+  }
+  if (birth.of == "data") return StrCat(" It came in with data that ", birth.name, " was given.");
+  if (birth.of != "parameter") return "";
+  return StrCat(" Before that, ", birth.name.empty() ? "a parameter" : birth.name,
+                " was not finite.");
+}
+
+}  // namespace dlcheck
