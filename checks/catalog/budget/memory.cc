@@ -53,7 +53,7 @@ Check Memory() {
       .covers = {"F15"},
       .explains = {},
       .worst = Severity::kError,
-      .live = false,
+      .live = true,
       .settings = {kLimit},
       .judgement = Reads<&Judge>(),
       .examples = {{"at the limit",

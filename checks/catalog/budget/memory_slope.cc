@@ -30,7 +30,7 @@ constexpr Setting kTrend{.name = "trend",
                              "with a leak of 0.001 % a step"};
 
 constexpr Setting kSteps{.name = "steps",
-                         .value = 32,
+                         .value = 24,
                          .low = 16,
                          .high = 1e6,
                          .unit = "sampled steps",

@@ -47,7 +47,12 @@ def reactions(request):
         if WATCHING:
             WATCHING[0].reactions()[module.__name__](module)
 
-    return {"torch": torch_arrived, "numpy": arrived, "safetensors.torch": arrived}
+    return {
+        "torch": torch_arrived,
+        "numpy": arrived,
+        "safetensors.torch": arrived,
+        "torch.distributed": arrived,
+    }
 
 
 def silent(react):

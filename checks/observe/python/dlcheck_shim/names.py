@@ -33,6 +33,7 @@ EVENTS = {
     "evaluation_ended": 26,
     "scheduler": 27,
     "debugging": 28,
+    "collective": 29,
 }
 
 QUANTITIES = {
@@ -80,4 +81,5 @@ QUANTITIES = {
     "worker_stream": 42,
     "evaluation_loss": 43,
     "evaluation_fingerprint": 44,
+    "host_reads": 45,
 }

@@ -17,9 +17,11 @@ from .calls import Calls
 from .capabilities import OLDEST, unavailable, version
 from .checkpoints import Checkpoints
 from .clipping import Clipping
+from .collectives import Collectives
 from .evaluations import Evaluations
 from .forward_hooks import ForwardHooks
 from .guard import Guard
+from .host_reads import HostReads
 from .live_graphs import LiveGraphs
 from .loaders import Loaders
 from .loss_graph import watch_packing
@@ -68,15 +70,18 @@ class Watch:
             Averages(self.guard, recorder),
             Scalers(self.guard, recorder, sites, optimizers, self.steps),
         ]  # fmt: skip
+        self.collectives = Collectives(self.guard, recorder, sites)
+        self.host_reads = HostReads(self.guard, recorder, sites, self.evaluations)
         self.calls.on_change += [self.modules.wake]
         recorder.on_fork += [self.modules.wake, lambda: self.calls.end_step(True)]
-        self.steps.after_each += [
-            lambda: self.modules.end_step(recorder.sampled),
-            lambda: self.calls.end_step(recorder.sampled),
-        ]
+        self.steps.after_each.append(self.end_step)
         models.on_new.append(self.checkpoints.write_put_in)
-        self.steps.on_consume += [self.clipping.write, lambda *_: self.schedulers.tell()]
-        self.steps.on_end += [self.loaders.end_step, self.forwards.end_step, graphs.end_step]
+        self.steps.on_consume += [
+            self.clipping.write, self.host_reads.consumed, lambda *_: self.schedulers.tell(),
+        ]  # fmt: skip
+        self.steps.on_end += [
+            self.loaders.end_step, self.forwards.end_step, graphs.end_step, self.host_reads.write,
+        ]  # fmt: skip
 
     def begin(self):
         if version() < OLDEST:
@@ -110,7 +115,15 @@ class Watch:
         return {
             "numpy": self.calls.watch_numpy,
             "safetensors.torch": self.checkpoints.watch_safetensors,
+            "torch.distributed": self.collectives.watch,
         }
+
+    def end_step(self):
+        """Hooks that say something in sampled steps alone come and go with them."""
+        sampled = self.recorder.sampled
+        self.modules.end_step(sampled)
+        self.calls.end_step(sampled)
+        self.host_reads.end_step(sampled)
 
     def begin_again(self, request):
         """For another run of this process, of which nothing is known yet."""
@@ -123,6 +136,7 @@ class Watch:
         self.recorder.sampled = self.recorder.detailed = self.recorder.digests = False
         self.modules.end_step(False)
         self.calls.end_step(False)
+        self.host_reads.end_step(False)
 
     def finish(self):
         if self.recorder.opened:

@@ -1,0 +1,95 @@
+#include <algorithm>
+
+#include "checks/catalog/cost_finding.h"
+#include "checks/catalog/cost_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+
+namespace dlcheck::budget {
+namespace {
+
+constexpr Setting kSteps{.name = "steps",
+                         .value = 16,
+                         .low = 1,
+                         .high = 1e6,
+                         .unit = "sampled steps",
+                         .meaning = "fewest sampled steps that are judged",
+                         .source = "own reasoning: a short run may be one to look at"};
+constexpr Setting kLimit{
+    .name = "limit",
+    .value = 0,
+    .low = 0,
+    .high = 1e6,
+    .unit = "reads a step",
+    .meaning = "how often, on average, the host may wait for an accelerator in a step; 0: no limit",
+    .source = "the user"};
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) {
+  if (static_cast<double>(costs.reads.size()) < settings[kSteps]) {
+    return absl::NotFoundError(
+        StrCat("fewer than ", settings[kSteps], " sampled steps on an accelerator"));
+  }
+  const auto steps = static_cast<int64_t>(costs.reads.size());
+  Verdict verdict{.findings = {}, .judged = Counted(steps, "sampled step")};
+  double reads = 0;
+  for (const StepCosts::Cost& cost : costs.reads) reads += cost.value;
+  const double limit = settings[kLimit], mean = reads / static_cast<double>(steps);
+  const bool over = limit > 0 && mean > limit;
+  const bool always = limit == 0 && std::ranges::all_of(costs.reads, [](const auto& cost) {
+                        return cost.value > 0;
+                      });
+  if (!over && !always) return verdict;
+  std::string message =
+      StrCat("The host waited for the accelerator in ", over ? "" : "each of ",
+             Counted(steps, "sampled step"), ", ", Short(mean), " times a step on average",
+             over ? StrCat(", where the limit is ", Short(limit), ".") : ".");
+  verdict.findings.push_back(CostFinding(costs.reads, 0, over ? Severity::kError : Severity::kNote,
+                                         std::move(message), mean, limit));
+  if (costs.reading.line > 0) {
+    verdict.findings.back().places = {
+        {.thing = "", .file = costs.reading.file, .line = costs.reading.line}};
+  }
+  return verdict;
+}
+
+// Sixteen steps that read once, all but the first few.
+Evidence Reading(int without) {
+  return WithCosts({.steps = 16, .reads = [=](int step) { return step < without ? 0 : 1; }});
+}
+
+}  // namespace
+
+Check HostSynchronisation() {
+  return {
+      .id = "budget/host_synchronisation",
+      .promise = "The host runs ahead of the accelerator and does not wait for it in every step.",
+      .why =
+          "Nothing is queued while the host waits, so the accelerator stands idle until the next "
+          "operations arrive.",
+      .method =
+          "Reads of an accelerator's numbers by the program between one step and the next "
+          "(Tensor.item, tolist, cpu, bool(), float(), print, torch.cuda.synchronize), in sampled "
+          "steps.",
+      .fix =
+          "Add up losses on the device and read them every hundred steps; move numbers with "
+          "non_blocking=True; compare and clip without leaving the device.",
+      .limits =
+          "A note where every sampled step reads, which is legal; an error only above the limit "
+          "in [budget]. Reads by torch itself, in evaluations and in compiled code are not "
+          "counted, nor are those of nonzero and of masks.",
+      .sources = {"PyTorch tuning guide: avoid unnecessary CPU-GPU synchronisation"},
+      .covers = {"F10"},
+      .explains = {"budget/step_time"},
+      .worst = Severity::kError,
+      .live = false,
+      .settings = {kSteps, kLimit},
+      .judgement = Reads<&Judge>(),
+      .examples =
+          {{"all steps but one", Expect::kClean, [] { return Reading(1); }},
+           {"every step", Expect::kFaulty, [] { return Reading(0); }},
+           {"at the limit", Expect::kClean, [] { return Reading(8); }, {{"limit", 0.5}}},
+           {"above the limit", Expect::kFaulty, [] { return Reading(7); }, {{"limit", 0.5}}}},
+  };
+}
+
+}  // namespace dlcheck::budget
