@@ -1,6 +1,6 @@
 // Which steps are recorded in full. A pure function of counts, so that two runs of one program and
 // two probes agree: steps 0 to 63, and in every doubling after that (64 to 127, 128 to 255, ...)
-// eight evenly spaced blocks of eight consecutive steps, without end.
+// eight evenly spaced blocks of four consecutive steps, without end.
 #pragma once
 
 #include <cstdint>

@@ -5,15 +5,15 @@
 namespace dlcheck {
 namespace {
 
-TEST(Sampling, TakesTheFirst64StepsAndEightBlocksOfEightInEachDoubling) {
+TEST(Sampling, TakesTheFirst64StepsAndEightBlocksOfFourInEachDoubling) {
   for (int64_t start = 64; start <= int64_t{1} << 20; start *= 2) {
     int64_t sampled = 0, blocks = 0;
     for (int64_t step = start; step < 2 * start; ++step) {
       sampled += IsSampled(step);
       blocks += IsSampled(step) && !IsSampled(step + 1);
     }
-    EXPECT_EQ(sampled, 64) << "from " << start;
-    EXPECT_EQ(blocks, start == 64 ? 0 : 8) << "from " << start;
+    EXPECT_EQ(sampled, 32) << "from " << start;
+    EXPECT_EQ(blocks, 8) << "from " << start;
   }
 }
 

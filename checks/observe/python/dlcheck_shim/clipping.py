@@ -6,6 +6,7 @@ import types
 import torch
 
 from .capabilities import is_compiling
+from .optimizers import with_gradients
 from .wrapping import replace
 
 
@@ -54,10 +55,11 @@ class Clipping:
             self.recorder.event("clip", self.recorder.thing("clip", 0, way), float(bound),
                                 float(norm_type), site=self.sites.current())  # fmt: skip
 
-    def write(self, watched, owners):
-        """As a step consumes the gradients of `owners`: how many of them were clipped."""
+    def write(self, optimizer, watched):
+        """As a step consumes its gradients: how many of them were clipped."""
         if not self.clipped:
             return
+        owners = with_gradients(optimizer)
         count = sum(id(p) in self.clipped for p in owners)
         self.clipped.difference_update(map(id, owners))
         if count and self.recorder.sampled:

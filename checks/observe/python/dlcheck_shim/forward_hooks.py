@@ -28,7 +28,9 @@ class ForwardHooks:
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
         self.add_forward = guard.isolated("forward")(self.add_forward)
         self.end = guard.isolated("forward")(self.end)
-        self.root_reference, self.model, self.entered = nobody, None, False  # of the forward under way
+        # Of the forward under way: its outermost module, not kept alive where that forward raised.
+        self.root, self.root_number = nobody, 0
+        self.model, self.entered = None, False
         self.evaluating = False  # the forward under way has its gradients disabled
         self.ran = -1  # the step that `seen_now` is about
         self.seen_now = set()  # what was recorded once already in this step
@@ -38,29 +40,22 @@ class ForwardHooks:
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
 
-    @property
-    def root(self):
-        """The outermost module of the forward under way; not kept alive where that forward raised."""
-        return self.root_reference()
-
-    @root.setter
-    def root(self, module):
-        self.root_reference = nobody if module is None else weakref.ref(module)
-
     def before(self, module, args):
-        if is_compiling() or self.root is not None or tracing_state():
+        if is_compiling() or self.root_number or tracing_state():
             return None
         if self.guard.elsewhere() or in_backward():
             return None
         if torch.is_grad_enabled():
             if module.training and not self.guard.claim():
                 return None
-            self.root, self.model, self.entered, self.evaluating = module, None, False, False
+            self.root, self.root_number = weakref.ref(module), id(module)
+            self.model, self.entered, self.evaluating = None, False, False
             self.begin(module, args)
         else:
             model = self.models.roots.get(module)
             if model is not None:
-                self.root, self.model, self.evaluating = module, model, True
+                self.root, self.root_number = weakref.ref(module), id(module)
+                self.model, self.evaluating = model, True
                 self.begin_evaluation(model, module, args)
         return None
 
@@ -103,7 +98,7 @@ class ForwardHooks:
         if not tensors.is_readable(batch):
             return True
         self.seen_now.add(("batch", thing))
-        with torch.no_grad():
+        with tensors.unrecorded():
             self.write_batch(thing, batch)
             floating = (i for i in inputs if tensors.is_readable(i) and i.is_floating_point())
             batch = next(floating, None)
@@ -142,16 +137,16 @@ class ForwardHooks:
         recorder.transfer.add(tensors.norms([batch]), write)
 
     def after(self, module, args, kwargs, output):
-        if is_compiling() or self.root is None or self.guard.elsewhere():
+        if is_compiling() or not self.root_number or self.guard.elsewhere():
             return None
         if self.evaluating:
-            if module is self.root:
-                self.root = None
+            if id(module) == self.root_number:
+                self.root_number = 0
                 self.end_evaluation(self.model, module)
         elif not in_backward():
             if self.recorder.sampled:
                 self.add_forward(module, output)
-            if module is self.root:
+            if id(module) == self.root_number:
                 self.end(module, kwargs, output)
         return None
 
@@ -160,7 +155,7 @@ class ForwardHooks:
         if self.model is None:
             thing = self.models.thing_of_any(module)
         else:
-            thing = self.models.module_thing(module, self.root)
+            thing = self.models.module_thing(module, self.root())
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
             self.products[0] += output.dtype in tensors.HALF
             self.products[1] += 1
@@ -178,7 +173,7 @@ class ForwardHooks:
             self.recorder.event("forward", root[0], root[1], site=self.sites.current(), owner=owner)
 
     def end(self, module, kwargs, output):
-        self.root, model = None, self.model
+        self.root_number, model = 0, self.model
         self.write_forwards()
         if model is None:
             return
@@ -200,7 +195,9 @@ class ForwardHooks:
 
     def forget(self):
         """After a forward that never ended, because it raised."""
-        self.root, self.evaluating, self.forwards = None, False, []
+        self.root_number, self.evaluating = 0, False
+        if self.forwards:
+            self.forwards = []
         self.evaluations.backward()
 
 

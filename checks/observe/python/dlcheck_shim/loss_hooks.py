@@ -92,14 +92,14 @@ class LossHooks:
         if result.requires_grad and torch.is_grad_enabled():
             self.last = (weakref.ref(result), thing, samples)
             if self.recorder.sampled and tensors.may_compute():
-                with torch.no_grad():
+                with tensors.unrecorded():
                     self.mark_result(function, thing, result, output, target, options)
                     if self.recorder.detailed:
                         self.look(function, thing, output, target, options)
         elif tensors.is_plain(output) and tensors.may_compute():
             self.add_to_evaluation(result, thing, samples, reduction_of(options))
         if self.untrained and function in JUDGED_AT_START and tensors.is_plain(output) and tensors.may_compute():
-            with torch.no_grad():
+            with tensors.unrecorded():
                 self.initial_of(function).add(output.detach(), target.detach(), options)
 
     def describe(self, function, output, options):
@@ -143,21 +143,28 @@ class LossHooks:
         """Known at once only on the CPU; elsewhere it is written when it arrives."""
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
         total, site = target.numel(), self.sites.current()
-        counted = (target != ignored).sum().reshape(1)
+        counted = (target != ignored).sum()
+        if counted.is_cpu:
+            count = counted.item()
+            recorder.quantity("counted_targets", thing, float(count), float(total), site)
+            return count
         recorder.transfer.add(
-            counted,
+            counted.reshape(1),
             lambda v: recorder.quantity("counted_targets", thing, v[0], float(total), site, at=at),
         )
-        return int(counted) if counted.device.type == "cpu" else None
+        return None
 
     def look_for_probabilities(self, thing, output):
         classes = 1 if output.dim() > 1 else 0
         if output.shape[classes] < 2 or output.numel() == 0:
             return
         rows = output.detach().movedim(classes, -1).reshape(-1, output.shape[classes])[:MOST_ROWS]
-        are = (rows.sum(1) - 1).abs().lt(1e-4) & rows.ge(0).all(1)
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
         count = float(rows.shape[0])
+        if rows.is_cpu and min(rows[0].tolist()) < 0:  # one is enough
+            recorder.quantity("probability_rows", thing, 0.0, count)
+            return
+        are = (rows.sum(1) - 1).abs().lt(1e-4) & rows.ge(0).all(1)
         recorder.transfer.add(
             are.double().mean().reshape(1),
             lambda v: recorder.quantity("probability_rows", thing, v[0], count, at=at),

@@ -145,6 +145,21 @@ def parameters_of(optimizer):
     return [p for group in optimizer.param_groups for p in group["params"]]
 
 
+def with_gradients(optimizer):
+    return [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
+
+
+def first_with_gradients(optimizer, most):
+    found = []
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.grad is not None:
+                found.append(parameter)
+                if len(found) == most:
+                    return found
+    return found
+
+
 def closure_of(args, kwargs):
     """The closure of a call of `step`; other arguments may stand in its place. `args` begin with
     the optimizer."""
@@ -154,7 +169,7 @@ def closure_of(args, kwargs):
 
 def next_to_copy(watched, parameters):
     """The parameters whose turn it is, as many as fit, so that a step's copies stay small."""
-    on_host = not parameters or parameters[0].device.type == "cpu"
+    on_host = not parameters or parameters[0].is_cpu
     room = MOST_COPIED_BYTES if on_host else MOST_COPIED_BYTES_ON_DEVICE
     chosen, start = [], watched.copied_until
     for turn in range(len(parameters)):
@@ -171,12 +186,12 @@ def next_to_copy(watched, parameters):
 def remember(owners):
     """What identifies the gradients that a step consumes, without keeping them alive: ids of their
     parameters, references and versions."""
-    return [(id(p), weakref.ref(p.grad), p.grad._version) for p in owners]
+    return [(id(p), weakref.ref(g), g._version) for p in owners for g in (p.grad,)]
 
 
 def rate_of(group):
     """A group's learning rate as a float; None where that would stop an accelerator."""
     rate = group.get("lr")
     if isinstance(rate, torch.Tensor):
-        return float(rate.detach()) if rate.device.type == "cpu" else None
+        return float(rate.detach()) if rate.is_cpu else None
     return None if rate is None else float(rate)

@@ -14,19 +14,31 @@ WEIGHTS = {}  # by device
 
 def row_numbers(batch, most):
     """int64 (rows,) for the first `most` rows of a batch (rows, ...), on its device."""
-    rows = batch.detach()[:most]
-    rows = rows.reshape(rows.shape[0], -1)
+    rows = batch.detach()
+    if rows.shape[0] > most:
+        rows = rows[:most]
+    if rows.dim() != 2:
+        rows = rows.reshape(rows.shape[0], -1)
     width = rows.shape[1]
     if width > COLUMNS:
         rows = rows[:, :: width // COLUMNS][:, :COLUMNS]
     if rows.is_complex():
         rows = torch.view_as_real(rows).flatten(1)
-    if rows.dtype.is_floating_point:
-        rows = rows.contiguous().view(INTEGERS[rows.element_size()])
+    words = words_of(rows.contiguous())
     weights = WEIGHTS.get(rows.device)
     if weights is None:
         weights = WEIGHTS[rows.device] = word_weights(0, 2 * COLUMNS, rows.device)
-    return (rows.to(torch.int64) * weights[: rows.shape[1]]).sum(1)
+    if rows.is_cpu:
+        return torch.mv(words, weights[: words.shape[1]])
+    return (words * weights[: words.shape[1]]).sum(1)  # an accelerator multiplies no integers
+
+
+def words_of(rows):
+    """The bytes of each row as int64 words, or each element as one where they do not fill them."""
+    size = rows.element_size()
+    if rows.shape[1] * size % 8 == 0:
+        return (rows.clone() if rows.storage_offset() * size % 8 else rows).view(torch.int64)
+    return (rows.view(INTEGERS[size]) if rows.dtype.is_floating_point else rows).to(torch.int64)
 
 
 def with_rows(batch, most, transfer, use):
@@ -34,7 +46,7 @@ def with_rows(batch, most, transfer, use):
     if batch.dim() == 0 or batch.shape[0] == 0 or batch.numel() == 0:
         return
     numbers = row_numbers(batch, most)
-    if numbers.device.type == "cpu":
+    if numbers.is_cpu:
         use(numbers.tolist())
         return
     # A transfer carries doubles, which hold 32 bits exactly.

@@ -2,14 +2,14 @@
 
 ALWAYS = 64  # steps below it are all sampled
 DETAILED, ONE_DETAILED_IN = 8, 8
-BLOCK = 8  # consecutive steps of a block, and blocks of a doubling
+BLOCKS, BLOCK = 8, 4  # blocks of a doubling, and consecutive steps of a block
 
 
 def is_sampled(step):
     if step < ALWAYS:
         return True
     start = 1 << (step.bit_length() - 1)
-    return (step - start) % (start // BLOCK) < BLOCK
+    return (step - start) % (start // BLOCKS) < BLOCK
 
 
 def is_detailed(step):

