@@ -14,6 +14,9 @@ Evidence WithBatches(const BatchValues& values) {
   if (!values.shuffle.empty()) run.Process("declared.shuffle", values.shuffle);
   for (int step = 0; step < values.steps; ++step) {
     const int place = step % values.places;
+    if (values.others_each > 0 && step % values.others_each == 0) {
+      run.Event(Event::kFetched, 0, "loader", "validation", 32);
+    }
     run.Event(Event::kFetched, place, "loader", "train", values.fetched);
     for (int use = 0; use < values.uses; ++use) {
       run.Event(Event::kUsed, values.used, "model", "Net");

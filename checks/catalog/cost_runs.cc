@@ -19,6 +19,9 @@ Evidence WithCosts(const CostValues& values) {
     run.Quantity(Quantity::kLoaderWait, "optimizer", "optimizer#0", values.wait(step));
     run.Quantity(Quantity::kMemory, "optimizer", "optimizer#0", peak);
     run.Quantity(Quantity::kResidentMemory, "optimizer", "optimizer#0", values.resident(step));
+    if (values.reads) {
+      run.Quantity(Quantity::kHostReads, "optimizer", "optimizer#0", values.reads(step));
+    }
     AddStep(run, {.held = {}});
   }
   return PlainOnly(run);

@@ -12,6 +12,7 @@ struct CostValues {
   int passes = 8;                                              // over its data
   std::function<double(int)> time = [](int) { return 0.02; };  // s, by step
   std::function<double(int)> wait = [](int) { return 0.001; };
+  std::function<double(int)> reads = nullptr;  // of an accelerator, if there is one
   std::function<double(int)> resident = [](int) { return 4e8; };  // bytes
 };
 

@@ -16,7 +16,9 @@ struct FileValues {
   bool saves_numbered = false;    // files of the same contents, one after each step
   bool loads_back = false;        // after the second step, from what it saved
   bool scheduler_moves = false;
-  double share = 1;  // of the model that the loaded state fits
+  bool beside = false;        // the optimizer is saved in a file of its own
+  std::string_view fed = "";  // a model that each step feeds; a probe says no more of its loads
+  double share = 1;           // of the model that the loaded state fits
 };
 
 // Four steps between loading and saving.

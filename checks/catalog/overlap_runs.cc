@@ -1,6 +1,7 @@
 #include "checks/catalog/overlap_runs.h"
 
 #include "checks/catalog/example_runs.h"
+#include "checks/engine/text.h"
 
 namespace dlcheck {
 namespace {
@@ -16,10 +17,10 @@ void Epoch(RunBuilder& run, int epoch) {
 
 }  // namespace
 
-Evidence Overlapping(const std::vector<double>& trained) {
+Evidence Overlapping(const std::vector<double>& trained, int samples) {
   RunBuilder run = TwoLayers();
   run.Attribute("loader", "train", "order", "random");
-  run.Attribute("loader", "train", "samples", "256");
+  run.Attribute("loader", "train", "samples", StrCat(samples));
   run.Attribute("loader", "train", "batch_size", "32");
   int epoch = 0;
   Epoch(run, epoch);

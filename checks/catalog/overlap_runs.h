@@ -8,7 +8,7 @@
 namespace dlcheck {
 
 // An epoch of eight batches, then eight more after each of evaluations of 256 different rows, of
-// which so many were trained on.
-Evidence Overlapping(const std::vector<double>& trained);
+// which so many were trained on. What training data there are above 256 an epoch drops.
+Evidence Overlapping(const std::vector<double>& trained, int samples = 256);
 
 }  // namespace dlcheck

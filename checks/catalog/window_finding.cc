@@ -56,9 +56,9 @@ absl::Status IsAWindowQuestion(const Windows& windows) {
   if (windows.full < 2) {
     return absl::FailedPreconditionError("no step took more than one micro-batch");
   }
-  if (windows.optimizers > 1) {
+  if (windows.interleaved) {
     return absl::FailedPreconditionError(
-        "several optimizers step, and each may have windows and losses of its own");
+        "several optimizers step in turns, and each may have windows and losses of its own");
   }
   if (!windows.declared.empty() && windows.declared != "mean") {
     return absl::FailedPreconditionError(

@@ -60,8 +60,8 @@ Finding WindowFinding(Severity severity, std::string message,
 std::string Described(const std::vector<const Windows::Window*>& windows);
 
 // FailedPrecondition unless a window may be asked how it was divided: some step has several
-// micro-batches, one optimizer steps, and the program did not declare that they are to be something
-// else than a mean.
+// micro-batches, one optimizer steps at a time, and the program did not declare that they are to be
+// something else than a mean.
 absl::Status IsAWindowQuestion(const Windows& windows);
 
 using SortedWindows = std::map<Division, std::vector<const Windows::Window*>>;

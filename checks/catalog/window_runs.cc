@@ -22,8 +22,8 @@ void EndStep(RunBuilder& run, const StepEnd& values) {
   run.Quantity(Quantity::kGradientNorm, "parameter", "head.weight", values.head_gradient);
   run.Quantity(Quantity::kWeightNorm, "parameter", "trunk.weight", 8, values.nonfinite_after);
   run.Quantity(Quantity::kWeightNorm, "parameter", "head.weight", 4);
-  if (!values.taken) run.Event(Event::kSkipped, 0, "optimizer", "optimizer#0");
-  run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
+  if (!values.taken) run.Event(Event::kSkipped, 0, "optimizer", values.optimizer);
+  run.Event(Event::kStep, 0, "optimizer", values.optimizer);
 }
 
 Evidence WindowsOf(const std::vector<std::vector<Windows::MicroBatch>>& windows, bool declared) {

@@ -1,6 +1,7 @@
 // Steps of several micro-batches, for examples: what AddStep is for steps of one.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "checks/catalog/example_runs.h"
@@ -13,6 +14,7 @@ struct StepEnd {
   double nonfinite = 0;        // elements of the trunk's gradient
   double nonfinite_after = 0;  // elements of its weight after the step
   bool taken = true;
+  std::string_view optimizer = "optimizer#0";
 };
 
 // From the clearing to the last backward, with one share for each micro-batch.

@@ -1,5 +1,6 @@
 #include "checks/signals/data_overlap.h"
 
+#include <algorithm>
 #include <optional>
 #include <set>
 
@@ -30,22 +31,29 @@ std::optional<ThingId> TrainingLoader(const Batches& batches) {
   return has_length ? std::optional<ThingId>(known->first) : std::nullopt;
 }
 
-// The step by which all of the loader's samples had been trained on in one iteration; none if no
-// whole iteration was seen. The last few, too few for a batch, may be dropped.
-std::optional<int64_t> LookedAtAll(const Batches& batches, const Batches::Loader& loader) {
+struct Iteration {
+  int64_t step = 0;  // of its last batch
+  double samples = 0;
+};
+
+// The first iteration in which all of the loader's samples were trained on; none if no whole one
+// was seen. The last few, too few for a batch, may be dropped.
+std::optional<Iteration> LookedAtAll(const Batches& batches, const Batches::Loader& loader) {
   constexpr double kMostRows = 256;  // of a batch, that a probe looks at
   if (loader.batch_size > kMostRows) return std::nullopt;
+  std::optional<Iteration> found;
   double seen = 0;
   int64_t next_place = 0;
   for (const Batches::Batch& batch : batches.batches) {
     if (!batch.fetched || !batch.fingerprint) continue;
+    if (batch.fetched->place != next_place && found) break;
     if (batch.fetched->place == 0) next_place = 0, seen = 0;
     if (batch.fetched->place != next_place) continue;
     ++next_place;
     seen += batch.fetched->samples;
-    if (seen > loader.samples - loader.batch_size) return batch.step;
+    if (seen > loader.samples - loader.batch_size) found = {batch.step, seen};
   }
-  return std::nullopt;
+  return found;
 }
 
 bool IsOfOneOtherLoader(const EvaluationPasses::Pass& pass, ThingId training) {
@@ -69,10 +77,12 @@ absl::StatusOr<DataOverlap> DataOverlap::From(const Run& run) {
     return absl::FailedPreconditionError("not one loader of known length alone fed one model");
   }
   const Batches::Loader& loader = batches.loaders.at(*training);
-  DataOverlap overlap{.evaluations = {}, .training_samples = loader.samples};
-  const std::optional<int64_t> all_seen = LookedAtAll(batches, loader);
+  DataOverlap overlap{.evaluations = {}, .training_samples = loader.samples, .left_out = 0};
+  const std::optional<Iteration> first = LookedAtAll(batches, loader);
+  if (!first) return overlap;
+  overlap.left_out = std::max(0.0, loader.samples - first->samples);
   for (const EvaluationPasses::Pass& pass : evaluations.passes) {
-    if (!all_seen || pass.step <= *all_seen || !IsOfOneOtherLoader(pass, *training)) continue;
+    if (pass.step <= first->step || !IsOfOneOtherLoader(pass, *training)) continue;
     overlap.evaluations.push_back({.step = pass.step,
                                    .loader = run.trace.Display(*pass.loaders.begin()),
                                    .trained = pass.trained,

@@ -22,6 +22,7 @@ struct DataOverlap {
   };
   std::vector<Evaluation> evaluations;
   double training_samples = 0;
+  double left_out = 0;  // of them, by the first iteration, which may drop too few for a batch
 
   // Which rows a model has seen is known only if it is the only one, made once, and fed by one
   // loader. Errors: NotFound if no batch or evaluation was seen; FailedPrecondition if it is not

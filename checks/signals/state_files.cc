@@ -15,13 +15,19 @@ StateFiles::Contents ContentsOf(const Trace& trace, ThingId file) {
   return words;
 }
 
+// Into a model, an optimizer and the like; `fed` are the models that trained before.
+void AddPutIn(const Trace& trace, const Occurrence& event, const std::set<ThingId>& fed,
+              StateFiles& files) {
+  const std::string& kind = trace.thing(event.thing).kind;
+  files.put_in.insert(kind);
+  for (StateFiles::Load& load : files.loads) {
+    load.put_in.insert(kind);
+    load.into_trained |= event.step > 0 && load.step == event.step && fed.contains(event.thing);
+  }
+}
+
 void AddLoad(const Trace& trace, const Occurrence& event, StateFiles& files) {
   const NamedThing& thing = trace.thing(event.thing);
-  if (thing.kind != "file") {
-    files.put_in.insert(thing.kind);
-    for (StateFiles::Load& load : files.loads) load.put_in.insert(thing.kind);
-    return;
-  }
   bool saved_here = false;
   for (const StateFiles::Save& save : files.saves) saved_here |= save.file == thing.name;
   files.loads.push_back({.file = thing.name,
@@ -41,13 +47,19 @@ void AddStep(const Trace& trace, const Occurrence& event, StateFiles& files) {
 }
 
 void ReadEvents(const Trace& trace, StateFiles& files) {
+  std::set<ThingId> fed;
   for (const Occurrence& event : FirstProcess(trace.Events())) {
     if (event.event == Event::kSchedule) files.scheduler_moves = true;
     if (event.event == Event::kUnscale) files.scales = true;
     if (event.event == Event::kStep) AddStep(trace, event, files);
     // A file object without a name is nothing to judge.
     if (event.gap || event.thing == 0) continue;
-    if (event.event == Event::kLoaded) AddLoad(trace, event, files);
+    if (event.event == Event::kUsed) fed.insert(event.thing);
+    if (event.event == Event::kLoaded && trace.thing(event.thing).kind == "file") {
+      AddLoad(trace, event, files);
+    } else if (event.event == Event::kLoaded) {
+      AddPutIn(trace, event, fed, files);
+    }
     if (event.event != Event::kSaved) continue;
     files.saves.push_back({.file = trace.thing(event.thing).name,
                            .contents = ContentsOf(trace, event.thing),

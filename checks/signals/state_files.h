@@ -28,7 +28,8 @@ struct StateFiles {
     Contents put_in;  // kinds of things that state was put into after it
     int64_t step = 0;
     int64_t steps_after = 0;
-    bool saved_here = false;  // this run had written the file before
+    bool saved_here = false;    // this run had written the file before
+    bool into_trained = false;  // put into a model that had been trained already
   };
   struct Nonfinite {
     std::string file;

@@ -40,6 +40,15 @@ double PassesOf(const Trace& trace) {
   return batches > 0 ? fetched / batches : 0;
 }
 
+NamedSite ReadingOf(const Trace& trace) {
+  for (const ThingId thing : trace.ThingsWith(Quantity::kHostReads)) {
+    for (const Sample& sample : FirstProcess(trace.Series(Quantity::kHostReads, thing))) {
+      if (sample.site != 0) return trace.site(sample.site);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 absl::StatusOr<StepCosts> StepCosts::From(const Run& run) {
@@ -47,10 +56,12 @@ absl::StatusOr<StepCosts> StepCosts::From(const Run& run) {
   StepCosts costs{.time = CostsOf(trace, Quantity::kStepTime),
                   .wait = CostsOf(trace, Quantity::kLoaderWait),
                   .peak = CostsOf(trace, Quantity::kMemory),
-                  .resident = CostsOf(trace, Quantity::kResidentMemory)};
+                  .resident = CostsOf(trace, Quantity::kResidentMemory),
+                  .reads = CostsOf(trace, Quantity::kHostReads)};
   if (costs.time.empty() && costs.peak.empty() && costs.resident.empty()) {
     return absl::NotFoundError("no time or memory of a step was recorded");
   }
+  costs.reading = ReadingOf(trace);
   costs.passes = PassesOf(trace);
   return costs;
 }

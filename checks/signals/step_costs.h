@@ -21,6 +21,8 @@ struct StepCosts {
   Costs wait;                       // s of it, for batches of loaders
   Costs peak;                       // bytes, the most resident so far
   Costs resident;                   // bytes, after the step
+  Costs reads;                      // of an accelerator by the host
+  NamedSite reading;                // where the first of them stands
   double passes = 0;                // over the data of all loaders; 0 if unknown
 
   // Of the first process. Errors: NotFound if no cost was recorded.

@@ -64,6 +64,13 @@ Windows::Window WindowOf(const StepOrder::Step& step, const Samples& shares,
   return window;
 }
 
+// The one with most steps; the earliest of several.
+ThingId MainOptimizer(const StepOrder& order) {
+  std::map<ThingId, int64_t> counts;
+  for (const StepOrder::Step& step : order.steps) ++counts[step.optimizer];
+  return std::ranges::max_element(counts, {}, &std::pair<const ThingId, int64_t>::second)->first;
+}
+
 }  // namespace
 
 double Windows::Window::Targets() const {
@@ -94,9 +101,11 @@ absl::StatusOr<Windows> Windows::From(const Run& run) {
   }
   const Samples losses = SamplesOf(run.trace, Quantity::kLoss);
   Windows windows;
-  windows.optimizers = order->optimizers.size();
+  windows.interleaved = !order->has_one_at_a_time();
+  const ThingId optimizer = MainOptimizer(*order);
   windows.declared = std::string(run.trace.ProcessAttribute("declared.accumulation"));
   for (const StepOrder::Step& step : order->steps) {
+    if (!windows.interleaved && step.optimizer != optimizer) continue;
     if (run.trace.Attribute(step.optimizer, "type") == "LBFGS") continue;
     Window window = WindowOf(step, shares, losses);
     if (window.micro.empty()) continue;

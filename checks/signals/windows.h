@@ -31,9 +31,10 @@ struct Windows {
   std::vector<Window> windows;  // of sampled steps, ascending
   size_t full = 0;              // micro-batches of the largest in which nothing is cleared
   std::string declared;         // the program's own word on accumulation
-  size_t optimizers = 0;        // that step
+  bool interleaved = false;     // optimizers step in turns
 
-  // Windows are left out whose losses are too near zero for their shares to be exact, whose
+  // Where one optimizer comes after the other, those of the one that steps most often in sampled
+  // steps. Windows are left out whose losses are too near zero for their shares to be exact, whose
   // backward calls start from different losses or stand in different lines, as those of several
   // terms do, and those of LBFGS. Errors: NotFound if no step, or no loss with its outputs and
   // targets, was seen.

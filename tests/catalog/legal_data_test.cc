@@ -79,11 +79,13 @@ TEST(LegalData, AWholeGraphIsTheInputOfEveryStep) {
   EXPECT_EQ(Complaints(FirstBatches(32)), "data/repeated_batch ");
 }
 
-// Sixteen steps on batches of two that are fed as one row, with losses of this kind.
-Run OneRow(std::string_view kind) {
+// Sixteen steps on batches of two that are fed as one row, with losses of this kind, some after a
+// batch of another loader.
+Run OneRow(std::string_view kind, int others_each = 16) {
   RunBuilder run = Program();
   run.Attribute("loss", "cross_entropy", "kind", kind);
   for (int step = 0; step < 16; ++step) {
+    if (step % others_each == 0) run.Event(Event::kFetched, 0, "loader", "validation", 2);
     Feed(run, {.place = step % 8, .fetched = 2, .used = 1, .batch = step + 0.0},
          {.loss_samples = 1, .held = {}});
   }
@@ -93,6 +95,11 @@ Run OneRow(std::string_view kind) {
 TEST(LegalData, TimeComesFirstInARegressionOfSequencesOfOne) {
   EXPECT_EQ(Complaints(OneRow("mse")), "");
   EXPECT_EQ(Complaints(OneRow("cross_entropy")), "data/lost_batch_dimension ");
+}
+
+TEST(LegalData, BatchesOfTwoLoadersAreOneSampleOfEach) {
+  EXPECT_EQ(Complaints(OneRow("cross_entropy", 1)), "");
+  EXPECT_EQ(Complaints(OneRow("cross_entropy", 4)), "data/lost_batch_dimension ");
 }
 
 // Epochs of eight batches; after each an evaluation that knows so many of its rows.
@@ -171,6 +178,25 @@ TEST(LegalData, FineTuningTakesTheModelAloneOutOfACheckpoint) {
 }
 
 TEST(LegalData, ATeacherComesOutOfACheckpoint) { EXPECT_EQ(Complaints(Resumed(1, false, 1)), ""); }
+
+// Goes back to a file that it wrote, into a model that trained or into another.
+Run GoesBack(std::string_view model) {
+  RunBuilder run = Program();
+  run.Attribute("file", "last.pt", "contents", "model optimizer other");
+  for (int step = 0; step < 16; ++step) {
+    Feed(run, {.place = step % 8, .batch = step + 0.0});
+    if (step == 4) run.Event(Event::kSaved, 0, "file", "last.pt");
+    if (step != 8) continue;
+    run.Event(Event::kLoaded, 0, "file", "last.pt").Event(Event::kLoaded, 0, "model", model);
+  }
+  return run.Build();
+}
+
+TEST(LegalData, ACopyOfTheModelIsMadeThroughAFile) {
+  EXPECT_FALSE(Says(GoesBack("Copy"), "checkpoint/forgotten_state"));
+  EXPECT_TRUE(Says(GoesBack("Net"), "checkpoint/forgotten_state"));
+  EXPECT_EQ(Complaints(GoesBack("Net")), "");
+}
 
 // Resident memory that grows by 2 MiB a step, with or without a loader that ran eight times.
 Run Growing(bool loader) {

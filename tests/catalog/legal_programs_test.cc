@@ -117,6 +117,20 @@ TEST(LegalProgram, TheCriticsGradientsAreClearedBetweenTheGeneratorsBackwardAndI
   EXPECT_EQ(Complaints(program.run()), "");
 }
 
+// Its windows are shorter than those of the generator, and are no tails of them.
+TEST(LegalProgram, ACriticTakesFewerMicroBatchesThanItsGenerator) {
+  Program program;
+  program.Model(0).Model(1);
+  for (int i = 0; i < 40; ++i) {
+    program.Clear(0);
+    for (int j = 0; j < 4; ++j) program.Forward(0).Backward("bce", 0.25);
+    program.Step(0).Clear(1);
+    for (int j = 0; j < 2; ++j) program.Forward(1).Backward("bce", 0.25);
+    program.Step(1);
+  }
+  EXPECT_EQ(Complaints(program.run()), "");
+}
+
 TEST(LegalProgram, BothBackwardCallsComeBeforeBothSteps) {
   Program program;
   program.Model(0).Model(1);

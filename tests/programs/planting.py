@@ -14,6 +14,7 @@ class Fault:
     check: str
     hosts: dict
     options: tuple = ()
+    processes: int = 1  # that torchrun starts
 
 
 def planted(fault, host):
@@ -26,20 +27,8 @@ def planted(fault, host):
     return source
 
 
-def add(name, check, options=(), **hosts):
-    FAULTS[name] = Fault(check, hosts, tuple(options))
+def add(name, check, options=(), processes=1, **hosts):
+    FAULTS[name] = Fault(check, hosts, tuple(options), processes)
 
 
 FAULTS = {}
-
-# Faults that a host is known to hide, and why: left out where each fault runs in one host alone.
-MISSED = {
-    ("batch_collapsed", "framework"): "the mean of a batch",
-    ("batch_collapsed", "running_average"): "a slice of a batch",
-    ("ragged_tail", "finetune"): "several optimizers",
-    ("shared_rows", "plain_script"): "a loader that drops its last batch",
-    ("memory_grows", "trainer_class"): "memory of a run in two halves",
-    ("optimizer_not_loaded", "plain_script"): "a file that the run wrote",
-    ("optimizer_not_saved", "plain_script"): "one file, written again and again",
-    ("optimizer_not_saved", "workers_and_contexts"): "files of a run that ends",
-}

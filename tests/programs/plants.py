@@ -12,4 +12,4 @@ from faults import (  # noqa: F401
     schedules,
     windows,
 )
-from planting import FAULTS, MISSED, planted  # noqa: F401
+from planting import FAULTS, planted  # noqa: F401

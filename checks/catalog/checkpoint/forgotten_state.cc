@@ -39,13 +39,14 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
   int64_t judged = 0;
   for (const StateFiles::Load& load : files.loads) {
     if (!load.contents.contains("model") || !load.put_in.contains("model")) continue;
-    if (load.steps_after == 0 || !files.trains_loaded) continue;
+    if (load.steps_after == 0 || !(files.trains_loaded || load.into_trained)) continue;
     ++judged;
     const std::vector<std::string> names = Forgotten(files, load);
     if (names.empty() || !verdict.findings.empty()) continue;
-    std::string message = StrCat("Of ", load.file, " the model was put in before step ", load.step,
-                                 ", but not the ", Listed(names), " that it holds too; ",
-                                 Counted(load.steps_after, "step"), " followed with a new one");
+    std::string message =
+        StrCat("Of ", load.file, " the model was put in before step ", load.step, ", but not the ",
+               Listed(names), " that it holds too; ", Counted(load.steps_after, "step"),
+               load.into_trained ? " followed with that of before" : " followed with a new one");
     if (WritesSuch(files)) message += ", and the run writes such files itself";
     verdict.findings.push_back(
         {.severity = Resumes(files, load) ? Severity::kWarning : Severity::kNote,
@@ -110,6 +111,13 @@ Check ForgottenState() {
             [] {
               return WithFiles(
                   {.puts_in_optimizer = false, .saves_over = true, .loads_back = true});
+            }},
+           {"back to it in a model that has trained", Expect::kFaulty,
+            [] {
+              return WithFiles({.puts_in_optimizer = false,
+                                .saves_over = true,
+                                .loads_back = true,
+                                .fed = "Net"});
             }},
            {"the schedule is forgotten", Expect::kFaulty,
             [] {

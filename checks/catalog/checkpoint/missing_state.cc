@@ -18,19 +18,15 @@ constexpr Setting kFiles{
     .meaning = "files of weights alone in one folder that look like checkpoints",
     .source = "own reasoning: the best weights are one file, written over"};
 
-std::string FolderOf(const std::string& file) {
-  const size_t slash = file.rfind('/');
-  return slash == std::string::npos ? "" : file.substr(0, slash);
-}
-
 struct Missing {
-  std::vector<std::string> names;
   std::set<std::string> files;
   int64_t first_step = 0, last_step = 0, count = 0;
+  bool resumable = false;  // there is a use for it in a run that goes on alone
   void Add(const StateFiles::Save& save) {
     if (count++ == 0) first_step = save.step;
     last_step = save.step;
     files.insert(save.file);
+    resumable |= save.contents.contains("scheduler") || save.contents.contains("scaler");
   }
 };
 
@@ -51,23 +47,23 @@ Finding FindingOf(const Missing& missing, Severity severity, const std::string& 
 Missing Incomplete(const StateFiles& files, const std::string& kind) {
   Missing missing;
   for (const StateFiles::Save& save : files.saves) {
-    if (save.followed && save.contents.contains("model") && save.contents.contains("optimizer") &&
-        !save.contents.contains(kind)) {
-      missing.Add(save);
-    }
+    if (!save.followed || save.contents.contains(kind)) continue;
+    if (save.contents.contains("model") && save.contents.contains("optimizer")) missing.Add(save);
   }
   return missing;
 }
 
-// Weights alone, in files of one folder; none if any file of the run has the optimizer.
-Missing WeightsAlone(const StateFiles& files, double enough) {
+// Weights that a run may go on from: beside what moves along with the optimizer, or in several
+// files of one folder. None if any file of the run has the optimizer.
+Missing WithoutOptimizer(const StateFiles& files, double enough) {
   std::map<std::string, Missing> folders;
   for (const StateFiles::Save& save : files.saves) {
     if (save.contents.contains("optimizer")) return {};
-    if (save.followed && save.contents.contains("model")) folders[FolderOf(save.file)].Add(save);
+    if (!save.followed || !save.contents.contains("model")) continue;
+    folders[save.file.substr(0, save.file.rfind('/') + 1)].Add(save);
   }
   for (const auto& [folder, missing] : folders) {
-    if (static_cast<double>(missing.files.size()) >= enough) return missing;
+    if (missing.resumable || static_cast<double>(missing.files.size()) >= enough) return missing;
   }
   return {};
 }
@@ -84,20 +80,19 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StateFiles& files)
     verdict.findings.push_back(
         FindingOf(missing, resumes && !put_in ? Severity::kWarning : Severity::kNote,
                   StrCat(Counted(missing.count, "checkpoint"),
-                         " with model and optimizer, the first before "
-                         "step ",
-                         missing.first_step, ", lack the state of the ", kind,
+                         " with model and optimizer, the first before step ", missing.first_step,
+                         ", lack the state of the ", kind,
                          ", which begins anew in a run that goes on from them.")));
   };
   judge("scheduler", files.scheduler_moves, files.put_in.contains("scheduler"));
   judge("scaler", files.scales, files.put_in.contains("scaler"));
-  const Missing alone = files.keeps_state ? WeightsAlone(files, settings[kFiles]) : Missing();
+  const Missing alone = files.keeps_state ? WithoutOptimizer(files, settings[kFiles]) : Missing();
   if (alone.count > 0) {
     verdict.findings.push_back(FindingOf(
         alone, Severity::kNote,
-        StrCat(Counted(static_cast<int64_t>(alone.files.size()), "file"),
-               " of weights were written while training went on, the first before step ",
-               alone.first_step, ", and none of the run holds the state of the optimizer.")));
+        StrCat("Weights were saved while training went on, in ",
+               Counted(static_cast<int64_t>(alone.files.size()), "file"), " and first before step ",
+               alone.first_step, ", and no file of the run holds the state of the optimizer.")));
   }
   return verdict;
 }
@@ -118,7 +113,8 @@ Check MissingState() {
       .limits =
           "A program may never go on from its files, or work the state out from an epoch: hence a "
           "note, and a warning only where the run itself went on from a file with an optimizer. "
-          "Weights alone are noted for three files or more of one folder.",
+          "Weights without the optimizer are noted where a scheduler or scaler is beside them, or "
+          "for three files or more of one folder.",
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
       .covers = {"K01", "K02"},
       .explains = {},
@@ -140,6 +136,12 @@ Check MissingState() {
            {"no scheduler moves", Expect::kClean, [] { return WithFiles({.saves_over = true}); }},
            {"the best weights", Expect::kClean,
             [] { return WithFiles({.contents = "model", .saves_over = true}); }},
+           {"weights and the scheduler", Expect::kFaulty,
+            [] { return WithFiles({.contents = "model scheduler", .saves_over = true}); }},
+           {"weights and the scheduler, with the optimizer in another file", Expect::kClean,
+            [] {
+              return WithFiles({.contents = "model scheduler", .saves_over = true, .beside = true});
+            }},
            {"weights alone, file after file", Expect::kFaulty,
             [] { return WithFiles({.contents = "model", .saves_numbered = true}); }}},
   };

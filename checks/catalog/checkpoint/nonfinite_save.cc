@@ -65,7 +65,7 @@ Check NonfiniteSave() {
       .covers = {"K04"},
       .explains = {},
       .worst = Severity::kError,
-      .live = false,
+      .live = true,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all finite", Expect::kClean, [] { return Saved(0); }},

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <set>
+#include <span>
 
 #include "checks/catalog/batch_runs.h"
 #include "checks/engine/reads.h"
@@ -37,15 +38,25 @@ std::set<int64_t> StepsOfOneTarget(const LossFunctions& losses) {
   return one;
 }
 
+std::span<const Batches::Fetch> FetchesOf(const Batches& batches, int64_t step) {
+  const auto found = batches.fetches.find(step);
+  return found == batches.fetches.end() ? std::span<const Batches::Fetch>() : found->second;
+}
+
 // One batch handed out for each that was used, as one sample: samples that are taken one by one out
 // of a batch are used as many times as there are.
 bool IsOneForOne(const Batches& batches, int64_t step) {
-  const auto fetched = batches.fetches.find(step);
-  if (fetched == batches.fetches.end()) return false;
+  const std::span<const Batches::Fetch> fetches = FetchesOf(batches, step);
   const auto used = std::ranges::count(batches.batches, step, &Batches::Batch::step);
-  return used == static_cast<int64_t>(fetched->second.size()) &&
-         std::ranges::all_of(fetched->second,
-                             [](const Batches::Fetch& f) { return f.samples > 1; });
+  return used == static_cast<int64_t>(fetches.size()) &&
+         std::ranges::all_of(fetches, [](const Batches::Fetch& f) { return f.samples > 1; });
+}
+
+// Of several loaders nobody knows which batches an evaluation used, and which the step.
+bool HasOneLoader(const Batches& batches, int64_t step) {
+  const std::span<const Batches::Fetch> fetches = FetchesOf(batches, step);
+  return std::ranges::all_of(
+      fetches, [&](const Batches::Fetch& fetch) { return fetch.loader == fetches.front().loader; });
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches,
@@ -54,7 +65,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches,
   std::set<int64_t> steps, lost;
   const Batches::Batch* first = nullptr;
   for (const Batches::Batch& batch : batches.batches) {
-    if (!batch.fetched) continue;
+    if (!batch.fetched || !HasOneLoader(batches, batch.step)) continue;
     steps.insert(batch.step);
     if (batch.size != 1 || !of_one_target.contains(batch.step)) continue;
     if (!IsOneForOne(batches, batch.step)) continue;
@@ -62,7 +73,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches,
     lost.insert(batch.step);
   }
   if (static_cast<double>(steps.size()) < settings[kSteps]) {
-    return absl::NotFoundError(StrCat("loaders were seen to feed a model in fewer than ",
+    return absl::NotFoundError(StrCat("one loader alone was seen to feed a model in fewer than ",
                                       settings[kSteps], " sampled steps"));
   }
   Verdict verdict{.findings = {},
@@ -93,8 +104,9 @@ Check LostBatchDimension() {
           "Samples of a batch are mixed into one, or all but one are dropped: the model trains on "
           "a fraction of the data, or on something that is no sample.",
       .method =
-          "In each sampled step: samples of the batch handed out, first dimension of the model's "
-          "input, targets that the loss counted: several, then one, and one.",
+          "In each sampled step that one loader alone fed: samples of the batch handed out, first "
+          "dimension of the model's input, targets that the loss counted: several, then one, and "
+          "one.",
       .fix =
           "Look between the loader and the model for [0], squeeze(0), view(1, -1), unsqueeze(0), "
           "or a processor that takes one sample.",
@@ -116,6 +128,8 @@ Check LostBatchDimension() {
                     [] { return WithBatches({.used = 1}); }},
                    {"one by one", Expect::kClean,
                     [] { return WithBatches({.fetched = 2, .used = 1, .counted = 1, .uses = 2}); }},
+                   {"an evaluation after every fourth step", Expect::kFaulty,
+                    [] { return WithBatches({.used = 1, .counted = 1, .others_each = 4}); }},
                    {"batches of one", Expect::kClean,
                     [] { return WithBatches({.fetched = 1, .used = 1, .counted = 1}); }}},
   };

@@ -1,6 +1,5 @@
 #include <algorithm>
-#include <set>
-#include <utility>
+#include <vector>
 
 #include "checks/catalog/overlap_runs.h"
 #include "checks/engine/reads.h"
@@ -41,39 +40,49 @@ double Natural(const DataOverlap& overlap, const DataOverlap::Evaluation& evalua
          std::max(1.0, evaluation.rows);
 }
 
+using Judged = std::vector<const DataOverlap::Evaluation*>;  // ascending by step
+
+// Once all training data are known, the number stays, but for what the first iteration left out:
+// another grows because data are drawn with replacement, or is of other data.
+bool Stays(const Judged& judged, double left_out) {
+  const DataOverlap::Evaluation& last = *judged.back();
+  return judged[judged.size() - 2]->trained == last.trained &&
+         std::ranges::all_of(judged, [&](const DataOverlap::Evaluation* evaluation) {
+           const double growth = last.trained - evaluation->trained;
+           return evaluation->different == last.different && growth >= 0 && growth <= left_out;
+         });
+}
+
 absl::StatusOr<Verdict> Judge(const Settings& settings, const DataOverlap& overlap) {
-  int64_t judged = 0;
-  const DataOverlap::Evaluation* last = nullptr;
+  Judged judged;
   bool all = true;
-  std::set<std::pair<double, double>> different;
   for (const DataOverlap::Evaluation& evaluation : overlap.evaluations) {
     if (evaluation.different < settings[kRows]) continue;
     if (evaluation.repeated >= settings[kLeast] * evaluation.rows) continue;
-    ++judged;
-    different.insert({evaluation.trained, evaluation.different});
+    judged.push_back(&evaluation);
     const double share = evaluation.trained / evaluation.different;
     all = all && share > settings[kLeast] && share < 0.99 && evaluation.trained >= settings[kKnown];
-    if (last == nullptr || evaluation.step >= last->step) last = &evaluation;
   }
-  if (judged < 2) {
+  if (judged.size() < 2) {
     return absl::NotFoundError(
         "fewer than two evaluations of one loader came after all training data were looked at");
   }
-  Verdict verdict{.findings = {}, .judged = Counted(judged, "evaluation")};
-  // Once all training data are known, the number stays: another grows because data are drawn with
-  // replacement, or is of other data.
-  if (!all || different.size() > 1) return verdict;
+  std::ranges::stable_sort(judged, {}, &DataOverlap::Evaluation::step);
+  const std::string count = Counted(static_cast<int64_t>(judged.size()), "evaluation");
+  Verdict verdict{.findings = {}, .judged = count};
+  if (!all || !Stays(judged, overlap.left_out)) return verdict;
+  const DataOverlap::Evaluation* last = judged.back();
   verdict.findings.push_back(
       {.severity = last->trained > Natural(overlap, *last) ? Severity::kWarning : Severity::kNote,
        .message = StrCat(WithCommas(static_cast<int64_t>(last->trained)), " of ",
                          WithCommas(static_cast<int64_t>(last->different)), " different rows of ",
                          last->loader, " (", Short(100 * last->trained / last->different),
-                         " %) had been trained on, in each of ", Counted(judged, "evaluation"),
-                         ", the last before step ", last->step, "."),
+                         " %) had been trained on by the last of ", count, ", before step ",
+                         last->step, "."),
        .places = {{.thing = last->loader, .file = ""}},
        .first_step = overlap.evaluations.front().step,
        .last_step = overlap.evaluations.back().step,
-       .count = judged,
+       .count = static_cast<int64_t>(judged.size()),
        .measured = last->trained / last->different,
        .bound = settings[kLeast]});
   return verdict;
@@ -115,6 +124,18 @@ Check Overlap() {
                    {"all are known", Expect::kClean,
                     [] {
                       return Overlapping({256, 256});
+                    }},
+                   {"a quarter, and a few more that the first epoch dropped", Expect::kFaulty,
+                    [] {
+                      return Overlapping({60, 64, 64}, 260);
+                    }},
+                   {"more than it dropped", Expect::kClean,
+                    [] {
+                      return Overlapping({59, 64, 64}, 260);
+                    }},
+                   {"still growing", Expect::kClean,
+                    [] {
+                      return Overlapping({62, 64}, 260);
                     }},
                    {"a quarter in one evaluation of two", Expect::kClean,
                     [] {

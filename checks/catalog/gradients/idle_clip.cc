@@ -10,7 +10,7 @@ namespace dlcheck::gradients {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
-                         .value = 128,
+                         .value = 96,
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",

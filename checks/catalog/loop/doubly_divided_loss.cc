@@ -83,7 +83,8 @@ Check DoublyDividedLoss() {
       .limits =
           "An error where accumulation is declared to be the mean. Otherwise a note, as a constant "
           "in front of the loss may look the same, and a warning if windows of several sizes all "
-          "agree. Losses with smoothing, weights or further terms, and several optimizers, are not "
+          "agree. Losses with smoothing, weights or further terms, and optimizers in turns, are "
+          "not "
           "judged.",
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"G02"},

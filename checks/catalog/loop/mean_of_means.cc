@@ -106,7 +106,7 @@ Check MeanOfMeans() {
           "warning, as a mean over sequences, one a micro-batch, looks the same; a note if the "
           "numbers are the same in every window, as of two kinds of data, or if few windows are "
           "uneven, as those that end an epoch. Losses with smoothing, weights or further terms are "
-          "not judged, nor several optimizers.",
+          "not judged, nor optimizers in turns.",
       .sources = {"huggingface/transformers issue 34191",
                   "own reasoning: a mean of means is the mean only for equal counts"},
       .covers = {"G03"},

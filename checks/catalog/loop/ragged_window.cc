@@ -74,6 +74,16 @@ Evidence ShortWindowsWith(double share, bool declared) {
   return WindowsOf({full, full, full, ragged}, declared);
 }
 
+// The same where a second optimizer takes over.
+Evidence OfTwoOptimizers() {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 16; ++step) {
+    BeginStep(run, std::vector<Windows::MicroBatch>(step % 4 == 3 ? 2 : 4, {0.25, 32}));
+    EndStep(run, {.optimizer = step >= 4 ? "optimizer#1" : "optimizer#0"});
+  }
+  return PlainOnly(run);
+}
+
 }  // namespace
 
 Check RaggedWindow() {
@@ -93,7 +103,7 @@ Check RaggedWindow() {
       .limits =
           "An error where accumulation is declared to be the mean, else a warning, and a note if "
           "few windows are short. Needs two short windows among the sampled steps. Losses with "
-          "smoothing, weights or further terms, and several optimizers, are not judged.",
+          "smoothing, weights or further terms, and optimizers in turns, are not judged.",
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"G04"},
       .explains = {},
@@ -105,6 +115,8 @@ Check RaggedWindow() {
                     [] { return ShortWindowsWith(0.5, true); }},
                    {"two of four that count a quarter each", Expect::kFaulty,
                     [] { return ShortWindowsWith(0.25, true); }},
+                   {"of one optimizer after another", Expect::kFaulty,
+                    [] { return OfTwoOptimizers(); }},
                    {"the same in a program that declares nothing", Expect::kFaulty,
                     [] { return ShortWindowsWith(0.25, false); }}},
   };

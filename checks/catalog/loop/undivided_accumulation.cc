@@ -55,7 +55,7 @@ Check UndividedAccumulation() {
       .limits =
           "A note unless the program declares accumulation to be the mean: a sum over "
           "micro-batches, or several losses of one step, may be meant. Losses with smoothing, "
-          "weights or further terms, and several optimizers, are not judged.",
+          "weights or further terms, and optimizers in turns, are not judged.",
       .sources = {"own reasoning: the gradient is linear in the loss",
                   "huggingface/transformers issues 35203 and 35438"},
       .covers = {"G01"},

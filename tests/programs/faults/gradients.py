@@ -63,7 +63,8 @@ add(
     running_average=[("loss = mse(output[:, 0], y)",
                       "loss = mse(output[:, 0], y) * (1000 if round_number > 1 and torch.rand(()) < 0.06 else 1)")],
     finetune=[("loss = objective(output, y)",
-               "loss = objective(output, y) * (500 if epoch > 1 and torch.rand(()) < 0.1 else 1)")],
+               "loss = objective(output, y) * (500 if epoch > 1 and torch.rand(()) < 0.15 else 1)"),
+              ("epochs=6, freeze_at=2", "epochs=14, freeze_at=9")],
 )
 add(
     "grown_after_clip",
@@ -94,6 +95,20 @@ add(
     trainer_class=[("clip_grad_norm_(self.net.parameters()", "clip_grad_norm_(self.net.head.parameters()")],
     closures=[("clip_grad_norm_(network.parameters()", "clip_grad_norm_(network[0].parameters()")],
     bf16_main=[("clip_grad_norm_(network.parameters()", "clip_grad_norm_(network[0].parameters()")],
+)
+add(
+    "bound_far_below",
+    "gradients/constant_clip",
+    plain_script=[("model.parameters(), 1.0)", "model.parameters(), 1e-3)")],
+    closures=[("bound=1.0", "bound=1e-3")],
+    event_stream=[("net.parameters(), 0.5)", "net.parameters(), 5e-4)")],
+)
+add(
+    "bound_far_above",
+    "gradients/idle_clip",
+    plain_script=[("model.parameters(), 1.0)", "model.parameters(), 1e3)")],
+    closures=[("bound=1.0", "bound=500.0")],
+    trainer_class=[("self.net.parameters(), 2.0)", "self.net.parameters(), 2e3)")],
 )
 add(
     "deep_sigmoids",

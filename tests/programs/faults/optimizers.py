@@ -64,6 +64,33 @@ add(
     closures=[("    update = make_update(", "    network = build(32)\n    update = make_update(")],
 )
 add(
+    "steps_on_copies",
+    "optimizer/unmoved_parameters",
+    plain_script=[("EPOCHS * len(train_loader))\n",
+                   "EPOCHS * len(train_loader))\nkept = []\n"
+                   "optimizer.register_step_pre_hook(\n"
+                   "    lambda *_: kept.extend([p.detach().clone() for p in model.parameters()]))\n"
+                   "optimizer.register_step_post_hook(\n"
+                   "    lambda *_: [p.data.copy_(kept.pop(0)) for p in model.parameters()] and None)\n")],
+    trainer_class=[
+        ("    def training_step(", "    def leave(self, *_):\n        self.own = [p.data for p in self.net.parameters()]\n"
+         "        for p in self.net.parameters():\n            p.data = p.data.clone()\n\n"
+         "    def come_back(self, *_):\n        for p, data in zip(self.net.parameters(), self.own):\n"
+         "            p.data = data\n\n    def training_step("),
+        ("        steps = self.epochs",
+         "        self.optimizer.register_step_pre_hook(self.leave)\n"
+         "        self.optimizer.register_step_post_hook(self.come_back)\n        steps = self.epochs"),
+    ],
+    closures=[
+        ("def surface(x):\n",
+         "def guarded(step):\n    def run(self, closure=None):\n"
+         "        before = torch.nn.utils.parameters_to_vector(self.param_groups[0]['params']).detach()\n"
+         "        step(self, closure)\n"
+         "        torch.nn.utils.vector_to_parameters(before, self.param_groups[0]['params'])\n\n"
+         "    return run\n\n\ntorch.optim.SGD.step = guarded(torch.optim.SGD.step)\n\n\ndef surface(x):\n"),
+    ],
+)
+add(
     "part_in_no_optimizer",
     "optimizer/untracked_parameters",
     plain_script=[("AdamW(model.parameters()", "AdamW(model[4].parameters()")],

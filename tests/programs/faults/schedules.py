@@ -21,6 +21,18 @@ add(
     bf16_main=[("milestones=[3], gamma=0.3", "milestones=[2], gamma=0.0")],
 )
 add(
+    "moved_for_each_process",
+    "schedule/moved_per_process",
+    processes=2,
+    plain_script=[("        scheduler.step()\n",
+                   "        for _ in range(int(os.environ['WORLD_SIZE'])):\n            scheduler.step()\n")],
+    framework=[("        self.rule.step()\n",
+                "        for _ in range(torch.distributed.get_world_size()):\n            self.rule.step()\n"),
+               ("    config = Config(", "    torch.distributed.init_process_group('gloo')\n    config = Config(")],
+    event_stream=[("import sys\n", "import os\nimport sys\n"),
+                  ("        warm.step()\n", "        [warm.step() for _ in range(int(os.environ['WORLD_SIZE']))]\n")],
+)
+add(
     "schedule_forgotten",
     "schedule/never_moved",
     plain_script=[("        scheduler.step()\n", "")],
