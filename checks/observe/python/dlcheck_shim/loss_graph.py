@@ -81,7 +81,7 @@ def factor_of(node):
     if other is None:
         return None
     if isinstance(other, torch.Tensor):
-        if other.numel() != 1 or other.requires_grad or other.device.type != "cpu":
+        if other.numel() != 1 or other.requires_grad or not other.is_cpu:
             return None
         other = other.item()
     if name == "MulBackward0":

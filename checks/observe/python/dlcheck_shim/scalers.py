@@ -88,4 +88,4 @@ def was_held_back(optimizer):
     """A fused step that found a value that is not finite left the weights alone; it is asked only
     where that stops no accelerator."""
     found = getattr(optimizer, "found_inf", None)
-    return isinstance(found, torch.Tensor) and found.device.type == "cpu" and bool(found)
+    return isinstance(found, torch.Tensor) and found.is_cpu and bool(found)
