@@ -43,10 +43,26 @@ void ProbeClock::PutDigest(Quantity quantity, const About& about, uint64_t diges
       static_cast<double>(digest & 0xFFFFFFFFu));
 }
 
+void ProbeClock::BeginEvaluation() {
+  sampled_evaluation_ = IsSampledEvaluation(++evaluations_);
+  evaluation_forwards_ = 0;
+}
+
+void ProbeClock::PutOfEvaluation(Event event, const About& about, double value, double aux) {
+  const bool is_forward = event == Event::kEvaluationForward;
+  if (is_forward) ++evaluation_forwards_;
+  if (records_evaluation() && (!is_forward || evaluation_forwards_ <= kMostEvaluationBatches)) {
+    writer_->PutEvent(event, Fields(about, now(), value, aux));
+  } else {
+    ++gap_counts_[event];
+  }
+}
+
 void ProbeClock::EndStep() {
   transfer_.EndStep(sampled_);
   ++step_;
   micro_step_ = 0;
+  sampled_evaluation_ = false;
   if (sampled_) gap_start_ = step_;
   sampled_ = IsSampled(step_);
   if (sampled_) WriteGap(step_ - 1);

@@ -49,6 +49,12 @@ class ProbeClock {
   }
   void PutDigest(Quantity quantity, const About& about, uint64_t digest);
 
+  // An evaluation begins; until the next step ends it is recorded if it or the step is sampled.
+  void BeginEvaluation();
+  bool records_evaluation() const { return sampled_ || sampled_evaluation_; }
+  // Writes an event of an evaluation that is recorded, of its forwards no more than a bound.
+  void PutOfEvaluation(Event event, const About& about, double value = 0, double aux = 0);
+
   void CountBackward() { ++micro_step_; }
   // Moves the clock on; a gap ends where the next sampled step begins. Does not come back when the
   // request asks for no more steps.
@@ -71,6 +77,9 @@ class ProbeClock {
   uint32_t micro_step_ = 0;
   bool sampled_ = true;
   int64_t gap_start_ = 0;
+  int64_t evaluations_ = 0;
+  int64_t evaluation_forwards_ = 0;  // of the evaluation under way
+  bool sampled_evaluation_ = false;
   std::map<Event, int64_t> gap_counts_;
 };
 

@@ -156,7 +156,8 @@ void ProbeRecorder::WriteLossShare(const at::Tensor& loss, const at::Tensor& out
 }
 
 void ProbeRecorder::EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets) {
-  clock_.Put(Event::kEvaluationForward, {models_.model_thing()}, models_.IsTraining() ? 1 : 0);
+  clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing()},
+                         models_.IsTraining() ? 1 : 0);
   if (clock_.step() == 0) initial_.Add(LossKind(outputs, targets), outputs, targets);
 }
 
@@ -176,7 +177,8 @@ void ProbeRecorder::Reject(std::string_view file, std::string_view cause) {
 }
 
 void ProbeRecorder::EvaluationBegins() {
-  clock_.Put(Event::kEvaluationBegan, {models_.model_thing()});
+  clock_.BeginEvaluation();
+  clock_.PutOfEvaluation(Event::kEvaluationBegan, {models_.model_thing()});
   WriteModelDigests(clock_, models_);
 }
 
@@ -206,7 +208,7 @@ void ProbeRecorder::Declare(std::string_view key, std::string_view value) {
 
 void ProbeRecorder::Evaluated(double loss, int64_t samples) {
   WriteModelDigests(clock_, models_);
-  clock_.Put(Event::kEvaluated, {}, loss, static_cast<double>(samples));
+  clock_.PutOfEvaluation(Event::kEvaluated, {}, loss, static_cast<double>(samples));
 }
 
 void ProbeRecorder::GoQuiet(std::string_view reason) {

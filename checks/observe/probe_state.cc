@@ -18,7 +18,7 @@ void WriteStateDigests(ProbeClock& clock, Quantity quantity, const Probe::NamedT
 }
 
 void WriteModelDigests(ProbeClock& clock, const ProbeModels& models) {
-  if (!clock.sampled()) return;
+  if (!clock.records_evaluation()) return;
   const std::vector<at::Tensor> contents = models.Contents();
   if (contents.empty()) return;
   const ProbeClock::About about{models.model_thing()};

@@ -13,8 +13,8 @@ namespace dlcheck {
 // in the order of their names. Cost: one pass on the host over everything.
 void WriteStateDigests(ProbeClock& clock, Quantity quantity, const Probe::NamedTensors& state);
 
-// Digests of the first model's parameters and buffers and of the default generator, at a sampled
-// step. Draws no random number.
+// Digests of the first model's parameters and buffers and of the default generator, about an
+// evaluation that is recorded. Draws no random number.
 void WriteModelDigests(ProbeClock& clock, const ProbeModels& models);
 
 }  // namespace dlcheck

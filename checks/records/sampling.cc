@@ -4,8 +4,9 @@ namespace dlcheck {
 namespace {
 
 constexpr int64_t kAlways = 64;  // steps below it are all sampled
-constexpr int64_t kBlocks = 8;   // of a doubling
-constexpr int64_t kBlock = 4;    // consecutive steps of a block
+constexpr int64_t kAlwaysEvaluations = 8;
+constexpr int64_t kBlocks = 8;  // of a doubling
+constexpr int64_t kBlock = 4;   // consecutive steps of a block
 
 // Largest power of two that is not above `step`.
 int64_t DoublingStart(int64_t step) {
@@ -31,5 +32,9 @@ int64_t NextSampled(int64_t step) {
 }
 
 bool TakesDigest(int64_t step) { return (step & (step - 1)) == 0; }
+
+bool IsSampledEvaluation(int64_t number) {
+  return number <= kAlwaysEvaluations || (number & (number - 1)) == 0;
+}
 
 }  // namespace dlcheck

@@ -15,4 +15,11 @@ int64_t NextSampled(int64_t step);
 // Steps at which digests are taken: 0 and the powers of two. All of them are sampled.
 bool TakesDigest(int64_t step);
 
+// Evaluations have a clock of their own, because they seldom fall into a sampled step: the first
+// eight, and those whose number, counted from 1, is a power of two.
+bool IsSampledEvaluation(int64_t number);
+
+// Batches of an evaluation that are recorded one by one.
+inline constexpr int64_t kMostEvaluationBatches = 64;
+
 }  // namespace dlcheck

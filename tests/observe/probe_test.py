@@ -61,11 +61,11 @@ class ProbeInALoop(unittest.TestCase):
         self.assertEqual(sites, {"cpp_loop.cc"})
 
     def test_an_experiment_ends_by_its_steps(self):
-        run = run_watched(PROGRAM, experiment="same_seed", steps=70)
+        run = run_watched(PROGRAM, experiment="same_seed", steps=60)
         self.assertEqual((run.status, run.out, run.main.rows[-1].name), (0, "", "stopped"))
-        self.assertEqual(len(run.main.of("event", "step")), 70)
+        self.assertEqual(len(run.main.of("event", "step")), 60)
         plain = [row.value for row in self.clean.main.of("quantity", "loss")]
-        self.assertEqual([row.value for row in run.main.of("quantity", "loss")], plain[:70])
+        self.assertEqual([row.value for row in run.main.of("quantity", "loss")], plain[:60])
 
     def test_an_experiment_that_the_program_cannot_be_is_refused(self):
         run = run_watched(PROGRAM, experiment="one_batch")

@@ -34,5 +34,13 @@ TEST(Sampling, TakesDigestsOnlyAtSampledSteps) {
   EXPECT_FALSE(TakesDigest(4097));
 }
 
+TEST(Sampling, TakesTheFirstEightEvaluationsAndPowersOfTwo) {
+  int64_t taken = 0;
+  for (int64_t number = 1; number <= 64; ++number) taken += IsSampledEvaluation(number);
+  EXPECT_EQ(taken, 8 + 3);
+  EXPECT_TRUE(IsSampledEvaluation(1024));
+  EXPECT_FALSE(IsSampledEvaluation(1023));
+}
+
 }  // namespace
 }  // namespace dlcheck

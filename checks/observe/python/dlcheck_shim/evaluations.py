@@ -9,8 +9,8 @@ import torch
 from . import tensors
 from .digest import digest
 from .rows import fingerprint, with_rows
+from .sampling import is_sampled_evaluation
 
-ALWAYS = 8  # first evaluations that are all recorded; then those whose number is a power of two
 MOST_BATCHES = 64  # of an evaluation that are recorded one by one
 MOST_ROWS = 1024  # of a batch
 MOST_KNOWN = 1 << 16
@@ -75,11 +75,11 @@ class Evaluations:
 
     def is_recorded(self):
         """Whether the evaluation under way is, or the one that is about to begin."""
-        return self.phase.recorded if self.phase is not None else is_looked_at(self.seen + 1)
+        return self.phase.recorded if self.phase is not None else is_sampled_evaluation(self.seen + 1)
 
     def begin(self, model):
         self.seen += 1
-        recorded = is_looked_at(self.seen)
+        recorded = is_sampled_evaluation(self.seen)
         self.phase = Phase(model, recorded)
         self.recorder.event("evaluation_began", model.thing,
                             site=self.sites.current(recorded), always=recorded)  # fmt: skip
@@ -161,7 +161,3 @@ def kept_tensors(module):
         yield from (p for p in part._parameters.values() if p is not None)
         passing = getattr(part, "_non_persistent_buffers_set", ())
         yield from (b for name, b in part._buffers.items() if b is not None and name not in passing)
-
-
-def is_looked_at(number):
-    return number <= ALWAYS or number & (number - 1) == 0
