@@ -35,14 +35,17 @@ void AddLoad(const Trace& trace, const Occurrence& event, StateFiles& files) {
                          .put_in = {},
                          .step = event.step,
                          .steps_after = 0,
-                         .saved_here = saved_here});
+                         .saved_here = saved_here,
+                         .stepped = files.stepped});
 }
 
 void AddStep(const Trace& trace, const Occurrence& event, StateFiles& files) {
   for (StateFiles::Save& save : files.saves) save.followed = true;
   for (StateFiles::Load& load : files.loads) {
     load.steps_after += static_cast<int64_t>(event.count);
+    load.keeps_optimizer |= !event.gap && load.stepped.contains(event.thing);
   }
+  if (!event.gap) files.stepped.insert(event.thing);
   if (!event.gap && trace.Attribute(event.thing, "stateful") == "1") files.keeps_state = true;
 }
 

@@ -28,8 +28,10 @@ struct StateFiles {
     Contents put_in;  // kinds of things that state was put into after it
     int64_t step = 0;
     int64_t steps_after = 0;
-    bool saved_here = false;    // this run had written the file before
-    bool into_trained = false;  // put into a model that had been trained already
+    bool saved_here = false;       // this run had written the file before
+    bool into_trained = false;     // put into a model that had been trained already
+    bool keeps_optimizer = false;  // an optimizer that had stepped before stepped after it too
+    std::set<ThingId> stepped;     // optimizers that had stepped before
   };
   struct Nonfinite {
     std::string file;
@@ -39,6 +41,7 @@ struct StateFiles {
   std::vector<Save> saves;
   std::vector<Load> loads;
   std::vector<Nonfinite> looked_at;  // files whose numbers were looked at, finite or not
+  std::set<ThingId> stepped;         // optimizers, as far as their steps were sampled
   Contents put_in;                   // kinds of things that state was put into in the whole run
   bool scheduler_moves = false;
   bool scales = false;         // a loss scaler is at work

@@ -21,6 +21,7 @@ torch.manual_seed(1)
 NAN, INFINITE = math.nan, math.inf
 model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
 x, y, no = torch.randn(8, 3), torch.randn(8, 2), torch.zeros(8)
+wide = torch.nn.Linear(3, 40)
 x_with_nan, y_with_nan = x.clone(), y.clone()
 x_with_nan[2, 1] = y_with_nan[2, 1] = NAN
 
@@ -77,6 +78,9 @@ TOLD = {
 }  # fmt: skip
 UNTOLD = {
     "no graph": lambda: torch.tensor(NAN, requires_grad=True),
+    "a sum of infinities of both signs": lambda: (wide(x) * 1e38 * 10).sum(),
+    "a mean in half precision": lambda: (wide(x).half() * 65504 * 4).mean(),
+    "a product of infinities": lambda: (wide(x) * 1e38 * 10).mm(torch.ones(40, 1)).mean(),
     "a function of its own": lambda: Broken.apply(model(x).exp()).mean(),
     "every score masked": lambda: (model(x) @ model(x).T)
     .masked_fill(torch.ones(8, 8).bool(), -INFINITE).softmax(1).square().mean(),

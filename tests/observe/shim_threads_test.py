@@ -3,7 +3,7 @@
 import textwrap
 import unittest
 
-from tests.observe.reading import python, run_watched
+from tests.observe.reading import python, run_unwatched, run_watched
 
 THREADS = textwrap.dedent(
     """
@@ -25,6 +25,40 @@ THREADS = textwrap.dedent(
     """
 )
 
+ACTORS = textwrap.dedent(
+    """
+    import threading, time, torch
+    torch.manual_seed(0)
+    # A hook of the program's own that lets other threads run while a module's hooks are called.
+    torch.nn.modules.module.register_module_forward_hook(lambda *_: time.sleep(5e-5))
+    model = torch.nn.Sequential(*[torch.nn.Linear(5, 5) for _ in range(6)])
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    actor = torch.nn.Sequential(*[torch.nn.Linear(5, 5) for _ in range(30)]).eval()
+    done, errors = threading.Event(), []
+    def act():
+        try:
+            while not done.is_set():
+                with torch.no_grad():
+                    actor(torch.ones(2, 5))
+        except BaseException as error:
+            errors.append(repr(error))
+    threads = [threading.Thread(target=act) for _ in range(2)]
+    [thread.start() for thread in threads]
+    x = torch.randn(8, 5)
+    for step in range(300):
+        optimizer.zero_grad()
+        loss = (model(x) - x).square().mean()
+        loss.backward()
+        optimizer.step()
+        if step % 5 == 0:
+            with torch.no_grad():
+                model(x)
+    done.set()
+    [thread.join() for thread in threads]
+    print(loss.item(), errors)
+    """
+)
+
 
 class ShimThreads(unittest.TestCase):
     def test_one_thread_is_watched_and_the_others_are_counted(self):
@@ -38,6 +72,10 @@ class ShimThreads(unittest.TestCase):
         self.assertEqual(len(owners), 1)
         parameters = [key for key in run.main.attributes if key and key[0] == "parameter"]
         self.assertEqual(len(parameters), 4)
+
+    def test_a_forward_elsewhere_passes_while_hooks_come_and_go(self):
+        alone, watched = (run(python("-c", ACTORS)) for run in (run_unwatched, run_watched))
+        self.assertEqual((watched.status, watched.out), (0, alone.out), watched.err)
 
     def test_a_program_that_trains_in_a_thread_alone_is_watched(self):
         run = run_watched(python("-c", THREADS.replace("range(3)", "range(1)")))

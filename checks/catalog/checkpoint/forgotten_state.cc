@@ -46,7 +46,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
     std::string message =
         StrCat("Of ", load.file, " the model was put in before step ", load.step, ", but not the ",
                Listed(names), " that it holds too; ", Counted(load.steps_after, "step"),
-               load.into_trained ? " followed with that of before" : " followed with a new one");
+               load.keeps_optimizer ? " followed with that of before" : " followed with a new one");
     if (WritesSuch(files)) message += ", and the run writes such files itself";
     verdict.findings.push_back(
         {.severity = Resumes(files, load) ? Severity::kWarning : Severity::kNote,

@@ -124,10 +124,9 @@ def watched_backward(original, hooks):
             hooks.before_unsampled(tensors)
         hooks.guard.in_backward = True
         try:
-            result = original(tensors, *args, **kwargs)
+            return original(tensors, *args, **kwargs)
         finally:
             hooks.guard.in_backward = False
-        hooks.after()
-        return result
+            hooks.after()  # one that raised has begun all the same
 
     return backward

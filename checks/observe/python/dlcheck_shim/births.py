@@ -38,6 +38,7 @@ COMBINING = {
 }  # fmt: skip
 # What they put in is what the program gave them for it, and may be meant.
 FILLING = {"MaskedFillBackward0", "ConstantPadNdBackward0"}
+ADDING = ("AddBackward0", "SubBackward0")
 DIVISION, POWER = "DivBackward0", "PowBackward0"
 
 
@@ -167,9 +168,10 @@ class Graph:
         unknown = [edge for edge in edges if edge not in self.values]
         if kind == FINITE or inputs.count(None) != 1 or not all(map(is_finite, filter(None, inputs))):
             return
-        name, zero = node.name(), any(v and v.low <= 0 <= v.high for v in inputs)
-        combines = name in COMBINING or name == DIVISION and not zero
-        if name not in PICKING and not (combines and kind == NAN):
+        # A sum of many may be no number though each of them is one, and so may zero times infinity.
+        name, nonzero = node.name(), all(v is None or v.low > 0 or v.high < 0 for v in inputs)
+        passes = name in ADDING or name in (DIVISION, "MulBackward0") and nonzero
+        if name not in PICKING and not (passes and kind == NAN):
             return
         if unknown:
             self.values[unknown[0]] = Value(kind)

@@ -136,7 +136,11 @@ class ForwardHooks:
 
         recorder.transfer.add(tensors.norms([batch]), write)
 
-    def after(self, module, args, kwargs, output):
+    def after(self, module, args, *named_and_output):
+        """Takes the keywords of the call only if torch knows that we want them: where another thread
+        takes hooks out while this one is about to call them, it has just forgotten."""
+        kwargs = named_and_output[0] if len(named_and_output) > 1 else {}
+        output = named_and_output[-1]
         if is_compiling() or not self.root_number or self.guard.elsewhere():
             return None
         if self.evaluating:
