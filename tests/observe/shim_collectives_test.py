@@ -8,7 +8,8 @@ from tests.observe.reading import python, run_unwatched, run_watched
 
 TWO = textwrap.dedent(
     """
-    import tempfile, time, torch, torch.multiprocessing, torch.distributed as dist
+    import os, tempfile, time, torch, torch.multiprocessing, torch.distributed as dist
+    os.environ["GLOO_SOCKET_IFNAME"] = "lo"  # whatever the machine is called
 
     def train(rank, file):
         torch.set_num_threads(1)
