@@ -1,5 +1,6 @@
 // Programs that feed, save and measure as faults do, on purpose: no check may call them wrong. Each
 // stands beside the fault that it looks like, which some check does.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -214,6 +215,34 @@ Run Growing(bool loader) {
 TEST(LegalData, AReplayBufferFillsUp) {
   EXPECT_EQ(Complaints(Growing(false)), "");
   EXPECT_EQ(Complaints(Growing(true)), "budget/memory_slope ");
+}
+
+// What is said of a file that is put back into a model in the middle of a run, whose optimizer
+// after that is the one of before or another.
+std::string SaidOfLoad(std::string_view optimizer_after) {
+  RunBuilder run = Program();
+  run.Attribute("optimizer", "optimizer#1", "stateful", "1");
+  run.Attribute("file", "best.pt", "contents", "model optimizer");
+  for (int step = 0; step < 8; ++step) {
+    run.Event(Event::kUsed, 32, "model", "Net");
+    if (step == 4) {
+      run.Event(Event::kLoaded, 0, "file", "best.pt").Event(Event::kLoaded, 0, "model", "Net");
+    }
+    run.Event(Event::kStep, 0, "optimizer", step < 4 ? "optimizer#0" : optimizer_after);
+  }
+  Evidence evidence;
+  evidence.Add(kPlain, run.Build());
+  for (const Check& check : Catalog()) {
+    if (check.id != "checkpoint/forgotten_state") continue;
+    const auto verdict = check.judgement.judge(Settings(), evidence);
+    return verdict.ok() && !verdict->findings.empty() ? verdict->findings.front().message : "";
+  }
+  return "";
+}
+
+TEST(LegalData, WhoseOptimizerFollowsALoadIsSaidAsItIs) {
+  EXPECT_THAT(SaidOfLoad("optimizer#0"), testing::HasSubstr("with that of before"));
+  EXPECT_THAT(SaidOfLoad("optimizer#1"), testing::HasSubstr("with a new one"));
 }
 
 }  // namespace
