@@ -4,7 +4,8 @@ does.
 `same_seed`  nothing but an end after some steps;
 `one_batch`  every step sees the batches of the first, under the reference optimizer, no dropout;
 `reference`  the reference optimizer takes the place of the program's;
-`blind`      as `reference`, and the inputs say nothing about their samples.
+`blind`      as `reference`, and the inputs say nothing about their samples;
+`trials`     as it is, for a few steps; between two of them a copy of each model is tried.
 What cannot be carried out is refused: process attribute `refused` says why, and the process ends.
 """
 
@@ -15,6 +16,9 @@ import sys
 from .artefacts import Artefacts
 from .reference_optimizer import ReferenceOptimizers
 from .stand_ins import Blind, OneBatch, switch_dropout_off
+from .trials.run import Trials
+
+EXPERIMENTS = ("same_seed", "one_batch", "reference", "blind", "trials")
 
 
 def keep_files_safe(ending):
@@ -26,9 +30,12 @@ def keep_files_safe(ending):
 
 
 def begin(request, watch, ending):
-    if request.experiment not in ("same_seed", "one_batch", "reference", "blind"):
+    if request.experiment not in EXPERIMENTS:
         ending.refuse(f"this probe knows no experiment '{request.experiment}'")
     if request.experiment == "same_seed":
+        return
+    if request.experiment == "trials":
+        Trials(watch).begin()
         return
     ReferenceOptimizers(request.reference_rate).take_over()
     if request.experiment == "one_batch":

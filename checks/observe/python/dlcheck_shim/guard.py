@@ -7,6 +7,7 @@ Watched is the thread of the first training event: to read the gradients of anot
 works on them is to read memory that may be gone.
 """
 
+import contextlib
 import functools
 import os
 import signal
@@ -14,6 +15,7 @@ import threading
 
 import torch
 
+NOBODY = -1  # no thread has this number
 RAISES = os.environ.get("DLCHECK_SHIM_RAISE") == "1"
 
 
@@ -57,6 +59,15 @@ class Guard:
         # The engine's own threads run hooks of the backward that the watched one waits for.
         ours = self.in_backward and torch._C._current_graph_task_id() != -1
         return not ours or here in self.others
+
+    @contextlib.contextmanager
+    def resting(self):
+        """What this thread does inside is the probe's own, and is not watched."""
+        thread, self.thread = self.thread, NOBODY
+        try:
+            yield
+        finally:
+            self.thread = thread
 
     def claim(self):
         """At a training event: the first one decides which thread is watched. True in that one."""

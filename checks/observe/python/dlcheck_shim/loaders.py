@@ -28,6 +28,7 @@ class Loaders:
         self.things, self.iterations = IdentityMap(), IdentityMap()
         self.seen, self.begun, self.drawn = 0, 0, False
         self.last = None  # the batch fetched last, if nothing was written of it
+        self.handed_out = None  # a weak reference to the loader of the batch fetched last, its samples
 
     def reset_in_child(self):
         begun = self.begun
@@ -67,12 +68,13 @@ class Loaders:
         if iteration is None:
             return
         place, iteration[1] = iteration[1], iteration[1] + 1
-        self.last = None
+        samples = samples_of(batch)
+        self.last, self.handed_out = None, (iteration[0], samples)
         if not self.recorder.sampled:
             self.recorder.event("fetched")
-            self.last = (iteration[0], place, samples_of(batch))
+            self.last = (iteration[0], place, samples)
             return
-        self.write_fetched(iteration[0], place, samples_of(batch))
+        self.write_fetched(iteration[0], place, samples)
 
     def write_fetched(self, loader, place, samples, always=False):
         thing = 0 if loader() is None else self.thing(loader())

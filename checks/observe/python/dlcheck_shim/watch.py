@@ -160,7 +160,7 @@ class Watch:
 
 def process_attributes():
     return {
-        "capabilities": "plain same_seed one_batch reference blind",
+        "capabilities": "plain same_seed one_batch reference blind trials",
         "torch": torch.__version__,
         "unavailable": " ".join(unavailable()),
         "python": platform.python_version(),

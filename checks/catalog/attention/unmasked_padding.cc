@@ -1,0 +1,48 @@
+#include "checks/catalog/trial_finding.h"
+#include "checks/engine/reads.h"
+
+namespace dlcheck::attention {
+namespace {
+
+absl::StatusOr<Verdict> Judge(const Settings& settings,
+                              const During<kTrials, Sensitivities>& tried) {
+  return JudgeTrials(settings, tried->padding,
+                     {.before = "When only the padding changes, outputs at the tokens of ",
+                      .nothing = "no model was seen to be given a mask of its padding",
+                      .severity = Severity::kWarning});
+}
+
+Evidence Moved(double share) { return WithTrial(Quantity::kPaddingSensitivity, share, 0); }
+
+}  // namespace
+
+Check UnmaskedPadding() {
+  return {
+      .id = "attention/unmasked_padding",
+      .promise = "What stands at padded positions does not matter at the others.",
+      .why =
+          "The outputs for a text depend on how long the others in its batch are; alone, it gets "
+          "other ones.",
+      .method =
+          "The padding is replaced by other tokens, and the outputs at the tokens are compared with "
+          "those from before, in evaluation mode on a copy of the model.",
+      .fix =
+          "Give the mask to every layer that mixes positions, and look at its sense: true hides in "
+          "key_padding_mask and shows in scaled_dot_product_attention; pool over tokens alone.",
+      .limits =
+          "Needs --deep, and a mask among the inputs that marks exactly where one token stands that "
+          "stands nowhere else, at the end of each row. Outputs that have no positions are not "
+          "compared.",
+      .sources = {"PyTorch: nn.MultiheadAttention, key_padding_mask", "own reasoning: exact"},
+      .covers = {"T04"},
+      .explains = {},
+      .worst = Severity::kWarning,
+      .live = false,
+      .settings = {kTimes, kFloor},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"as much as rounding explains", Expect::kClean, [] { return Moved(1e-6); }},
+                   {"ten times as much", Expect::kFaulty, [] { return Moved(1e-5); }}},
+  };
+}
+
+}  // namespace dlcheck::attention

@@ -1,0 +1,83 @@
+"""What a training forward of a root module was given, kept for the trials at the end of the step."""
+
+import torch
+
+from ..capabilities import is_compiling
+from ..wrapping import replace
+
+FIRST_STEP = 1  # its weights have moved once
+
+
+class Call:
+    """One forward: the module, and copies of the tensors among its arguments."""
+
+    def __init__(self, module, args, kwargs):
+        self.module = module
+        self.args, self.kwargs = mapped((args, kwargs), lambda t: t.detach().clone())
+        self.targets = []  # of the losses that followed, as given to them
+
+    def tensors(self):
+        found = []
+        mapped((self.args, self.kwargs), lambda t: found.append(t) or t)
+        return found
+
+    def changed(self, change):
+        """The arguments with `change(tensor)` in the place of each tensor."""
+        return mapped((self.args, self.kwargs), change)
+
+
+def mapped(value, change):
+    """The same nest of tuples, lists and dictionaries with `change` applied to every tensor."""
+    if isinstance(value, torch.Tensor):
+        return change(value)
+    if type(value) in (list, tuple):
+        return type(value)(mapped(item, change) for item in value)
+    if isinstance(value, dict):
+        made = {key: mapped(item, change) for key, item in value.items()}
+        return made if type(value) is dict else type(value)(made)
+    return value
+
+
+class Capture:
+    """Keeps the first training forward of each root module in a step."""
+
+    def __init__(self, watch):
+        self.watch, self.calls, self.inside = watch, {}, False
+
+    def begin(self):
+        replace([torch.nn.Module], "__call__", self.watched_call)
+        for function in ("cross_entropy", "nll_loss"):
+            replace([torch.nn.functional], function, self.watched_loss)
+
+    def watched_call(self, original):
+        def call(module, *args, **kwargs):
+            if (is_compiling() or self.inside or not module.training
+                    or not torch.is_grad_enabled() or self.watch.guard.elsewhere()):  # fmt: skip
+                return original(module, *args, **kwargs)
+            model = self.watch.models.as_root(module)
+            if model is None or model in self.calls or self.watch.recorder.step < FIRST_STEP:
+                return original(module, *args, **kwargs)
+            self.calls[model] = Call(module, args, kwargs)
+            self.inside = True
+            try:
+                return original(module, *args, **kwargs)
+            finally:
+                self.inside = False
+
+        return call
+
+    def watched_loss(self, original):
+        """The targets of a loss belong to every model that was called before it in the step."""
+
+        def loss(input, target, *args, **kwargs):
+            if not is_compiling() and not target.is_floating_point():
+                ignored = kwargs.get("ignore_index", args[2] if len(args) > 2 else -100)
+                for call in self.calls.values():
+                    call.targets.append((target.detach().clone(), ignored))
+            return original(input, target, *args, **kwargs)
+
+        return loss
+
+    def take(self):
+        calls, self.calls = self.calls, {}
+        return calls

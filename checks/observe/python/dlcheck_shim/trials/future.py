@@ -1,0 +1,65 @@
+"""CAUSAL: a model that is trained to give the next token may not see it. When later tokens change, the
+outputs at earlier positions stay."""
+
+import torch
+
+from .bench import distance, floating
+from .changes import other_values
+from .tokens import sequences, shift_of
+
+
+def try_future(trial):
+    """Writes how far early outputs move. Applies where the targets of a loss are the tokens of an input,
+    one position ahead."""
+    tokens = next_tokens(trial.call)
+    if tokens is None:
+        return
+    half = tokens.shape[1] // 2
+
+    def change(tensor):
+        if tensor.shape != tokens.shape or not torch.equal(tensor, tokens):
+            return tensor
+        changed = tensor.clone()
+        changed[:, half:] = other_values(tensor)[:, half:]
+        return changed
+
+    places = {}
+
+    def look(name, given, made):
+        places.setdefault(name, []).append((early(given, tokens, half), early(made, tokens, half)))
+
+    before = early(trial.outputs(look=look), tokens, half)
+    if not before:
+        return trial.give_up("future", "no output holds a position for each token")
+    seen, places = places, {}
+    again = early(trial.outputs(), tokens, half)
+    after = early(trial.outputs(trial.call.changed(change), look=look), tokens, half)
+    rounding = max(map(distance, before, again))
+    share = max(map(distance, before, after))
+    trial.write("future_sensitivity", share, rounding)
+    if share > rounding:
+        trial.tell("leaks_in", first_leak(seen, places, rounding))
+
+
+def next_tokens(call):
+    for tokens in sequences(call.tensors()):
+        for targets, ignored in call.targets:
+            if shift_of(tokens, targets.to(tokens.device), ignored) == 1:
+                return tokens
+    return None
+
+
+def early(value, tokens, half):
+    """The first positions of every output that has one for each token of each sample."""
+    return [t[:, :half] for t in floating(value) if t.dim() >= 2 and t.shape[:2] == tokens.shape]
+
+
+def first_leak(before, after, rounding):
+    """The innermost module whose early outputs moved although its early inputs did not."""
+    for name, calls in before.items():
+        for (given, made), (given_after, made_after) in zip(calls, after.get(name, ())):
+            moved = [distance(a, b) > rounding for a, b in zip(made, made_after)]
+            fed = [distance(a, b) > rounding for a, b in zip(given, given_after)]
+            if any(moved) and not any(fed):
+                return name
+    return ""

@@ -1,0 +1,81 @@
+"""Runs every trial on every model that trained in a step, as that step ends."""
+
+import torch
+
+from .. import tensors
+from ..models import nobody
+from .bench import Bench, Randomness
+from .capture import Capture
+from .dropout import try_dropout
+from .future import try_future
+from .neighbours import try_neighbours
+from .padding import try_padding
+
+TRIALS = {
+    "dropout": try_dropout,
+    "future": try_future,
+    "neighbours": try_neighbours,
+    "padding": try_padding,
+}
+
+
+class Trial:
+    """One model on the bench, with the call it is tried on; results go to its own thing."""
+
+    def __init__(self, recorder, model, call, bench, batch_size):
+        self.recorder, self.model, self.call, self.bench = recorder, model, call, bench
+        self.batch_size = batch_size  # of the loader that the batch came from; 0 if there was none
+
+    def outputs(self, arguments=None, look=None):
+        return self.bench.outputs(arguments or (self.call.args, self.call.kwargs), look)
+
+    def write(self, quantity, value, aux):
+        self.recorder.quantity(quantity, self.model.thing, value, aux)
+
+    def tell(self, key, value):
+        if value:
+            self.recorder.attribute(self.model.thing, key, value)
+
+    def give_up(self, trial, reason):
+        self.tell(f"untried/{trial}", reason)
+
+
+class Trials:
+    def __init__(self, watch):
+        self.watch, self.capture = watch, Capture(watch)
+
+    def begin(self):
+        self.capture.begin()
+        self.watch.steps.on_end.append(self.run_all)
+
+    def run_all(self, _):
+        """As a step ends, of which everything else was recorded."""
+        for model, call in self.capture.take().items():
+            if tensors.may_compute():
+                with self.watch.guard.resting():
+                    self.run(model, call)
+
+    def run(self, model, call):
+        randomness = Randomness()
+        recorder = self.watch.recorder
+        try:
+            bench = Bench(call.module)
+        except Exception as error:  # whatever a program's own __deepcopy__ raises
+            recorder.attribute(model.thing, "untried", f"cannot be copied: {type(error).__name__}")
+            return
+        trial = Trial(recorder, model, call, bench, self.batch_size())
+        for name, run in TRIALS.items():
+            try:
+                run(trial)
+            except Exception as error:  # the model's own code, on inputs it did not ask for
+                trial.give_up(name, f"{type(error).__name__}: {error}")
+            finally:
+                randomness.restore()
+
+    def batch_size(self):
+        """Samples in a batch, where a loader put single samples together; else 0."""
+        reference, samples = self.watch.loaders.handed_out or (nobody, 0)
+        loader = reference()
+        if loader is None or loader.collate_fn is not torch.utils.data.default_collate:
+            return 0
+        return samples if samples == loader.batch_size else 0
