@@ -4,6 +4,7 @@ from faults import (  # noqa: F401
     budget,
     checkpoints,
     data,
+    dependence,
     evaluations,
     gradients,
     losses,

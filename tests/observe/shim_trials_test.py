@@ -1,0 +1,146 @@
+"""A trial finds what outputs depend on, says where it cannot tell, and changes nothing of the program."""
+
+import textwrap
+import unittest
+
+from tests.observe.reading import python, run_watched
+
+# A language model by hand; each test puts something else in the places in capitals.
+SEQUENCES = textwrap.dedent(
+    """
+    import torch, torch.nn as nn, torch.nn.functional as F
+    torch.manual_seed(0)
+    WORDS, WIDTH, LENGTH = 24, 16, 12
+
+    class Block(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.mix, self.out = nn.Linear(WIDTH, 3 * WIDTH), nn.Linear(WIDTH, WIDTH)
+            self.drop = nn.Dropout(0.1)
+        def forward(self, x, hidden=None):
+            q, k, v = self.mix(x).chunk(3, -1)
+            scores = q @ k.transpose(1, 2) / WIDTH**0.5
+            later = torch.ones(LENGTH, LENGTH, dtype=torch.bool).triu(DIAGONAL)
+            scores = scores.masked_fill(later, -1e9)
+            if hidden is not None:
+                scores = scores.masked_fill(hidden[:, None], -1e9)
+            return x + self.drop(self.out(scores.softmax(-1) @ v))
+
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.head = nn.Embedding(WORDS, WIDTH), nn.Linear(WIDTH, WORDS)
+            self.blocks = nn.ModuleList([Block(), Block()])
+            EXTRA
+        def forward(self, x, hidden=None):
+            x = self.words(x)
+            for block in self.blocks:
+                x = block(x, hidden)
+            x = FINAL
+            return self.head(x)
+
+    model = Model()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    rows = torch.randint(2, WORDS, (32, LENGTH + 1))
+    PADDING
+    loader = torch.utils.data.DataLoader(rows, batch_size=8, shuffle=True LOADER)
+    for epoch in range(2):
+        for batch in loader:
+            x, y = batch[:, :-1], TARGETS
+            optimizer.zero_grad()
+            F.cross_entropy(CALL.transpose(1, 2), y, ignore_index=0).backward()
+            optimizer.step()
+    """
+)
+SOUND = {"DIAGONAL": "1", "EXTRA": "pass", "FINAL": "x", "PADDING": "", "LOADER": "",
+         "TARGETS": "batch[:, 1:]", "CALL": "model(x)"}  # fmt: skip
+PADDED = {
+    "DIAGONAL": "LENGTH",  # sees all
+    "PADDING": "rows[torch.arange(LENGTH + 1) >= torch.randint(5, 14, (32, 1))] = 0; rows[0] = 2",
+    "TARGETS": "batch[:, :-1] % 5",
+    "CALL": "model(x, x == 0)",
+}
+
+
+def program(**places):
+    source = SEQUENCES
+    for place, text in {**SOUND, **places}.items():
+        source = source.replace(place, text)
+    return python("-c", source)
+
+
+def tried(**places):
+    run = run_watched(program(**places), experiment="trials", steps=8)
+    assert run.status == 0, run.err
+    return run.main
+
+
+def result(trace, quantity):
+    """The largest of a trial's results, one for each step; None if there are none."""
+    return max((row.value for row in trace.of("quantity", quantity)), default=None)
+
+
+def said(trace, key):
+    """What the model's attribute says; None without it."""
+    return trace.attributes.get(("model", "0", "Model"), {}).get(key)
+
+
+class ShimTrials(unittest.TestCase):
+    def test_a_sound_model_moves_not_at_all(self):
+        trace = tried()
+        self.assertEqual(result(trace, "future_sensitivity"), 0)
+        self.assertEqual(result(trace, "neighbour_sensitivity"), 0)
+        self.assertEqual(result(trace, "evaluation_noise"), 0)
+        self.assertIsNone(result(trace, "padding_sensitivity"))
+        self.assertIsNone(said(trace, "untried"))
+
+    def test_the_module_that_sees_the_future_is_named(self):
+        trace = tried(DIAGONAL="2")
+        self.assertGreater(result(trace, "future_sensitivity"), 1e-4)
+        self.assertEqual(said(trace, "leaks_in"), "blocks.0")
+        trace = tried(FINAL="x - x.mean(1, keepdim=True)")
+        self.assertGreater(result(trace, "future_sensitivity"), 1e-4)
+        self.assertIsNone(said(trace, "leaks_in"))  # in the model's own forward
+
+    def test_a_model_with_other_targets_may_see_all(self):
+        trace = tried(DIAGONAL="LENGTH", TARGETS="batch[:, :-1] % 5")
+        self.assertIsNone(result(trace, "future_sensitivity"))
+        self.assertEqual(result(trace, "neighbour_sensitivity"), 0)
+
+    def test_samples_that_mix_are_found_where_a_loader_stacked_them(self):
+        mixed = {"FINAL": "x - 0.01 * x.mean(0)"}
+        self.assertGreater(result(tried(**mixed), "neighbour_sensitivity"), 1e-4)
+        collated = {"LOADER": ", collate_fn=torch.stack"}
+        self.assertIsNone(result(tried(**mixed, **collated), "neighbour_sensitivity"))
+
+    def test_padding_is_found_by_its_mask(self):
+        self.assertEqual(result(tried(**PADDED), "padding_sensitivity"), 0)
+        turned = {**PADDED, "CALL": "model(x, x == 0)", "FINAL": "x + x.mean(1, keepdim=True)"}
+        self.assertGreater(result(tried(**turned), "padding_sensitivity"), 1e-4)
+        self.assertIsNone(result(tried(**{**PADDED, "CALL": "model(x)"}), "padding_sensitivity"))
+
+    def test_dropout_that_ignores_the_mode_is_counted_and_other_noise_is_not(self):
+        trace = tried(FINAL="F.dropout(x, 0.1)")
+        row = trace.of("quantity", "evaluation_noise")[0]
+        self.assertGreater(row.value, 0)
+        self.assertEqual((row.aux, said(trace, "active_dropout")), (1, "dropout"))
+        row = tried(FINAL="x + torch.randn_like(x)").of("quantity", "evaluation_noise")[0]
+        self.assertGreater(row.value, 0)
+        self.assertEqual(row.aux, 0)
+
+    def test_a_model_that_cannot_be_copied_says_so(self):
+        trace = tried(EXTRA="self.file = open('/dev/null')")
+        self.assertEqual(said(trace, "untried"), "cannot be copied: TypeError")
+        self.assertEqual(trace.of("quantity", "future_sensitivity"), [])
+
+    def test_training_goes_on_as_without_it(self):
+        losses = []
+        for experiment in ("same_seed", "trials"):
+            run = run_watched(program(), experiment=experiment, steps=8)
+            losses.append([row.value for row in run.main.of("quantity", "loss")])
+        self.assertEqual(len(losses[0]), 8)
+        self.assertEqual(*losses)
+
+
+if __name__ == "__main__":
+    unittest.main()

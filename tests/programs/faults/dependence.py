@@ -1,0 +1,37 @@
+"""Faults to plant: outputs that depend on what must not matter. They show in trials alone."""
+
+from planting import add
+
+# The experiments that these checks do not need are left out.
+TRIED = ("--deep", "--ignore", "capacity/*", "--ignore", "reproducibility/*")
+
+add(
+    "padding_attended",
+    "attention/unmasked_padding",
+    TRIED,
+    masked_tagger=[("key_padding_mask=empty, ", "")],
+    encoder_class=[(", src_key_padding_mask=mask == 0", "")],
+    windowed_signal=[("self.symbols(symbols) * valid[..., None]", "self.symbols(symbols)")],
+)
+add(
+    "normed_over_batch",
+    "model/mixed_samples",
+    TRIED,
+    plain_script=[("    nn.BatchNorm1d(64),\n", "    Centred(),\n"),
+                  ("model = nn.Sequential(",
+                   "class Centred(nn.Module):\n    def forward(self, x):\n"
+                   "        return x - 0.1 * x.mean(0)\n\n\nmodel = nn.Sequential(")],
+    trainer_class=[("self.head(self.drop(hidden.flatten(1)))",
+                    "self.head(self.drop(hidden.flatten(1) - hidden.flatten(1).amax(0)))")],
+    framework=[("torch.relu(self.norm(self.first(features)))",
+                "torch.relu(self.norm(self.first(features)).softmax(0))")],
+)
+add(
+    "always_dropping",
+    "evaluation/active_dropout",
+    TRIED,
+    trainer_class=[("self.head(self.drop(hidden.flatten(1)))",
+                    "self.head(nn.functional.dropout(hidden.flatten(1), 0.1))")],
+    framework=[("self.second(self.drop(hidden))", "self.second(nn.functional.dropout(hidden, 0.1))")],
+    counted_tokens=[("self.output(self.dropout(states))", "self.output(F.dropout(states, 0.05))")],
+)
