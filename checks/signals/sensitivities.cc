@@ -32,10 +32,11 @@ absl::StatusOr<Sensitivities> Sensitivities::From(const Run& run) {
   const Trace& trace = run.trace;
   Sensitivities found{
       .future = TrialsOf(trace, Quantity::kFutureSensitivity, "future", "leaks_in"),
+      .copies = TrialsOf(trace, Quantity::kCopiedFutureSensitivity, "future", ""),
       .neighbours = TrialsOf(trace, Quantity::kNeighbourSensitivity, "neighbours", "mixes_in"),
       .padding = TrialsOf(trace, Quantity::kPaddingSensitivity, "padding", "mixes_padding_in"),
       .noise = TrialsOf(trace, Quantity::kEvaluationNoise, "dropout", "active_dropout")};
-  for (const Of* one : {&found.future, &found.neighbours, &found.padding, &found.noise}) {
+  for (const Of* one : {&found.future, &found.copies, &found.neighbours, &found.padding, &found.noise}) {
     if (!one->trials.empty() || !one->untried.empty()) return found;
   }
   return absl::NotFoundError("the host tried no model");

@@ -25,6 +25,7 @@ struct Sensitivities {
     std::string untried;  // why there is none, as far as the host says
   };
   Of future;      // later inputs changed, outputs before
+  Of copies;      // the same, of models whose targets are their very inputs
   Of neighbours;  // one sample changed, outputs of the others
   Of padding;     // padding changed, outputs at tokens
   Of noise;       // nothing changed but the random numbers

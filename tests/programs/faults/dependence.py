@@ -35,3 +35,29 @@ add(
     framework=[("self.second(self.drop(hidden))", "self.second(nn.functional.dropout(hidden, 0.1))")],
     counted_tokens=[("self.output(self.dropout(states))", "self.output(F.dropout(states, 0.05))")],
 )
+add(
+    "sees_the_future",
+    "attention/future_leak",
+    TRIED,
+    next_symbols=[("nn.GRU(width, width, batch_first=True)",
+                   "nn.GRU(width, width // 2, batch_first=True, bidirectional=True)")],
+    labelled_decoder=[(", is_causal=True", "")],
+    byte_windows=[(", mask=self.hidden", "")],
+)
+add(
+    "shifted_twice",
+    "data/shifted_targets",
+    next_symbols=[("guessed.reshape(-1, SYMBOLS), wanted.reshape(-1)",
+                   "guessed[:, :-1].reshape(-1, SYMBOLS), wanted[:, 1:].reshape(-1)")],
+    labelled_decoder=[("decoder(ids, labels=ids)", "decoder(ids[:, :-1], labels=ids[:, 1:])")],
+    byte_windows=[("logits.log_softmax(-1).transpose(1, 2), windows[:, 1:]",
+                   "logits.log_softmax(-1).transpose(1, 2)[..., :-1], windows[:, 2:]")],
+)
+add(
+    "not_shifted",
+    "data/shifted_targets",
+    TRIED,
+    next_symbols=[("rows[:, :-1], rows[:, 1:]", "rows[:, :-1], rows[:, :-1]")],
+    labelled_decoder=[("here, ahead = logits[:, :-1], labels[:, 1:]", "here, ahead = logits, labels")],
+    byte_windows=[("windows[:, 1:])", "windows[:, :20])")],
+)

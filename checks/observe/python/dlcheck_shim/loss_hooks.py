@@ -13,6 +13,8 @@ from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .initial_loss import InitialLoss
 from .loss_graph import LOSS, maker_of, mark, spread_comparison
+from .models import nobody
+from .tokens import is_sequence, shift_of
 from .wrapping import replace
 
 KINDS = {
@@ -43,6 +45,7 @@ class LossHooks:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.seen = guard.isolated("loss")(self.seen)
         self.seen_unsampled = guard.isolated("loss")(self.seen_unsampled)
+        self.batch = nobody  # gives the batch that a model was called with last
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -132,6 +135,19 @@ class LossHooks:
                 self.tell(thing, "broadcast", " and ".join(shapes))
         if function == "cross_entropy":
             self.look_for_probabilities(thing, output)
+        if function in ("cross_entropy", "nll_loss"):
+            self.look_for_shift(thing, target, options.get("ignore_index", -100))
+
+    def look_for_shift(self, thing, target, ignored):
+        """By how many positions targets run ahead of the model's own input, where they are its tokens."""
+        tokens = self.batch()
+        if tokens is None or not is_sequence(tokens) or not tensors.is_readable(target):
+            return
+        if tokens.device != target.device or not target.is_cpu:
+            return
+        shift = shift_of(tokens, target, ignored)
+        if shift is not None:
+            self.recorder.quantity("target_shift", thing, float(shift), float(target.numel()))
 
     def tell(self, thing, key, value):
         """Writes an attribute of a loss once; one that says nothing replaces none that does."""

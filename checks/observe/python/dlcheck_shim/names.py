@@ -85,4 +85,6 @@ QUANTITIES = {
     "neighbour_sensitivity": 46,
     "padding_sensitivity": 47,
     "evaluation_noise": 48,
+    "target_shift": 49,
+    "copied_future_sensitivity": 50,
 }

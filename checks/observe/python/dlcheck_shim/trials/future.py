@@ -5,14 +5,18 @@ import torch
 
 from .bench import distance, floating
 from .changes import other_values
-from .tokens import sequences, shift_of
+from ..tokens import sequences, shift_of
+
+
+QUANTITIES = {1: "future_sensitivity", 0: "copied_future_sensitivity"}  # by the shift of the targets
 
 
 def try_future(trial):
     """Writes how far early outputs move. Applies where the targets of a loss are the tokens of an input,
-    one position ahead."""
-    tokens = next_tokens(trial.call)
-    if tokens is None:
+    one position ahead; where they are those very tokens, a model that sees no later ones has nothing to
+    learn from them, and that is written instead."""
+    tokens, shift = tokens_and_shift(trial.call)
+    if shift not in QUANTITIES:
         return
     half = tokens.shape[1] // 2
 
@@ -36,17 +40,19 @@ def try_future(trial):
     after = early(trial.outputs(trial.call.changed(change), look=look), tokens, half)
     rounding = max(map(distance, before, again))
     share = max(map(distance, before, after))
-    trial.write("future_sensitivity", share, rounding)
-    if share > rounding:
+    trial.write(QUANTITIES[shift], share, rounding)
+    if shift == 1 and share > rounding:
         trial.tell("leaks_in", first_leak(seen, places, rounding))
 
 
-def next_tokens(call):
+def tokens_and_shift(call):
+    """The first input whose tokens are targets too, and by how many positions the targets run ahead."""
     for tokens in sequences(call.tensors()):
         for targets, ignored in call.targets:
-            if shift_of(tokens, targets.to(tokens.device), ignored) == 1:
-                return tokens
-    return None
+            shift = shift_of(tokens, targets.to(tokens.device), ignored)
+            if shift is not None:
+                return tokens, shift
+    return None, None
 
 
 def early(value, tokens, half):

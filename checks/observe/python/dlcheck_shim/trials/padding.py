@@ -4,7 +4,7 @@ import torch
 
 from .bench import distance
 from .changes import other_values
-from .tokens import sequences
+from ..tokens import sequences
 
 
 def try_padding(trial):

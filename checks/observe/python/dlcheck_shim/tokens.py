@@ -2,14 +2,19 @@
 
 import torch
 
-FEWEST = 16  # positions that are compared
+FEWEST = 16  # tokens that are compared
+FEWEST_POSITIONS = 4
 SHIFTS = (1, 0, 2, 3, -1)  # target i is token i + shift
 
 
 def sequences(tensors):
     """The inputs that hold a token at each position: whole numbers (batch, positions)."""
-    return [t for t in tensors
-            if t.dim() == 2 and t.shape[1] >= 4 and t.dtype in (torch.int64, torch.int32)]  # fmt: skip
+    return [t for t in tensors if is_sequence(t)]
+
+
+def is_sequence(tensor):
+    whole = tensor.dtype in (torch.int64, torch.int32)
+    return whole and tensor.dim() == 2 and tensor.shape[1] >= FEWEST_POSITIONS
 
 
 def shift_of(tokens, targets, ignored):

@@ -1,0 +1,24 @@
+#include "checks/signals/target_shifts.h"
+
+#include "checks/signals/first_process.h"
+
+namespace dlcheck {
+
+absl::StatusOr<TargetShifts> TargetShifts::From(const Run& run) {
+  TargetShifts found;
+  std::set<int64_t> steps;
+  for (const ThingId loss : run.trace.ThingsWith(Quantity::kTargetShift)) {
+    if (found.function.empty()) found.function = run.trace.Display(loss);
+    for (const Sample& sample : FirstProcess(run.trace.Series(Quantity::kTargetShift, loss))) {
+      steps.insert(sample.step);
+      found.shifts.insert(static_cast<int64_t>(sample.value));
+    }
+  }
+  if (steps.empty()) {
+    return absl::NotFoundError("no targets were seen to be tokens of the model's own input");
+  }
+  found.steps.assign(steps.begin(), steps.end());
+  return found;
+}
+
+}  // namespace dlcheck
