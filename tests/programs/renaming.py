@@ -26,6 +26,8 @@ def own_names(tree):
             bound.add(node.arg)
         elif isinstance(node, ast.keyword) and node.arg:
             fixed.add(node.arg)
+        elif isinstance(node, ast.Dict):  # a call may spread it into keywords
+            fixed.update(key.value for key in node.keys if isinstance(key, ast.Constant))
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             fixed.update(alias.asname or alias.name.split(".")[0] for alias in node.names)
         if isinstance(node, ast.ClassDef):
