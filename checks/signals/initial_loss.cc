@@ -3,8 +3,11 @@
 namespace dlcheck {
 namespace {
 
-// False for a file that is known to hold no model, as one of data does.
+// False for a file that is known to hold no model, as one of data does, and for a state of anything
+// else.
 bool MayHoldWeights(const Trace& trace, ThingId thing) {
+  const std::string_view kind = trace.thing(thing).kind;
+  if (kind == "optimizer" || kind == "scheduler" || kind == "scaler") return false;
   const std::string_view contents = trace.Attribute(thing, "contents");
   return contents.empty() || contents.find("model") != std::string_view::npos;
 }

@@ -1,6 +1,7 @@
 """Watches what is saved and what is loaded: which parts of the training's state a file holds, what of
 it is put where, and whether it is still there when training begins."""
 
+import io
 import os
 
 import torch
@@ -15,6 +16,7 @@ MOST_CHECKED_ELEMENTS = 1 << 26
 FEW_ELEMENTS = 1 << 20  # so many are looked at in every save
 ALWAYS = 8  # first saves that are looked into; then those whose number is a power of two
 RANDOM_STATE_BYTES = 5056  # of the generator of the CPU
+BUFFER = "a buffer in memory"  # written to a file by the program or its library, we cannot see which
 CHANGED = 1e-3  # relative difference of two norms
 
 
@@ -27,6 +29,7 @@ class Checkpoints:
 
     def reset(self):
         self.saves, self.depth = 0, 0
+        self.read = False  # whether any file was
         self.put_in = IdentityMap()  # modules that were given a state: share, rest, norms
 
     def watch_all(self):
@@ -51,7 +54,8 @@ class Checkpoints:
     def saved(self, result, args, kwargs):
         self.saves += 1
         looked = self.saves <= ALWAYS or self.saves & (self.saves - 1) == 0
-        thing = self.file_thing(args[1] if len(args) > 1 else kwargs.get("f"))
+        file = args[1] if len(args) > 1 else kwargs.get("f")
+        thing = self.file_thing(BUFFER if isinstance(file, io.BytesIO) else file)
         self.recorder.event("saved", thing, site=self.sites.current(looked), always=looked)
         if thing:
             content, trained = args[0] if args else kwargs.get("obj"), []
@@ -64,10 +68,13 @@ class Checkpoints:
     def loaded(self, result, args, kwargs):
         thing = self.file_thing(args[0] if args else kwargs.get("f"))
         self.recorder.event("loaded", thing, site=self.sites.current(True), always=True)
+        self.read = True
         if thing:
             self.recorder.attribute(thing, "contents", self.contents(result, []))
 
     def file_thing(self, file):
+        if isinstance(file, io.IOBase):
+            file = getattr(file, "name", None)
         if not isinstance(file, (str, os.PathLike)):
             return 0
         return self.recorder.thing("file", 0, os.fspath(file))
@@ -176,6 +183,10 @@ class Checkpoints:
         )  # fmt: skip
 
     def put_into_optimizer(self, result, args, kwargs):
+        """Libraries move an optimizer to a device by giving it its own state, which is empty then."""
+        state = args[1] if len(args) > 1 else kwargs.get("state_dict")
+        if not self.read and isinstance(state, dict) and not state.get("state"):
+            return
         thing = self.optimizers.watch(args[0]).thing
         self.recorder.event("loaded", thing, site=self.sites.current(True), always=True)
 

@@ -5,6 +5,7 @@ out makes compiled code compile again. Compiled regions and recomputation are pa
 """
 
 import math
+import sys
 import weakref
 
 import torch
@@ -50,13 +51,15 @@ class ForwardHooks:
                 return None
             self.root, self.root_number = weakref.ref(module), id(module)
             self.model, self.entered, self.evaluating = None, False, False
+            if self.recorder.sampled:
+                args = inputs_of(args, sys._getframe(1))
             self.begin(module, args)
         else:
             model = self.models.roots.get(module)
             if model is not None:
                 self.root, self.root_number = weakref.ref(module), id(module)
                 self.model, self.evaluating = model, True
-                self.begin_evaluation(model, module, args)
+                self.begin_evaluation(model, module, inputs_of(args, sys._getframe(1)))
         return None
 
     def begin_evaluation(self, model, module, args):
@@ -203,6 +206,24 @@ class ForwardHooks:
         if self.forwards:
             self.forwards = []
         self.evaluations.backward()
+
+
+def inputs_of(args, caller):
+    """The arguments of a call that has no tensor among `args`, the largest first: what was given by name
+    stands in the frame that calls the hooks, because torch shows it to no global hook before a call."""
+    if any(isinstance(argument, torch.Tensor) for argument in args):
+        return args
+    named = caller.f_locals.get("kwargs")
+    found = [v for v in named.values() if tensors.is_plain(v)] if isinstance(named, dict) else []
+    return sorted(found, key=extent, reverse=True) or args
+
+
+def extent(tensor):
+    """Orders the inputs of a call: by size, and a mask comes after the values that it hides."""
+    distinct = 0
+    if tensors.is_readable(tensor) and tensor.is_cpu and tensor.numel() and not tensor.is_floating_point():
+        distinct = int(tensor.detach().reshape(-1)[:MOST_ROWS].unique().numel())
+    return tensor.numel(), distinct
 
 
 def in_backward():

@@ -15,6 +15,7 @@ from .wrapping import followed_by, replace
 
 # Workers begin anew with every iteration; those of the first ones are looked at.
 ITERATIONS_WITH_STREAMS = 4
+MOST_WRAPPED = 4  # samplers of batches around one another
 
 
 class Loaders:
@@ -152,13 +153,24 @@ def attributes_of(loader):
         "dataset": type(loader.dataset).__name__,
         "batch_size": loader.batch_size or 0,
         "workers": loader.num_workers,
-        "order": order_of(loader.sampler),
+        "order": order_of(innermost_sampler(loader)),
     }
     try:
         found["samples"] = len(loader.dataset)
     except (TypeError, NotImplementedError):
         pass
     return found
+
+
+def innermost_sampler(loader):
+    """What draws the samples: a sampler of whole batches holds it, and libraries wrap those again."""
+    batches, depth = loader.batch_sampler, 0
+    while batches is not None and depth < MOST_WRAPPED:
+        inner = getattr(batches, "sampler", None)
+        if isinstance(inner, torch.utils.data.Sampler):
+            return inner
+        batches, depth = getattr(batches, "batch_sampler", None), depth + 1
+    return loader.sampler
 
 
 def order_of(sampler):

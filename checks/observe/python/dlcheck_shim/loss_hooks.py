@@ -67,7 +67,8 @@ class LossHooks:
                 result = original(*args, **kwargs)
                 if is_compiling() or type(result) is not torch.Tensor or tracing_state():
                     return result
-                if self.recorder.sampled or len(args) < 2 or function not in self.things:
+                known = function in self.things and len(args) > 1
+                if self.recorder.sampled or not known or not result.requires_grad:
                     self.seen(function, result, args, kwargs)
                 else:
                     self.seen_unsampled(function, result, args)
@@ -78,8 +79,8 @@ class LossHooks:
         return make
 
     def seen_unsampled(self, function, result, args):
-        """The same in a step of which only the loss itself is recorded."""
-        if result.requires_grad and tensors.is_plain(args[0]) and tensors.is_plain(args[1]):
+        """The same for training in a step of which only the loss itself is recorded."""
+        if tensors.is_plain(args[0]) and tensors.is_plain(args[1]):
             samples = count_samples(function, args[0], args[1])
             self.last = (weakref.ref(result), self.things[function], samples)
 
