@@ -20,9 +20,14 @@ class Fault:
 def planted(fault, host):
     """The source of a host with a fault in it."""
     source = (FOLDER / "hosts" / f"{host}.py").read_text()
-    for old, new in FAULTS[fault].hosts[host]:
+    return replaced(source, FAULTS[fault].hosts[host], f"{fault} in {host}.py")
+
+
+def replaced(source, changes, name):
+    """The source with each old text, which has to be there exactly once, replaced by its new one."""
+    for old, new in changes:
         if source.count(old) != 1:
-            raise ValueError(f"{fault}: {old!r} stands {source.count(old)} times in {host}.py")
+            raise ValueError(f"{name}: {old!r} stands {source.count(old)} times")
         source = source.replace(old, new)
     return source
 
