@@ -104,6 +104,8 @@ class Evaluations:
                 self.write_digests(model, module)
 
     def write_digests(self, model, module):
+        if model.sharded:
+            return
         state = [t for t in kept_tensors(module) if tensors.is_plain(t)]
         if sum(t.numel() * t.element_size() for t in state) > MOST_DIGESTED_BYTES:
             return

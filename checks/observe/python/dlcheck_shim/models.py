@@ -9,7 +9,7 @@ import weakref
 import torch
 
 from .identity import IdentityMap
-from .tensors import is_plain
+from .tensors import is_held, is_shard
 
 WRAPPING = ("module.", "_orig_mod.", "_fsdp_wrapped_module.")
 WRAPPERS = (
@@ -63,6 +63,12 @@ def is_wrapper(module):
     return type(module).__name__ in WRAPPERS
 
 
+def is_sharded(root):
+    """True for a model whose parameters are spread over processes and put together as it runs."""
+    return any(map(is_shard, MODULE.parameters(root))) or any(
+        type(module).__name__ == "FullyShardedDataParallel" for module in MODULE.modules(root))
+
+
 def inside(wrapper):
     """The module that a wrapper holds."""
     return next(MODULE.children(wrapper), None)
@@ -77,6 +83,7 @@ class Model:
         self.feeding = False  # what it gives goes into another model
         # A user's own attribute may be called `module`; only names under a wrapper are shortened.
         self.prefixes = WRAPPING if any(map(is_wrapper, MODULE.modules(root))) else ()
+        self.sharded = is_sharded(root)
         if type(root).__name__ == "OptimizedModule":
             recorder.attribute(self.thing, "compiled", 1)
 
@@ -111,7 +118,11 @@ class Models:
         model = Model(self.recorder, module, self.seen)
         self.seen += 1
         self.roots.set(module, model)
+        if is_wrapper(module) and inside(module) is not None:  # evaluated without its wrapper, too
+            self.roots.set(inside(module), model)
         self.name_modules(model, module)
+        if model.sharded:  # in the forward about to run its parameters are others, put together
+            self.name_parameters(model, module)
         for function in self.on_new:
             function(module, model)
         return model
@@ -156,7 +167,7 @@ class Models:
     def name_parameters(self, model, root):
         """Gives each parameter its thing. In a functional call these are the tensors put in."""
         for full, parameter in MODULE.named_parameters(root, remove_duplicate=False):
-            if not is_plain(parameter) or not parameter.is_leaf:
+            if not is_held(parameter) or not parameter.is_leaf:
                 continue
             name = model.name(full)
             named = model.named.get(name, nobody)()

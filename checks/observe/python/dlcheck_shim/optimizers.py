@@ -6,7 +6,7 @@ import weakref
 import torch
 
 from .identity import IdentityMap
-from .tensors import is_plain
+from .tensors import is_held
 
 # Copies of weights for one step; a parameter beyond them waits for a later sampled step.
 MOST_COPIED_BYTES = 1 << 20
@@ -180,7 +180,7 @@ def next_to_copy(watched, parameters):
             break
         chosen.append(parameter)
         watched.copied_until = (place + 1) % len(parameters)
-    return [parameter for parameter in chosen if is_plain(parameter)]
+    return [parameter for parameter in chosen if is_held(parameter)]
 
 
 def remember(owners):

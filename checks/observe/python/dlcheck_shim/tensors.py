@@ -34,6 +34,21 @@ def is_plain(tensor):
     )
 
 
+def is_shard(tensor):
+    """True for a tensor that is spread over processes, of which this one holds a part."""
+    return hasattr(tensor, "to_local") and hasattr(tensor, "placements")
+
+
+def is_held(tensor):
+    """True for a tensor of which this process holds numbers, all or a part: see `local`."""
+    return is_shard(tensor) or is_plain(tensor)
+
+
+def local(tensor):
+    """What this process holds of a tensor, not a copy. Call without autograd."""
+    return tensor.to_local() if is_shard(tensor) else tensor
+
+
 def is_readable(tensor):
     """True for a plain tensor whose numbers lie in memory one by one, and whose writes are counted."""
     return (
@@ -53,8 +68,7 @@ def may_compute():
 
 def dense(tensor):
     """The values of a tensor: a sparse one's, summed where they stand twice; a shard's own part."""
-    if hasattr(tensor, "to_local"):
-        tensor = tensor.to_local()
+    tensor = local(tensor)
     return tensor.coalesce().values() if tensor.is_sparse else tensor
 
 

@@ -42,7 +42,7 @@ class UpdateCheck:
         room, found = MOST_ELEMENTS, []
         for turn in range(min(len(every), MOST_PARAMETERS)):
             group, parameter = every[(watched.worked_out + turn) % len(every)]
-            room -= parameter.numel()
+            room -= tensors.local(parameter).numel()
             if room < 0:
                 watched.worked_out += turn + 1  # one that is too large is passed over
                 return found
@@ -62,7 +62,7 @@ class UpdateCheck:
         lost = (change != 0) & (after == before)
         found = [change.norm(), (after - before - change).norm(), after.norm(), lost.sum()]
         thing, owner = watched.things.get(parameter, 0), watched.thing
-        elements = parameter.numel()
+        elements = after.numel()
 
         def use(values):
             size, error, norm, swallowed = values
@@ -82,8 +82,9 @@ def is_fit(group, parameter):
     return (
         gradient is not None
         and parameter.is_floating_point()
-        and tensors.is_plain(parameter)
+        and tensors.is_held(parameter)
         and not gradient.is_sparse
+        and tensors.local(parameter).numel() > 0  # a small one may have no part here
         and not isinstance(group["lr"], torch.Tensor)
     )
 
@@ -91,5 +92,5 @@ def is_fit(group, parameter):
 def wide(value):
     if not isinstance(value, torch.Tensor):
         return value
-    value = value.detach()
+    value = tensors.local(value.detach())
     return value.to(torch.float64, copy=True) if value.is_floating_point() else value.clone()

@@ -15,7 +15,7 @@ class Weights:
 
     def copy(self, optimizer, watched):
         chosen = next_to_copy(watched, parameters_of(optimizer))
-        watched.before = [(parameter, parameter.detach().clone()) for parameter in chosen]
+        watched.before = [(p, tensors.local(p.detach()).clone()) for p in chosen]
 
     def digest(self, optimizer, watched):
         if all(map(tensors.is_plain, parameters_of(optimizer))):
@@ -31,8 +31,8 @@ class Weights:
         before, watched.before = watched.before, []
         changes = [old for _, old in before]
         if changes:
-            torch._foreach_sub_(changes, [p.detach() for p, _ in before])
-        measured = [p.detach() for p in parameters] + changes
+            torch._foreach_sub_(changes, [tensors.local(p.detach()) for p, _ in before])
+        measured = [tensors.local(p.detach()) for p in parameters] + changes
         things = [watched.things.get(p, 0) for p in parameters]
         changed = [watched.things.get(p, 0) for p, _ in before]
 
