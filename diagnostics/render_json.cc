@@ -119,12 +119,22 @@ Json RenderSuppressions(const Report& report) {
   return list;
 }
 
+Json RenderUnseen(const Unseen& unseen) {
+  return {{"compiled_graphs", unseen.compiled_graphs},
+          {"graph_replays", unseen.graph_replays},
+          {"opaque_modules", unseen.opaque_modules},
+          {"layers", unseen.layers},
+          {"layers_seen", unseen.layers_seen}};
+}
+
 Json RenderCoverage(const Coverage& coverage) {
-  return {{"training", coverage.training},
-          {"steps", coverage.steps},
-          {"sampled_steps", coverage.sampled_steps},
-          {"parameters", coverage.parameters},
-          {"parameters_with_gradient", coverage.parameters_with_gradient}};
+  Json json = {{"training", coverage.training},
+               {"steps", coverage.steps},
+               {"sampled_steps", coverage.sampled_steps},
+               {"parameters", coverage.parameters},
+               {"parameters_with_gradient", coverage.parameters_with_gradient}};
+  if (coverage.unseen.Any()) json["unseen"] = RenderUnseen(coverage.unseen);
+  return json;
 }
 
 }  // namespace

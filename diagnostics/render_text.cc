@@ -26,12 +26,14 @@ std::string WhereAndWhen(const Finding& finding) {
   return text.empty() ? when : StrCat(text, ", ", when);
 }
 
+// The things of a finding that its first line does not show.
 std::string MorePlaces(const Finding& finding) {
   std::vector<std::string> names;
   for (const Place& place : finding.places) {
     if (!place.thing.empty()) names.push_back(place.thing);
   }
-  return names.size() < 2 ? "" : Listed(names, kPlacesShown);
+  const bool is_shown = names.size() == 1 && PlaceOf(finding) == names.front();
+  return names.empty() || is_shown ? "" : Listed(names, kPlacesShown);
 }
 
 std::string RenderFinding(const Check& check, const Finding& finding) {
@@ -209,13 +211,37 @@ std::string RenderCoverage(const Coverage& coverage) {
                     WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step")));
 }
 
+// What ran where no hook looks, and what of the run was seen nowhere else.
+std::string RenderUnseen(const Coverage& coverage) {
+  const Unseen& unseen = coverage.unseen;
+  std::vector<std::string> places;
+  const auto add = [&places](int64_t count, std::string_view noun, std::string_view rest) {
+    if (count > 0) places.push_back(StrCat(Counted(count, noun), rest));
+  };
+  add(unseen.compiled_graphs, "compiled graph", "");
+  add(unseen.graph_replays, "replay", " of captured graphs");
+  add(unseen.opaque_modules, "scripted or exported module", "");
+  if (places.empty()) return "";
+  std::string text = StrCat("unseen: the inside of ", Listed(places, places.size()));
+  const int64_t layers_unseen = unseen.layers - unseen.layers_seen;
+  if (layers_unseen > 0) {
+    StrAppend(&text, "; ", layers_unseen, " of ", Counted(unseen.layers, "layer"),
+              " not seen to run in training");
+  }
+  if (unseen.layers == 0) text += "; no model seen to run in training";
+  if (coverage.steps == 0) text += "; no optimizer step seen";
+  return Row("", text);
+}
+
 }  // namespace
 
 std::string RenderText(const Report& report, const Frame& frame) {
   const std::vector<Cause> causes = Triage(report);
   const bool nothing = frame.exit_code == kExitNothing && causes.empty();
   const std::string exit = frame.exit_code == 0 ? "" : StrCat("exit ", frame.exit_code);
-  if (nothing && !report.coverage.training) return RenderNothing(report, frame);
+  if (nothing && !report.coverage.training) {
+    return RenderNothing(report, frame) + RenderUnseen(report.coverage);
+  }
   std::string text = nothing ? RenderNothing(report, frame)
                              : Spread(StrCat("dlcheck  ", Headline(report)), exit) + "\n";
   for (const Cause& cause : causes) text += "\n" + RenderCause(cause);
@@ -224,6 +250,8 @@ std::string RenderText(const Report& report, const Frame& frame) {
   text += RenderStop(report);
   if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
   text += RenderCoverage(report.coverage);
+  text += RenderUnseen(report.coverage);
+  if (!frame.redirected.empty()) text += Row("", frame.redirected);
   text += RenderUndecided(report, frame.with_reasons);
   if (!causes.empty()) {
     text += Row("", StrCat("next: mend the first and run again; `dlcheck explain ",

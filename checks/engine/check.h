@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "checks/engine/evidence.h"
+#include "checks/records/names.h"
 
 namespace dlcheck {
 
@@ -90,6 +92,9 @@ struct Check {               // every field is written; none has a default
   std::vector<std::string_view> explains;  // checks that also fail when this one does
   Severity worst;
   bool live;  // a finding on a prefix of a run is never withdrawn
+  // Whose line of the program a finding gets that has none of its own; nothing where no line is to
+  // blame.
+  std::optional<Event> stands_at;
   std::vector<Setting> settings;
   Judgement judgement;
   std::vector<Example> examples;

@@ -105,6 +105,7 @@ Coverage CoverageOf(const Evidence& evidence) {
   const Run* plain = evidence.RunOf(kPlain);
   if (plain == nullptr) return coverage;
   const Trace& trace = plain->trace;
+  coverage.unseen = UnseenIn(trace);
   for (const Occurrence& event : trace.Events()) {
     if (event.event != Event::kStep) continue;
     coverage.steps += static_cast<int64_t>(event.count);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "checks/engine/check.h"
+#include "checks/engine/unseen.h"
 
 namespace dlcheck {
 
@@ -40,6 +41,7 @@ struct Coverage {
   bool training = false;  // an optimizer step or a backward call, in any run
   int64_t steps = 0, sampled_steps = 0;
   int64_t parameters = 0, parameters_with_gradient = 0;
+  Unseen unseen = {};
 };
 
 struct RunSummary {

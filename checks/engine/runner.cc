@@ -1,6 +1,7 @@
 #include "checks/engine/runner.h"
 
 #include "absl/time/clock.h"
+#include "checks/engine/lines.h"
 #include "checks/engine/text.h"
 
 namespace dlcheck {
@@ -108,6 +109,9 @@ Result JudgeOne(const Evidence& evidence, const Check& check, const Settings& se
   absl::StatusOr<Verdict> verdict = check.judgement.judge(settings, evidence);
   if (!verdict.ok()) {
     return {&check, OutcomeOf(verdict.status()), std::string(verdict.status().message()), {}};
+  }
+  if (check.stands_at.has_value()) {
+    for (Finding& finding : verdict->findings) GiveLine(evidence, *check.stands_at, finding);
   }
   const Outcome outcome = verdict->findings.empty() ? Outcome::kPassed : Outcome::kFailed;
   return {&check, outcome, "", *std::move(verdict)};

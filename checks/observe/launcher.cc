@@ -17,11 +17,13 @@
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
+#include "checks/observe/private_files.h"
 #include "checks/records/line_file.h"
 
 namespace dlcheck {
 namespace {
 
+constexpr size_t kMostPathsTold = 32;
 constexpr absl::Duration kGrace = absl::Seconds(5);  // from SIGTERM to SIGKILL
 
 volatile sig_atomic_t interrupted = 0;
@@ -101,9 +103,10 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
 }
 
 // In the child, between fork and exec: system calls only.
-[[noreturn]] void BecomeCommand(const Launch& launch, char** arguments, char** environment,
-                                const char* output, int error_pipe) {
+[[noreturn]] void BecomeCommand(const Launch& launch, const PrivateFiles& files, char** arguments,
+                                char** environment, const char* output, int error_pipe) {
   if (launch.own_group) {
+    files.Enter();
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int null = open("/dev/null", O_RDONLY);
@@ -118,7 +121,7 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   _exit(127);
 }
 
-absl::StatusOr<pid_t> Start(const Launch& launch) {
+absl::StatusOr<pid_t> Start(const Launch& launch, const PrivateFiles& files) {
   std::vector<std::string> command = launch.command;
   std::vector<std::string> environment = Environment(launch);
   const std::vector<char*> arguments = Pointers(command);
@@ -128,7 +131,7 @@ absl::StatusOr<pid_t> Start(const Launch& launch) {
   if (pipe2(error_pipe, O_CLOEXEC) != 0) return absl::UnavailableError(strerror(errno));
   const pid_t child = fork();
   if (child == 0) {
-    BecomeCommand(launch, const_cast<char**>(arguments.data()),
+    BecomeCommand(launch, files, const_cast<char**>(arguments.data()),
                   const_cast<char**>(variables.data()), output.c_str(), error_pipe[1]);
   }
   const int fork_error = errno;
@@ -235,16 +238,23 @@ Ending WaitFor(pid_t child, const Launch& launch) {
 
 }  // namespace
 
-absl::StatusOr<Ending> RunCommand(const Launch& launch) {
+absl::StatusOr<Ended> RunCommand(const Launch& launch) {
   DLCHECK_RETURN_IF_ERROR(WriteRunFolder(launch));
   const SignalGuard guard;
-  DLCHECK_ASSIGN_OR_RETURN(const pid_t child, Start(launch));
+  const PrivateFiles files =
+      launch.own_group ? PrivateFiles::Plan(launch.request.run_folder) : PrivateFiles();
+  const absl::StatusOr<pid_t> started = Start(launch, files);
+  if (!started.ok()) {
+    files.Clear(0);
+    return started.status();
+  }
+  const pid_t child = *started;
   plain_child = launch.own_group ? 0 : child;
   const Ending ending = WaitFor(child, launch);
   plain_child = 0;
   // On a full disk the ending is known to this process only; the run is no less over.
   WriteEnding(launch.request.run_folder, ending).IgnoreError();
-  return ending;
+  return Ended{ending, files.Clear(kMostPathsTold)};
 }
 
 bool WasInterrupted() { return interrupted != 0; }

@@ -21,6 +21,12 @@ struct Look {
   std::string stopped_by = "";  // not empty: end the command now, and this is why
 };
 
+struct Ended {
+  Ending ending;
+  // Files that an experiment wrote and that only it saw; a part of them where they are many.
+  std::vector<std::string> written;
+};
+
 struct Launch {
   std::vector<std::string> command;
   Request request;  // its run_folder exists and is absolute
@@ -32,11 +38,12 @@ struct Launch {
   std::function<Look()> look = nullptr;
 };
 
-// Writes the request and the boot folder, runs the command to its end and writes the ending. A
+// Writes the request and the boot folder, runs the command to its end and writes the ending. Where
+// the system allows it, an experiment writes to copies of files, which are gone in the end. A
 // command that a signal to us or a look ended did not fail by itself: it counts as stopped.
 // Errors: InvalidArgument if the command cannot be started; Unavailable if the folder cannot be
 // written.
-absl::StatusOr<Ending> RunCommand(const Launch& launch);
+absl::StatusOr<Ended> RunCommand(const Launch& launch);
 
 // True once SIGINT or SIGTERM reached this process while a command ran.
 bool WasInterrupted();

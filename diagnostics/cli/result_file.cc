@@ -114,12 +114,21 @@ SuppressionUse SuppressionFrom(const Json& json) {
                          {State::kUsed, State::kUnused, State::kExpired, State::kNotJudged})};
 }
 
+Unseen UnseenFrom(const Json& json) {
+  return {.compiled_graphs = json.at("compiled_graphs"),
+          .graph_replays = json.at("graph_replays"),
+          .opaque_modules = json.at("opaque_modules"),
+          .layers = json.at("layers"),
+          .layers_seen = json.at("layers_seen")};
+}
+
 Coverage CoverageFrom(const Json& json) {
   return {.training = json.at("training"),
           .steps = json.at("steps"),
           .sampled_steps = json.at("sampled_steps"),
           .parameters = json.at("parameters"),
-          .parameters_with_gradient = json.at("parameters_with_gradient")};
+          .parameters_with_gradient = json.at("parameters_with_gradient"),
+          .unseen = json.contains("unseen") ? UnseenFrom(json.at("unseen")) : Unseen()};
 }
 
 absl::StatusOr<ReadResult> From(const Json& json) {

@@ -15,6 +15,7 @@
 #include "diagnostics/cli/options.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/places.h"
+#include "diagnostics/cli/redirected.h"
 #include "diagnostics/cli/verdict.h"
 
 namespace dlcheck::cli {
@@ -36,12 +37,14 @@ Subject CommandSubject(const Words& command, const Options& options, const Choic
       if (options.deadline_seconds) launch.deadline = absl::Seconds(*options.deadline_seconds);
       if (!options.no_live) launch.look = LiveJudge(choice, launch.request.run_folder);
     }
-    DLCHECK_ASSIGN_OR_RETURN(const Ending ending, RunCommand(launch));
+    DLCHECK_ASSIGN_OR_RETURN(const Ended ended, RunCommand(launch));
+    const Ending& ending = ended.ending;
     if (experiment == kPlain) plain_ending = ending;
     absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(launch.request.run_folder);
     if (!recorded.ok()) return recorded.status();
     if (recorded->run.ending.how == Ending::How::kTruncated) recorded->run.ending = ending;
     SetDeclared(choice.declared, recorded->run.trace);
+    AddRedirected(ended.written, recorded->run.trace);
     return std::move(recorded->run);
   };
 }

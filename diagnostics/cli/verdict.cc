@@ -10,6 +10,7 @@
 #include "checks/records/line_file.h"
 #include "checks/signals/run_ending.h"
 #include "diagnostics/cli/baseline_file.h"
+#include "diagnostics/cli/redirected.h"
 #include "diagnostics/cli/unobserved.h"
 #include "diagnostics/render.h"
 #include "diagnostics/set_aside.h"
@@ -135,6 +136,7 @@ int Deliver(const Evidence& evidence, const Choice& choice, const Options& optio
   frame.with_reasons = options.reasons;
   frame.new_only = options.new_only;
   if (NothingRecorded(evidence)) frame.unobserved = WhyUnobserved(occasion.command);
+  frame.redirected = RedirectedFiles(evidence);
   frame.command = Redacted(occasion.command);
   frame.started = absl::FormatTime(occasion.started);
   frame.wall_seconds = absl::ToDoubleSeconds(absl::Now() - occasion.started);

@@ -164,6 +164,34 @@ TEST(RenderText, SaysWhyThereWasNothingToCheck) {
   EXPECT_EQ(RenderText(trained, frame).find("no training"), std::string::npos);
 }
 
+TEST(RenderText, SaysWhatWasUnseenAndNoMore) {
+  Report report = SmallReport();
+  EXPECT_EQ(RenderText(report, SmallFrame()).find("unseen"), std::string::npos);
+  report.coverage.unseen = {
+      .compiled_graphs = 1, .graph_replays = 1400, .layers = 7, .layers_seen = 2};
+  EXPECT_NE(
+      RenderText(report, SmallFrame())
+          .find("unseen: the inside of 1 compiled graph and 1,400 replays of captured graphs; "
+                "5 of 7 layers\n         not seen to run in training\n"),
+      std::string::npos);
+  report.coverage.unseen = {.opaque_modules = 2, .layers = 7, .layers_seen = 7};
+  EXPECT_NE(RenderText(report, SmallFrame())
+                .find("unseen: the inside of 2 scripted or exported modules\n"),
+            std::string::npos);
+}
+
+TEST(RenderText, SaysWhatWasUnseenWhereNothingWasSeen) {
+  Report report;
+  report.coverage.unseen = {.compiled_graphs = 1};
+  Frame frame = SmallFrame();
+  frame.exit_code = kExitNothing;
+  EXPECT_NE(
+      RenderText(report, frame)
+          .find("unseen: the inside of 1 compiled graph; no model seen to run in training; no "
+                "optimizer step\n         seen\n"),
+      std::string::npos);
+}
+
 TEST(RenderText, SaysWhatStoppedTheProgram) {
   Report report = SmallReport();
   report.runs[0].ending = Ending{Ending::How::kStopped, 143, "SIGTERM"};
@@ -176,6 +204,17 @@ TEST(RenderText, SaysWhatStoppedTheProgram) {
 
 TEST(RenderJson, MatchesItsGolden) {
   ExpectGolden("result.json", RenderJson(SmallReport(), SmallFrame()));
+}
+
+TEST(RenderJson, CountsWhatWasUnseenWhereAnythingWas) {
+  Report report = SmallReport();
+  const auto coverage = [&] {
+    return nlohmann::json::parse(RenderJson(report, SmallFrame()))["coverage"];
+  };
+  EXPECT_FALSE(coverage().contains("unseen"));
+  report.coverage.unseen = {.compiled_graphs = 3, .layers = 7, .layers_seen = 2};
+  EXPECT_EQ(coverage()["unseen"]["compiled_graphs"], 3);
+  EXPECT_EQ(coverage()["unseen"]["layers_seen"], 2);
 }
 
 TEST(RenderJson, IsValidWhateverNamesHold) {

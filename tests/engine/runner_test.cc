@@ -61,6 +61,7 @@ Check CheckOf(std::string_view id, Judgement judgement) {
           .explains = {},
           .worst = Severity::kError,
           .live = false,
+          .stands_at = std::nullopt,
           .settings = {},
           .judgement = std::move(judgement),
           .examples = {}};

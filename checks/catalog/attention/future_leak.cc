@@ -39,6 +39,7 @@ Check FutureLeak() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kTimes, kFloor},
       .judgement = Reads<&Judge>(),
       .examples = {{"as much as rounding explains", Expect::kClean, [] { return Moved(1e-6); }},

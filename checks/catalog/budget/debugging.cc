@@ -65,6 +65,7 @@ Check Debugging() {
       .explains = {"budget/step_time"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"off in the first step", Expect::kClean, [] { return Debugged(1); }},

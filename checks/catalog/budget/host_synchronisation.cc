@@ -82,6 +82,7 @@ Check HostSynchronisation() {
       .explains = {"budget/step_time"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps, kLimit},
       .judgement = Reads<&Judge>(),
       .examples =

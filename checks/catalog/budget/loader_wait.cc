@@ -93,6 +93,7 @@ Check LoaderWait() {
       .explains = {"budget/step_time"},
       .worst = Severity::kNote,
       .live = false,
+      .stands_at = Event::kFetched,
       .settings = {kShare, kWait, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"half of the time", Expect::kClean,

@@ -54,6 +54,7 @@ Check Memory() {
       .explains = {},
       .worst = Severity::kError,
       .live = true,
+      .stands_at = Event::kStep,
       .settings = {kLimit},
       .judgement = Reads<&Judge>(),
       .examples = {{"at the limit",

@@ -97,6 +97,7 @@ Check MemorySlope() {
       .explains = {"budget/memory"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kGrowth, kTrend, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"a cache that is full after half of the run", Expect::kClean,

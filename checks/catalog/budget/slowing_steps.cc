@@ -102,6 +102,7 @@ Check SlowingSteps() {
       .explains = {"budget/step_time"},
       .worst = Severity::kNote,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kFactor, kMore, kSteps, kTrend},
       .judgement = Reads<&Judge>(),
       .examples = {{"twice as long", Expect::kClean, [] { return Slowing(2); }},

@@ -57,6 +57,7 @@ Check StepTime() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kLimit},
       .judgement = Reads<&Judge>(),
       .examples = {{"at the limit",

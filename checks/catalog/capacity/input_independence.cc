@@ -114,6 +114,7 @@ Check InputIndependence() {
       .explains = {"capacity/unfittable_batch"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kNothing, kLittle},
       .judgement = Reads<&Judge>(),
       .examples = {{"a weak signal", Expect::kClean, [] { return LearnsTo(1.95); }},

@@ -155,6 +155,7 @@ Check UnfittableBatch() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kShare, kTargetShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"nearly a tenth is left", Expect::kClean, [] { return FitsTo(0.2); }},

@@ -90,6 +90,7 @@ Check ForgottenState() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kLoaded,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples =

@@ -121,9 +121,8 @@ Check LossyResume() {
           "What is not in the checkpoint begins anew: moments, rates, averages, the order of the "
           "data; the loss jumps, or data are seen twice.",
       .method =
-          "The program is interrupted after 32 steps and resumed in another process; digests of "
-          "each part of its state and the losses of the 32 steps that follow are compared with "
-          "those of the plain run, bit by bit.",
+          "The program is interrupted after 32 steps and resumed in another process; digests of the "
+          "parts of its state and the next 32 losses are compared with the plain run, bit by bit.",
       .fix =
           "Save and load the named parts too; where all are equal, look for what is nowhere in the "
           "state: the position in the data, a generator, a buffer that is not registered.",
@@ -136,6 +135,7 @@ Check LossyResume() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kLoaded,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all is back", Expect::kClean, [] { return Resumed(14, 2.3, 14); }},

@@ -87,6 +87,7 @@ Check LossySave() {
       .explains = {"checkpoint/lossy_resume"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kSaved,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"the same bits", Expect::kClean, [] { return Stored(12); }},

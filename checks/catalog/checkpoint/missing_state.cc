@@ -113,13 +113,13 @@ Check MissingState() {
       .limits =
           "A program may never go on from its files, or work the state out from an epoch: hence a "
           "note, and a warning only where the run itself went on from a file with an optimizer. "
-          "Weights without the optimizer are noted where a scheduler or scaler is beside them, or "
-          "for three files or more of one folder.",
+          "Weights alone are noted beside a scheduler or scaler, or in three files of a folder.",
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
       .covers = {"K01", "K02"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kSaved,
       .settings = {kFiles},
       .judgement = Reads<&Judge>(),
       .examples =

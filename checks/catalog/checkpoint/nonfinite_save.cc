@@ -66,6 +66,7 @@ Check NonfiniteSave() {
       .explains = {},
       .worst = Severity::kError,
       .live = true,
+      .stands_at = Event::kSaved,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all finite", Expect::kClean, [] { return Saved(0); }},

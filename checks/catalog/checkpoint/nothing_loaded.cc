@@ -77,6 +77,7 @@ Check NothingLoaded() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kLoaded,
       .settings = {kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"half of the model", Expect::kClean, [] { return Loaded({0.5}); }},

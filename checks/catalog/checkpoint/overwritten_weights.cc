@@ -81,6 +81,7 @@ Check OverwrittenWeights() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kLoaded,
       .settings = {kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"a new head", Expect::kClean, [] { return Overwritten(0.125); }},

@@ -125,6 +125,7 @@ Check IgnoredTargets() {
                    "numerics/nonfinite_values"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kSteps, kFew},
       .judgement = Reads<&Judge>(),
       .examples = {{"one target in the last step", Expect::kClean,

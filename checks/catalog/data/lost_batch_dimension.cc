@@ -118,6 +118,7 @@ Check LostBatchDimension() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"a row for each sample", Expect::kClean,

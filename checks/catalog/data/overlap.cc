@@ -111,6 +111,7 @@ Check Overlap() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kEvaluationForward,
       .settings = {kLeast, kRows, kKnown},
       .judgement = Reads<&Judge>(),
       .examples = {{"one row of 256 by chance", Expect::kClean,

@@ -105,6 +105,7 @@ Check RepeatedBatch() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"random batches, each of a new iteration", Expect::kClean,

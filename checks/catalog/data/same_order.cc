@@ -83,6 +83,7 @@ Check SameOrder() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kFetched,
       .settings = {kIterations, kSamples},
       .judgement = Reads<&Judge>(),
       .examples = {{"one batch of four goes elsewhere", Expect::kClean,

@@ -122,6 +122,7 @@ Check SharedWorkerStream() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kFetched,
       .settings = {kIterations},
       .judgement = Reads<&Judge>(),
       .examples = {{"other numbers in the last iteration", Expect::kClean,

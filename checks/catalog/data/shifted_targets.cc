@@ -93,6 +93,7 @@ Check ShiftedTargets() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kEnoughSteps, kTimes, kFloor},
       .judgement = Reads<&Judge>(),
       .examples = {{"the next token", Expect::kClean, [] { return With({}); }},

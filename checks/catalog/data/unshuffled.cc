@@ -56,6 +56,7 @@ Check Unshuffled() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kFetched,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"data that are shuffled by hand", Expect::kClean,

@@ -57,6 +57,7 @@ Check ActiveDropout() {
       .explains = {"evaluation/differing_passes"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kFloor},
       .judgement = Reads<&Judge>(),
       .examples = {{"noise of another origin", Expect::kClean, [] { return Noisy(0.1, 0); }},

@@ -101,6 +101,7 @@ Check ChangedState() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kEvaluationForward,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples =

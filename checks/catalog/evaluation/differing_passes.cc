@@ -110,6 +110,7 @@ Check DifferingPasses() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kEvaluationForward,
       .settings = {kDifference},
       .judgement = Reads<&Judge>(),
       .examples = {{"the same to rounding", Expect::kClean, [] { return Twice(2.000001, 0); }},

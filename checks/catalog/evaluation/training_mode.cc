@@ -63,6 +63,7 @@ Check TrainingMode() {
       .explains = {"evaluation/changed_state", "evaluation/differing_passes"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kEvaluationForward,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all in evaluation mode", Expect::kClean, [] { return ThreeEvaluations({}); }},

@@ -76,6 +76,7 @@ Check WithGradients() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kEvaluationForward,
       .settings = {kBatches, kEvaluations},
       .judgement = Reads<&Judge>(),
       .examples = {{"all but one batch without", Expect::kClean, [] { return Enabled(3); }},

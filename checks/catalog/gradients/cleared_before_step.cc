@@ -57,6 +57,7 @@ Check ClearedBeforeStep() {
       .explains = {"capacity/input_independence", "capacity/unfittable_batch", "gradients/missing"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kCleared,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"cleared before the backward call", Expect::kClean,

@@ -94,6 +94,7 @@ Check ClearedInWindow() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kCleared,
       .settings = {kEnoughSteps, kMean},
       .judgement = Reads<&Judge>(),
       .examples = {{"cleared inside all windows but one", Expect::kClean,

@@ -103,6 +103,7 @@ Check ClippedInWindow() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kClip,
       .settings = {kEnoughSteps, kMean},
       .judgement = Reads<&Judge>(),
       .examples = {{"inside all windows but one", Expect::kClean, [] { return Clipped(7); }},

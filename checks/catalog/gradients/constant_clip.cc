@@ -69,6 +69,7 @@ Check ConstantClip() {
       .explains = {},
       .worst = Severity::kNote,
       .live = false,
+      .stands_at = Event::kClip,
       .settings = {kSteps, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"nine of ten steps at the bound", Expect::kClean,

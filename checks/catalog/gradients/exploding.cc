@@ -209,6 +209,7 @@ Check Exploding() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kRatio, kExtreme, kOutbreaks},
       .judgement = Reads<&Judge>(),
       .examples = {{"nine times the usual", Expect::kClean, [] { return OneBurst(9); }},

@@ -71,6 +71,7 @@ Check IdleClip() {
       .explains = {},
       .worst = Severity::kNote,
       .live = false,
+      .stands_at = Event::kClip,
       .settings = {kSteps, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"one step at the bound", Expect::kClean, [] { return ClippedSteps(1); }},

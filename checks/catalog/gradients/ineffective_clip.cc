@@ -89,6 +89,7 @@ Check IneffectiveClip() {
       .explains = {"gradients/exploding"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kClip,
       .settings = {kEnoughSteps, kTolerance},
       .judgement = Reads<&Judge>(),
       .examples = {{"a norm of 1.01", Expect::kClean, [] { return Using(0.6, 0.8125, true); }},

@@ -87,6 +87,7 @@ Check LateClip() {
       .explains = {"gradients/exploding"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kClip,
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"once in time", Expect::kClean, [] { return Clipped(true); }},

@@ -112,6 +112,7 @@ Check Missing() {
                    "gradients/vanishing"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"the trunk's gradient is tiny", Expect::kClean, [] { return Steps(1e-30); }},

@@ -69,6 +69,7 @@ Check PartialClip() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kClip,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"all in one of ten steps", Expect::kClean, [] { return Clipping(2, true); }},

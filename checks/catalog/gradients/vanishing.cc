@@ -121,6 +121,7 @@ Check Vanishing() {
       .explains = {"capacity/unfittable_batch", "capacity/input_independence"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kBound, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"small but usable", Expect::kClean, [] { return Steps(1.1e-7); }},

@@ -91,6 +91,7 @@ Check DoublyDividedLoss() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"four micro-batches that count a quarter each", Expect::kClean,

@@ -109,6 +109,7 @@ Check EvaluationMode() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kSteps, kOptimizedShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"in training mode in the last step", Expect::kClean,

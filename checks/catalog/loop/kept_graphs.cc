@@ -59,6 +59,7 @@ Check KeptGraphs() {
       .explains = {"budget/memory_slope"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"a window of the last ten", Expect::kClean,

@@ -88,6 +88,7 @@ Check LeftInEvaluationMode() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"back in training mode", Expect::kClean,

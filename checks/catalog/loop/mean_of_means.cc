@@ -113,6 +113,7 @@ Check MeanOfMeans() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kShareTolerance, kEnoughWindows, kUneven, kRareWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"24 and 8 targets count three quarters and one", Expect::kClean,

@@ -109,6 +109,7 @@ Check RaggedWindow() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kShareTolerance, kRagged, kRareWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"two of four micro-batches that count a half each", Expect::kClean,

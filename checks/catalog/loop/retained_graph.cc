@@ -78,6 +78,7 @@ Check RetainedGraph() {
       .explains = {"loop/kept_graphs"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kSteps, kGrowing},
       .judgement = Reads<&Judge>(),
       .examples = {{"the first of two losses", Expect::kClean, [] { return Retaining(false); }},

@@ -65,6 +65,7 @@ Check StepBeforeBackward() {
                    "gradients/cleared_before_step", "gradients/missing"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"backward, then step", Expect::kClean, [] { return Calls("", "zfbgs"); }},

@@ -95,6 +95,7 @@ Check SummedLoss() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kSteps, kTolerance},
       .judgement = Reads<&Judge>(),
       .examples = {{"a sum that is divided", Expect::kClean, [] { return Summed(1, "mean"); }},

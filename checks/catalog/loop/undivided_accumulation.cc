@@ -62,6 +62,7 @@ Check UndividedAccumulation() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"four micro-batches that count a quarter each", Expect::kClean,

@@ -98,6 +98,7 @@ Check BroadcastLoss() {
       .explains = {"capacity/input_independence", "capacity/unfittable_batch"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"equal shapes", Expect::kClean, [] { return Shapes(""); }},

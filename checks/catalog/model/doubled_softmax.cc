@@ -123,6 +123,7 @@ Check DoubledSoftmax() {
       .explains = {"capacity/unfittable_batch"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kRows, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"logits", Expect::kClean, [] { return Given("", 0); }},

@@ -38,6 +38,7 @@ Check MixedSamples() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kUsed,
       .settings = {kTimes, kFloor},
       .judgement = Reads<&Judge>(),
       .examples = {{"as much as rounding explains", Expect::kClean, [] { return Moved(1e-6); }},

@@ -69,6 +69,7 @@ Check UntiedWeights() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"one parameter", Expect::kClean, [] { return Apart(0); }},

@@ -124,6 +124,7 @@ Check NonfiniteValues() {
                    "start/wrong_initial_loss"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples =

@@ -77,6 +77,7 @@ Check AverageWithoutMemory() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kUpdates, kDecay},
       .judgement = Reads<&Judge>(),
       .examples =

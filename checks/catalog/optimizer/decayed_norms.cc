@@ -81,6 +81,7 @@ Check DecayedNorms() {
       .explains = {},
       .worst = Severity::kNote,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kDecay},
       .judgement = Reads<&Judge>(),
       .examples = {{"matrices alone", Expect::kClean, [] { return Decaying("0.1", ""); }},

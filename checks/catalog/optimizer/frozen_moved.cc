@@ -121,6 +121,7 @@ Check FrozenMoved() {
       .explains = {"gradients/exploding", "optimizer/stale_gradients"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"frozen and still", Expect::kClean, [] { return FrozenAtStep4({}); }},

@@ -69,6 +69,7 @@ Check InertAverage() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kUpdates},
       .judgement = Reads<&Judge>(),
       .examples = {{"hardly moves", Expect::kClean,

@@ -86,6 +86,7 @@ Check Rebuilt() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kOptimizers},
       .judgement = Reads<&Judge>(),
       .examples = {{"three steps with each", Expect::kClean, [] { return InARow({.steps = 3}); }},

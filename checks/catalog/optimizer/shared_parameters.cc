@@ -81,6 +81,7 @@ Check SharedParameters() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"another gradient", Expect::kClean, [] { return InTurn(0.11, false); }},

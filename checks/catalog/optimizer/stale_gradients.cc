@@ -110,6 +110,7 @@ Check StaleGradients() {
       .explains = {"gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kError,
       .live = true,
+      .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"a zeroed gradient", Expect::kClean, [] { return Holding(0.0, false); }},

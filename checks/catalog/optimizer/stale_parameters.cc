@@ -118,6 +118,7 @@ Check StaleParameters() {
                    "optimizer/untracked_parameters"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"tensors of a model for a later stage", Expect::kClean,

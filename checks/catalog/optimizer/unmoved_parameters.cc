@@ -100,6 +100,7 @@ Check UnmovedParameters() {
                    "optimizer/wrong_update"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"tiny updates", Expect::kClean,

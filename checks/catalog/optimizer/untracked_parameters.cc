@@ -72,6 +72,7 @@ Check UntrackedParameters() {
       .explains = {"capacity/input_independence", "capacity/unfittable_batch"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all in one group", Expect::kClean,

@@ -128,6 +128,7 @@ Check WrongUpdate() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kTimes, kFloor, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"ten times what rounding explains", Expect::kClean,

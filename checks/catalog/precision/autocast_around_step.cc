@@ -58,6 +58,7 @@ Check AutocastAroundStep() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"autocast in forward passes only", Expect::kClean,

@@ -78,6 +78,7 @@ Check AutocastNotApplied() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"one product of 800", Expect::kClean, [] { return WithLowShare(0.01); }},

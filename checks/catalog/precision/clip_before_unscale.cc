@@ -126,6 +126,7 @@ Check ClipBeforeUnscale() {
       .explains = {"gradients/vanishing"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kClip,
       .settings = {kEnoughSteps, kLeastBound},
       .judgement = Reads<&Judge>(),
       .examples = {{"clipped to 1 after the unscaling", Expect::kClean,

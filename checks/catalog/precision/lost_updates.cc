@@ -94,6 +94,7 @@ Check LostUpdates() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kEnoughSteps, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"three quarters of the elements stay", Expect::kClean,

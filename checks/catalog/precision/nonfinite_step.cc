@@ -112,6 +112,7 @@ Check NonfiniteStep() {
       .explains = {"checkpoint/nonfinite_save", "gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"such a step is left out", Expect::kClean, [] { return Overflowing(false); }},

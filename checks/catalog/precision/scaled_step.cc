@@ -65,6 +65,7 @@ Check ScaledStep() {
       .explains = {"gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"unscaled", Expect::kClean, [] { return Scaled(true); }},

@@ -100,6 +100,7 @@ Check SkippedSteps() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kAll, kCalls, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"all but the last", Expect::kClean, [] { return Skipping(19); }},

@@ -84,6 +84,7 @@ Check StuckScale() {
       .explains = {"precision/skipped_steps"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"a scale that is a little lower", Expect::kClean,

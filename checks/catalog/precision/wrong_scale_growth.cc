@@ -114,6 +114,7 @@ Check WrongScaleGrowth() {
       .explains = {"precision/skipped_steps"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kMostScale},
       .judgement = Reads<&Judge>(),
       .examples = {{"after four clean steps", Expect::kClean, [] { return GrowingAt(6); }},

@@ -69,6 +69,7 @@ Check Failed() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"status 0", Expect::kClean, [] { return EndedWith(0); }},

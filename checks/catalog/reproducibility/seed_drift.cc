@@ -106,6 +106,7 @@ Check SeedDrift() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"the same loss", Expect::kClean, [] { return TwoRuns(2.3); }},

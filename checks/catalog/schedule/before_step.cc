@@ -95,6 +95,7 @@ Check BeforeStep() {
       .explains = {"schedule/shifted"},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kSchedule,
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
       .examples =

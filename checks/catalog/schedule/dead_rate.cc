@@ -121,6 +121,7 @@ Check DeadRate() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps, kDead, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"zero for the last half", Expect::kClean, [] { return Decaying(31); }},

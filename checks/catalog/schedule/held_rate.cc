@@ -48,6 +48,7 @@ Check HeldRate() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kSchedule,
       .settings = {kDifferingSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"set at every step", Expect::kClean, [] { return SetEvery(1); }},

@@ -70,6 +70,7 @@ Check MovedPerProcess() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kSchedule,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"moves for the whole data of four processes", Expect::kClean,

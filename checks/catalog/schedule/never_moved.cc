@@ -71,6 +71,7 @@ Check NeverMoved() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"moved once, at the end", Expect::kClean,

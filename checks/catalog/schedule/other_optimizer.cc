@@ -80,6 +80,7 @@ Check OtherOptimizer() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kSchedule,
       .settings = {kMoves},
       .judgement = Reads<&Judge>(),
       .examples = {{"its own optimizer steps", Expect::kClean, [] { return Scheduled({}); }},

@@ -56,6 +56,7 @@ Check OtherRate() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kSchedule,
       .settings = {kDifferingSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"off by rounding", Expect::kClean, [] { return LaterTimes(1 + 1e-7); }},

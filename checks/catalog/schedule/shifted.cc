@@ -50,6 +50,7 @@ Check Shifted() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kSchedule,
       .settings = {kDifferingSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"the rate of the step itself", Expect::kClean, [] { return ShiftedBy(0); }},

@@ -50,6 +50,7 @@ Check UngovernedGroup() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kSchedule,
       .settings = {kDifferingSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"both groups follow", Expect::kClean,

@@ -118,6 +118,7 @@ Check WrongHorizon() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
+      .stands_at = Event::kSchedule,
       .settings = {kSteps, kAgreement},
       .judgement = Reads<&Judge>(),
       .examples = {{"one move a step", Expect::kClean, [] { return Scheduled({.horizon = 64}); }},

@@ -157,6 +157,7 @@ Check WrongInitialLoss() {
                    "capacity/unfittable_batch"},
       .worst = Severity::kError,
       .live = false,
+      .stands_at = Event::kBackward,
       .settings = {kExcess, kSuspicious, kDependence, kFew, kMany},
       .judgement = Reads<&Judge>(),
       .examples = {{"He's initialisation at its largest", Expect::kClean,

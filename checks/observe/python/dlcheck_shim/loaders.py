@@ -1,6 +1,7 @@
 """Watches data loaders: what they hand out, in which order, how long that takes, and whether their
 workers draw the same random numbers."""
 
+import collections.abc
 import hashlib
 import pickle
 import random
@@ -16,11 +17,13 @@ from .wrapping import followed_by, replace
 # Workers begin anew with every iteration; those of the first ones are looked at.
 ITERATIONS_WITH_STREAMS = 4
 MOST_WRAPPED = 4  # samplers of batches around one another
+MOST_AHEAD = 64  # batches that may wait before they are used
+MOST_TENSORS = 8  # of a batch, by which it is known again
 
 
 class Loaders:
-    def __init__(self, guard, recorder):
-        self.guard, self.recorder = guard, recorder
+    def __init__(self, guard, recorder, sites):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
         self.waited = 0.0  # seconds since the last step ended
         self.reset()
         recorder.on_fork.append(self.reset_in_child)
@@ -28,7 +31,9 @@ class Loaders:
     def reset(self):
         self.things, self.iterations = IdentityMap(), IdentityMap()
         self.seen, self.begun, self.drawn = 0, 0, False
-        self.last = None  # the batch fetched last, if nothing was written of it
+        # Of batches that no model was called with: weak references to their tensors, what is written.
+        self.waiting = collections.deque(maxlen=MOST_AHEAD)
+        self.last, self.written = None, False  # the batch fetched last, until one enters a model
         self.handed_out = None  # a weak reference to the loader of the batch fetched last, its samples
 
     def reset_in_child(self):
@@ -70,22 +75,37 @@ class Loaders:
             return
         place, iteration[1] = iteration[1], iteration[1] + 1
         samples = samples_of(batch)
-        self.last, self.handed_out = None, (iteration[0], samples)
-        if not self.recorder.sampled:
+        self.handed_out = (iteration[0], samples)
+        self.last, self.written = (iteration[0], place, samples), self.recorder.sampled
+        self.waiting.append(([weakref.ref(tensor) for tensor in tensors_of(batch)], self.last))
+        if self.written:
+            self.write_fetched(*self.last)
+        else:
             self.recorder.event("fetched")
-            self.last = (iteration[0], place, samples)
-            return
-        self.write_fetched(iteration[0], place, samples)
 
     def write_fetched(self, loader, place, samples, always=False):
         thing = 0 if loader() is None else self.thing(loader())
-        self.recorder.event("fetched", thing, float(place), float(samples), always=always)
+        self.recorder.event("fetched", thing, float(place), float(samples),
+                            site=self.sites.current(always), always=always)  # fmt: skip
 
-    def tell_last(self):
-        """The batch that is about to be evaluated was fetched in a step that is not sampled."""
-        last, self.last = self.last, None
-        if last is not None:
-            self.write_fetched(*last, always=True)
+    def enters(self, inputs, always=False):
+        """A batch goes into a model. It is written again where others were fetched since, by a library
+        that reads ahead, or where it was fetched in a step that is not sampled."""
+        source = self.source_of(inputs) or (self.last if always else None)
+        if source is not None and not (source is self.last and self.written):
+            self.write_fetched(*source, always=always)
+        self.last, self.written = None, False
+
+    def source_of(self, inputs):
+        """What is written of the batch that an input was fetched in; None if it is not known, or if the
+        batch went into a model before."""
+        given = {id(tensor) for tensor in inputs if isinstance(tensor, torch.Tensor)}
+        for place, (references, source) in enumerate(self.waiting):
+            alive = (reference() for reference in references)
+            if any(id(tensor) in given for tensor in alive if tensor is not None):
+                del self.waiting[place]
+                return source
+        return None
 
     def thing(self, loader):
         thing = self.things.get(loader)
@@ -151,7 +171,7 @@ def digest_of(content):
 def attributes_of(loader):
     found = {
         "dataset": type(loader.dataset).__name__,
-        "batch_size": loader.batch_size or 0,
+        "batch_size": batch_size_of(loader),
         "workers": loader.num_workers,
         "order": order_of(innermost_sampler(loader)),
     }
@@ -160,6 +180,12 @@ def attributes_of(loader):
     except (TypeError, NotImplementedError):
         pass
     return found
+
+
+def batch_size_of(loader):
+    """0 if it is not known; a loader that is given a sampler of whole batches leaves it to that."""
+    size = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
+    return size if isinstance(size, int) else 0
 
 
 def innermost_sampler(loader):
@@ -184,6 +210,17 @@ def order_of(sampler):
     if isinstance(sampler, data.distributed.DistributedSampler):
         return "distributed" if sampler.shuffle else "sequential"
     return "other"
+
+
+def tensors_of(batch):
+    """The first few tensors of a batch."""
+    if isinstance(batch, torch.Tensor):
+        return [batch]
+    if isinstance(batch, collections.abc.Mapping):
+        batch = list(batch.values())
+    if not isinstance(batch, (list, tuple)):
+        return []
+    return [part for part in batch if isinstance(part, torch.Tensor)][:MOST_TENSORS]
 
 
 def samples_of(batch):

@@ -34,6 +34,7 @@ class ModuleHooks:
             self.tables = [(t, {n: t[n] for n in numbers if n in t}) for t in found]
         replace([torch], "compile", self.pinning)
         replace([torch.nn.Module], "compile", self.pinning)
+        replace([torch.export], "export", self.pinning)  # compiles, in older versions
         for mode in (torch.no_grad, torch.inference_mode):
             replace([mode], "__enter__", self.waking)
 
@@ -110,7 +111,7 @@ def functions_of(module):
     for value in list(vars(module).values()):
         yield value
         for member in vars(value).values() if isinstance(value, type) else ():
-            yield member
+            yield getattr(member, "__func__", member)  # of a static or a class method
             if isinstance(member, property):
                 yield from (member.fget, member.fset)
 

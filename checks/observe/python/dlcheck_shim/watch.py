@@ -35,6 +35,7 @@ from .schedulers import Schedulers
 from .sites import Sites
 from .step_hooks import StepHooks
 from .uncleared import Uncleared
+from .unseen import Unseen
 from .wrapping import replace
 
 
@@ -61,13 +62,17 @@ class Watch:
             self.steps, graphs,
         )  # fmt: skip
         self.calls = Calls(self.guard, recorder, sites, models, optimizers)
-        self.loaders = Loaders(self.guard, recorder)
-        self.evaluations.on_batch.append(self.loaders.tell_last)
+        self.loaders = Loaders(self.guard, recorder, sites)
+        enters = self.guard.isolated("fetch")(self.loaders.enters)
+        self.evaluations.on_batch.append(lambda inputs: enters(inputs, always=True))
+        self.forwards.on_enter.append(enters)
         self.schedulers = Schedulers(self.guard, recorder, sites, optimizers)
         self.clipping = Clipping(self.guard, recorder, sites)
         self.checkpoints = Checkpoints(self.guard, recorder, sites, models, optimizers)
+        self.unseen = Unseen(self.guard, recorder)
         self.parts = [
             self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
+            self.unseen,
             Averages(self.guard, recorder),
             Scalers(self.guard, recorder, sites, optimizers, self.steps),
         ]  # fmt: skip
@@ -76,12 +81,13 @@ class Watch:
         self.calls.on_change += [self.modules.wake]
         recorder.on_fork += [self.modules.wake, lambda: self.calls.end_step(True)]
         self.steps.after_each.append(self.end_step)
-        models.on_new.append(self.checkpoints.write_put_in)
+        models.on_new += [self.checkpoints.write_put_in, self.unseen.meet]
         self.steps.on_consume += [
             self.clipping.write, self.host_reads.consumed, lambda *_: self.schedulers.tell(),
         ]  # fmt: skip
         self.steps.on_end += [
             self.loaders.end_step, self.forwards.end_step, graphs.end_step, self.host_reads.write,
+            self.unseen.write,
         ]  # fmt: skip
 
     def begin(self):
@@ -142,6 +148,7 @@ class Watch:
     def finish(self):
         if self.recorder.opened:
             self.evaluations.end()
+            self.unseen.write()
         self.recorder.finish()
 
     def watched_backward(self, original):

@@ -1,0 +1,44 @@
+#include "checks/engine/lines.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace dlcheck {
+namespace {
+
+// The later of two events before the finding, the earlier of two in it.
+bool IsCloser(const Occurrence& event, const Occurrence& found, int64_t first_step) {
+  const bool within = event.step >= first_step, was_within = found.step >= first_step;
+  if (within != was_within) return within;
+  return within ? event.step < found.step : event.step >= found.step;
+}
+
+// The occurrence whose line is the finding's; null if there is none.
+const Occurrence* Find(const Trace& trace, Event event, const Finding& finding) {
+  std::set<std::string> things;
+  for (const Place& place : finding.places) things.insert(place.thing);
+  const Occurrence *found = nullptr, *own = nullptr;
+  for (const Occurrence& one : trace.Events()) {
+    if (one.event != event || one.gap || trace.site(one.site).line == 0) continue;
+    if (found == nullptr || IsCloser(one, *found, finding.first_step)) found = &one;
+    if (one.thing == 0 || !things.contains(trace.Display(one.thing))) continue;
+    if (own == nullptr || IsCloser(one, *own, finding.first_step)) own = &one;
+  }
+  return own != nullptr ? own : found;
+}
+
+}  // namespace
+
+void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
+  const bool has_line =
+      std::ranges::any_of(finding.places, [](const Place& place) { return !place.file.empty(); });
+  if (has_line || evidence.runs().empty()) return;
+  const Trace& trace = evidence.runs().front().second.trace;
+  const Occurrence* found = Find(trace, event, finding);
+  if (found == nullptr) return;
+  const NamedSite& site = trace.site(found->site);
+  finding.places.push_back({.thing = "", .file = site.file, .line = site.line});
+}
+
+}  // namespace dlcheck

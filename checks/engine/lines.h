@@ -1,0 +1,14 @@
+// Where in the program's own files a finding stands.
+#pragma once
+
+#include "checks/engine/check.h"
+#include "checks/engine/evidence.h"
+
+namespace dlcheck {
+
+// Adds the line of the event that the finding began with: the first one in its steps, else the last
+// before, of the finding's own things where they had any. Nothing for a finding that has a line, or
+// if no line of such an event was recorded. Cost: one pass over the events of a run.
+void GiveLine(const Evidence& evidence, Event event, Finding& finding);
+
+}  // namespace dlcheck

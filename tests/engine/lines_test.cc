@@ -1,0 +1,70 @@
+#include "checks/engine/lines.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "checks/engine/experiment.h"
+
+namespace dlcheck {
+namespace {
+
+// A run whose steps of optimizers "a" and "b" stand in lines 10 and 20, at steps 0 to 3.
+class LinesTest : public testing::Test {
+ protected:
+  LinesTest() {
+    dlcheck::Run run;
+    for (int64_t step = 0; step < 4; ++step) {
+      for (const char* name : {"a", "b"}) {
+        const int line = (name[0] == 'a' ? 10 : 20) + static_cast<int>(step);
+        run.trace.AddEvent({.event = Event::kStep,
+                            .step = step,
+                            .last_step = step,
+                            .thing = run.trace.AddThing("parameter", 0, name),
+                            .site = run.trace.AddSite({"train.py", line, "main"})});
+      }
+    }
+    evidence_.Add(kPlain, std::move(run));
+  }
+
+  std::vector<Place> PlacesAfter(Event event, std::vector<Place> places, int64_t first_step) {
+    Finding finding{.severity = Severity::kError,
+                    .message = "",
+                    .places = std::move(places),
+                    .first_step = first_step,
+                    .last_step = 9,
+                    .count = 1,
+                    .measured = 0,
+                    .bound = 0};
+    GiveLine(evidence_, event, finding);
+    return finding.places;
+  }
+
+  Evidence evidence_;
+};
+
+TEST_F(LinesTest, OfTheFirstEventInTheStepsOfTheFinding) {
+  EXPECT_EQ(PlacesAfter(Event::kStep, {}, 2),
+            (std::vector<Place>{{.thing = "", .file = "train.py", .line = 12}}));
+}
+
+TEST_F(LinesTest, OfTheLastEventBeforeItWhereNoneIsInIt) {
+  EXPECT_EQ(PlacesAfter(Event::kStep, {}, 7).front().line, 23);
+}
+
+TEST_F(LinesTest, OfItsOwnThing) {
+  const std::vector<Place> places = PlacesAfter(Event::kStep, {{.thing = "b", .file = ""}}, 1);
+  EXPECT_EQ(places.front().thing, "b");
+  EXPECT_EQ(places.back().line, 21);
+}
+
+TEST_F(LinesTest, AFindingWithALineKeepsIt) {
+  const std::vector<Place> places{{.thing = "", .file = "own.py", .line = 1}};
+  EXPECT_EQ(PlacesAfter(Event::kStep, places, 0), places);
+}
+
+TEST_F(LinesTest, NoneWhereNoSuchEventWasRecorded) {
+  EXPECT_TRUE(PlacesAfter(Event::kSaved, {}, 0).empty());
+}
+
+}  // namespace
+}  // namespace dlcheck
