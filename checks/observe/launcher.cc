@@ -18,6 +18,7 @@
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
 #include "checks/observe/private_files.h"
+#include "checks/observe/trackers.h"
 #include "checks/records/line_file.h"
 
 namespace dlcheck {
@@ -77,6 +78,15 @@ absl::Status WriteRunFolder(const Launch& launch) {
                                      request + FormatLine({"shim", launch.python_folder})));
 }
 
+// True for a variable of ours in this run, whatever the user's environment says.
+bool IsReplaced(std::string_view entry, const Launch& launch) {
+  const std::string_view name = entry.substr(0, entry.find('=') + 1);
+  if (entry.starts_with(StrCat(kRequestVariable, "="))) return true;
+  return launch.own_group && std::ranges::any_of(kTrackersOff, [name](std::string_view off) {
+           return off.starts_with(name);
+         });
+}
+
 std::vector<std::string> Environment(const Launch& launch) {
   std::vector<std::string> environment;
   std::string python_path = launch.request.run_folder + "/boot";
@@ -87,9 +97,12 @@ std::vector<std::string> Environment(const Launch& launch) {
       if (!before.empty()) StrAppend(&python_path, ":", before);
       continue;
     }
-    if (!text.starts_with(StrCat(kRequestVariable, "="))) environment.emplace_back(text);
+    if (!IsReplaced(text, launch)) environment.emplace_back(text);
   }
   if (!launch.python_folder.empty()) environment.push_back("PYTHONPATH=" + python_path);
+  if (launch.own_group) {
+    environment.insert(environment.end(), kTrackersOff.begin(), kTrackersOff.end());
+  }
   environment.push_back(
       StrCat(kRequestVariable, "=", launch.request.run_folder, "/", kRequestFile));
   return environment;

@@ -1,6 +1,6 @@
 """Runs healthy programs under `dlcheck run` and says what it found on them: nothing, it is hoped.
 
-Usage: check_healthy.py [--seeds N] [--harmless] [--draw] [--jobs N] [NAME ...]
+Usage: check_healthy.py [--seeds N] [--harmless] [--deep] [--draw] [--jobs N] [NAME ...]
 
 Exits 1 if a program has an error or a warning, if something of dlcheck's own failed, or if the
 program did not end with status 0. With --harmless each program also runs with digests of its weights,
@@ -35,26 +35,33 @@ def findings(result):
     ]
 
 
-def watch(name, seed, harmless):
-    """(name, seed, seconds, problems) of one program."""
-    program = FOLDER / "healthy" / f"{name}.py"
+def watch(name, seed, harmless, options=()):
+    """(name, seed, seconds, problems) of one program; `options` are those of `dlcheck run`."""
+    words = [PYTHON, FOLDER / "healthy" / f"{name}.py", str(seed)]
     with tempfile.TemporaryDirectory(prefix="dlcheck-healthy-") as folder:
-        words = [PYTHON, program, str(seed)]
         begin = time.monotonic()
-        watched = execute([DLCHECK, "run", "--out", f"{folder}/out", "--exit-status", "subject",
-                           "--", *words], folder)
+        problems, _ = judged(words, folder, options)
         seconds = time.monotonic() - begin
-        problems = []
-        if watched.returncode != 0:
-            problems.append(f"status {watched.returncode}: {watched.stderr[-500:]}")
-        if match := BROKEN.search(watched.stderr):
-            line = watched.stderr[watched.stderr.rfind("\n", 0, match.start()) + 1 :]
-            problems.append("dlcheck: " + line.split("\n")[0].strip())
-        file = pathlib.Path(folder, "out", "result.json")
-        problems += findings(json.loads(file.read_text())) if file.exists() else ["no result"]
         if harmless:
             problems += differences(words, folder)
     return name, seed, seconds, problems
+
+
+def judged(words, folder, options=()):
+    """(problems, result) of a healthy program: what dlcheck should not have said of it, and all it said."""
+    watched = execute([DLCHECK, "run", "--out", f"{folder}/out", "--exit-status", "subject", *options,
+                       "--", *words], folder)  # fmt: skip
+    problems = []
+    if watched.returncode != 0:
+        problems.append(f"status {watched.returncode}: {watched.stderr[-500:]}")
+    if match := BROKEN.search(watched.stderr):
+        line = watched.stderr[watched.stderr.rfind("\n", 0, match.start()) + 1 :]
+        problems.append("dlcheck: " + line.split("\n")[0].strip())
+    file = pathlib.Path(folder, "out", "result.json")
+    if not file.exists():
+        return [*problems, "no result"], None
+    result = json.loads(file.read_text())
+    return problems + findings(result), result
 
 
 def differences(words, folder):
@@ -71,7 +78,7 @@ def differences(words, folder):
 
 
 def execute(words, folder):
-    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=300,
+    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=900,
                           cwd=folder, env=environment())
 
 
@@ -80,6 +87,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--harmless", action="store_true")
     parser.add_argument("--draw", action="store_true", help="a third, drawn by the commit")
+    parser.add_argument("--deep", action="store_true", help="with every experiment")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
@@ -88,7 +96,7 @@ def main():
         names = drawn_third(names)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [pool.submit(watch, name, seed, options.harmless)
+        runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep)
                 for name in names for seed in range(options.seeds)]
         for run in runs:
             name, seed, seconds, problems = run.result()

@@ -1,8 +1,9 @@
 """Keeps an experiment away from the program's files: what it writes goes to shadow files, and it
 finds there what it wrote.
 
-Covers what Python itself opens, moves, removes and lists, and torch.save. A file that a native
-library or another program writes is not seen here.
+Covers what Python itself opens, moves, removes and lists, and torch.save. What a native library or
+another program writes goes to a layer of the file system, where the system has one
+(checks/observe/private_files.h).
 """
 
 import builtins

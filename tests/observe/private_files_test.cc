@@ -1,0 +1,128 @@
+#include "checks/observe/private_files.h"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <pwd.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+
+#include "tests/temporary_folder.h"
+
+namespace dlcheck {
+namespace {
+
+using testing::Contains;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr int kNotAllowed = 3;
+
+void Write(const std::string& path, const std::string& text) {
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  (void)!write(file, text.data(), text.size());
+  close(file);
+}
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+// Another process that is `user`, works in a folder of its own and may keep another one; what it
+// does between enters the files that only it sees.
+class PrivateFilesTest : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    user_ = getpwnam(GetParam());
+    if (user_ == nullptr || (getuid() != 0 && getuid() != user_->pw_uid)) {
+      GTEST_SKIP() << "this test cannot become the user '" << GetParam() << "'";
+    }
+    for (const std::string& made : {folder_.path(), Home(), Kept()}) {
+      mkdir(made.c_str(), 0755);
+      ASSERT_EQ(chown(made.c_str(), user_->pw_uid, user_->pw_gid), 0);
+    }
+  }
+
+  std::string Home() const { return folder_.path() + "/home"; }
+  std::string Kept() const { return folder_.path() + "/home/kept"; }
+
+  // What was written; skips the test where the system allows no layers.
+  std::vector<std::string> Written(const std::function<void()>& act) {
+    int result[2];
+    EXPECT_EQ(pipe(result), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const bool became = setgid(user_->pw_gid) == 0 && setuid(user_->pw_uid) == 0;
+      prctl(PR_SET_DUMPABLE,
+            1);  // which becoming another user takes away, as it would not from dlcheck
+      if (!became || chdir(Home().c_str()) != 0) _exit(1);
+      const PrivateFiles files = PrivateFiles::Plan(Kept());
+      const pid_t inner = fork();
+      if (inner == 0) {
+        files.Enter();
+        act();
+        _exit(Exists("a layer") ? 0 : kNotAllowed);
+      }
+      int status = 0;
+      waitpid(inner, &status, 0);
+      for (const std::string& path : files.Clear(9)) {
+        (void)!write(result[1], (path + "\n").c_str(), path.size() + 1);
+      }
+      // In a layer of the inner process, and not in the folder itself.
+      const bool is_private = WEXITSTATUS(status) == 0 && !Exists(Home() + "/a layer");
+      _exit(is_private ? 0 : kNotAllowed);
+    }
+    close(result[1]);
+    std::vector<std::string> lines(1);
+    for (char one = 0; read(result[0], &one, 1) == 1;) {
+      if (one == '\n') {
+        lines.emplace_back();
+      } else {
+        lines.back() += one;
+      }
+    }
+    close(result[0]);
+    lines.pop_back();
+    int status = 0;
+    waitpid(child, &status, 0);
+    is_allowed_ = WEXITSTATUS(status) != kNotAllowed;
+    EXPECT_TRUE(!is_allowed_ || WEXITSTATUS(status) == 0);
+    return lines;
+  }
+
+  passwd* user_ = nullptr;
+  TemporaryFolder folder_;
+  bool is_allowed_ = true;
+};
+
+TEST_P(PrivateFilesTest, HideWhatIsWrittenAndKeepOneFolder) {
+  Write(Home() + "/old", "before");
+  ASSERT_EQ(chown((Home() + "/old").c_str(), user_->pw_uid, user_->pw_gid), 0);
+  const std::vector<std::string> written = Written([this] {
+    Write("a layer", "");
+    Write("old", "after");
+    Write(Home() + "/by its whole name", "");
+    Write("kept/record", "");
+  });
+  if (!is_allowed_) GTEST_SKIP() << "this system lets that user mount no layer";
+  EXPECT_THAT(written, Contains(Home() + "/old"));
+  EXPECT_THAT(written, Not(Contains(Kept() + "/record")));
+  struct stat info = {};
+  EXPECT_EQ(stat((Home() + "/old").c_str(), &info), 0);
+  EXPECT_EQ(info.st_size, 6);  // "before"
+  EXPECT_FALSE(Exists(Home() + "/by its whole name"));
+  EXPECT_TRUE(Exists(Kept() + "/record"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Users, PrivateFilesTest, testing::Values("root", "nobody"));
+
+TEST(PrivateFiles, OfNoPlanChangeNothing) {
+  const PrivateFiles files;
+  files.Enter();
+  EXPECT_THAT(files.Clear(9), IsEmpty());
+}
+
+}  // namespace
+}  // namespace dlcheck
