@@ -76,7 +76,9 @@ class ExperimentFiles(EndToEnd):
             self.assertIn(process.returncode, (0, 1), process.stderr)
             runs = sorted(path.name for path in (home / "out/runs").iterdir())
             said = [file.read_text() for file in (home / "out/runs").glob("*/output")]
-            self.assertTrue(all("trackers: disabled 1" in text for text in said), said)
+            self.assertFalse([text for text in said if "trackers: online" in text])
+            if options:
+                self.assertTrue([text for text in said if "trackers: disabled 1" in text], said)
             subprocess.run(["rm", "-r", home / "out"], check=True)
             found = tree(home, other)
             root = home.parent
