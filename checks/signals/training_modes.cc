@@ -51,12 +51,34 @@ StepsOfModels ForwardsByModel(const Trace& trace) {
   return models;
 }
 
+// Whether this may have switched the model, or one of its modules, to training mode.
+bool IsSwitchOf(const Trace& trace, int ordinal, const Occurrence& event) {
+  if (event.event != Event::kMode || event.gap || event.value == 0) return false;
+  return event.thing == 0 || trace.thing(event.thing).ordinal == ordinal;
+}
+
 // Whether the model, or one of its modules, was switched to training mode after this record.
 bool SwitchedAfter(const Trace& trace, int ordinal, uint64_t order) {
   return std::ranges::any_of(FirstProcess(trace.Events()), [&](const Occurrence& event) {
-    const bool is_switch = event.event == Event::kMode && !event.gap && event.value != 0;
-    const bool may_be_its = event.thing == 0 || trace.thing(event.thing).ordinal == ordinal;
-    return is_switch && may_be_its && event.order > order;
+    return IsSwitchOf(trace, ordinal, event) && event.order > order;
+  });
+}
+
+// Whether a batch went into the model after this record, in the same step. In a sampled step every
+// mode that a module runs in is recorded.
+bool UsedAfter(const Trace& trace, int ordinal, const Occurrence& record) {
+  return std::ranges::any_of(FirstProcess(trace.Events()), [&](const Occurrence& event) {
+    return event.event == Event::kUsed && !event.gap && event.step == record.step &&
+           event.order > record.order && trace.thing(event.thing).ordinal == ordinal;
+  });
+}
+
+// Whether forwards that are not recorded may have run in training mode after this record. A switch
+// that the forwards after it in its own step show to have been taken back says nothing of others.
+bool MayHaveTrainedAfter(const Trace& trace, int ordinal, uint64_t order) {
+  return std::ranges::any_of(FirstProcess(trace.Events()), [&](const Occurrence& event) {
+    return IsSwitchOf(trace, ordinal, event) && event.order > order &&
+           !UsedAfter(trace, ordinal, event);
   });
 }
 
@@ -161,7 +183,7 @@ void AddNever(const Trace& trace, int ordinal, const std::map<int64_t, StepForwa
               const std::map<int, Trained>& trained, TrainingModes& modes) {
   const auto own = trained.find(ordinal);
   if (own == trained.end() || !own->second.gradient_seen) return;
-  if (SwitchedAfter(trace, ordinal, steps.begin()->second.first_evaluation)) return;
+  if (MayHaveTrainedAfter(trace, ordinal, steps.begin()->second.first_evaluation)) return;
   TrainingModes::Never never = NeverTrained(trace, ordinal, steps);
   if (never.mode_dependent.empty()) return;
   never.optimized_share = own->second.optimized / own->second.elements;

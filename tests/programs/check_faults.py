@@ -57,7 +57,9 @@ def problem(result, claim):
 
 def run(fault, host):
     """None if the fault in the host is caught, else why it is not."""
-    source = renamed(planted(fault, host), zlib.crc32(f"{fault} {host}".encode()))
+    source = planted(fault, host)
+    if FAULTS[fault].folder == "hosts":  # frameworks call by the names of arguments
+        source = renamed(source, zlib.crc32(f"{fault} {host}".encode()))
     with tempfile.TemporaryDirectory(prefix="dlcheck-fault-") as folder:
         program = pathlib.Path(folder, "program.py")
         program.write_text(source)

@@ -15,11 +15,12 @@ class Fault:
     hosts: dict
     options: tuple = ()
     processes: int = 1  # that torchrun starts
+    folder: str = "hosts"  # where the hosts are
 
 
 def planted(fault, host):
     """The source of a host with a fault in it."""
-    source = (FOLDER / "hosts" / f"{host}.py").read_text()
+    source = (FOLDER / FAULTS[fault].folder / f"{host}.py").read_text()
     return replaced(source, FAULTS[fault].hosts[host], f"{fault} in {host}.py")
 
 
@@ -32,8 +33,8 @@ def replaced(source, changes, name):
     return source
 
 
-def add(name, check, options=(), processes=1, **hosts):
-    FAULTS[name] = Fault(check, hosts, tuple(options), processes)
+def add(name, check, options=(), processes=1, folder="hosts", **hosts):
+    FAULTS[name] = Fault(check, hosts, tuple(options), processes, folder)
 
 
 FAULTS = {}

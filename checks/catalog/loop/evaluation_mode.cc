@@ -59,6 +59,8 @@ struct Modes {
   double trunk = 0;  // mode of the trunk, which depends on it
   double last = 0;   // mode of the model in the last step
   bool loaded = false;
+  // Switched to training mode in each step, and back before the batch, or else for the next step.
+  bool taken_back = false, switched = false;
   bool optimized = true;
 };
 
@@ -73,6 +75,8 @@ Evidence Normalising(const Modes& modes, std::string_view role) {
   }
   if (modes.loaded) run.Event(Event::kLoaded, 0, "model", "Net");
   for (int step = 0; step < 12; ++step) {
+    if (modes.taken_back) run.Event(Event::kMode, 1, "model", "Net");
+    run.Event(Event::kUsed, 8, "model", "Net");
     run.Event(Event::kForward, modes.trunk, "module", "trunk");
     run.Event(Event::kForward, step == 11 ? modes.last : modes.model, "module", "head");
     run.Event(Event::kBackward, 0, "loss", "cross_entropy");
@@ -80,6 +84,7 @@ Evidence Normalising(const Modes& modes, std::string_view role) {
       run.Quantity(Quantity::kGradientNorm, "parameter", "trunk.weight", 0.1);
       run.Quantity(Quantity::kGradientNorm, "parameter", "head.weight", 0.1);
     }
+    if (modes.switched) run.Event(Event::kMode, 1, "model", "Net");
     run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
   }
   return PlainOnly(run);
@@ -100,10 +105,10 @@ Check EvaluationMode() {
           "training mode.",
       .fix = "Call model.train() before the loop. Models that a library loads are often in eval().",
       .limits =
-          "Any module in training mode in any sampled step, or a call of train() after the first "
-          "one, makes it clean. A note if only normalisation depends on the mode and state was "
-          "loaded, or if less than half of the model is optimized. Dropout by functions is not "
-          "seen.",
+          "Any module in training mode in any sampled step makes it clean, and so does a call of "
+          "train() after the first one that is not seen to be taken back before the next batch. A "
+          "note if only normalisation depends on the mode and state was loaded, or if less than "
+          "half of the model is optimized. Dropout by functions is not seen.",
       .sources = {"PyTorch documentation of Module.train", "own reasoning"},
       .covers = {"P01"},
       .explains = {},
@@ -116,6 +121,10 @@ Check EvaluationMode() {
                     [] { return Normalising({.last = 1}, "dropout"); }},
                    {"never in training mode", Expect::kFaulty,
                     [] { return Normalising({}, "dropout"); }},
+                   {"switched to training mode for each step, and back", Expect::kFaulty,
+                    [] { return Normalising({.taken_back = true}, "dropout"); }},
+                   {"switched to training mode after each batch", Expect::kClean,
+                    [] { return Normalising({.switched = true}, "dropout"); }},
                    {"only normalisation, of a model that was loaded", Expect::kFaulty,
                     [] { return Normalising({.loaded = true}, "normalisation"); }},
                    {"only normalisation is in evaluation mode", Expect::kClean,

@@ -11,15 +11,25 @@ from torch.utils.data import DataLoader, TensorDataset
 
 seed = int(sys.argv[1]) if len(sys.argv) > 1 else 0
 set_seed(seed)
+
+
+class Noisy(TensorDataset):
+    def __getitem__(self, row):
+        x, y = super().__getitem__(row)
+        return x + 0.01 * torch.randn(2), y
+
+
 accelerator = Accelerator(cpu=True, gradient_accumulation_steps=4)
 points = 4 * torch.rand(4000, 2) - 2
 values = (points[:, :1] * points[:, 1:]).sin() + 0.05 * torch.randn(4000, 1)
-train = DataLoader(TensorDataset(points[:3200], values[:3200]), batch_size=16, shuffle=True)
+train = DataLoader(Noisy(points[:3200], values[:3200]), batch_size=16, shuffle=True, num_workers=2,
+                   persistent_workers=True)
 held = DataLoader(TensorDataset(points[3200:], values[3200:]), batch_size=200)
 model = nn.Sequential(nn.Linear(2, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 1))
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 epochs = 12
-schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, epochs * len(train) // 4)
+schedule = torch.optim.lr_scheduler.LinearLR(
+    optimizer, 1.0, 0.02, total_iters=epochs * len(train) // 4)
 model, optimizer, train, held, schedule = accelerator.prepare(model, optimizer, train, held, schedule)
 for epoch in range(epochs):
     model.train()

@@ -1,4 +1,7 @@
-"""Patterns told apart by DistributedDataParallel on two processes, with no_sync in every other batch."""
+"""Patterns told apart by DistributedDataParallel on two processes, with no_sync in every other batch.
+
+The layers have optimizers of their own.
+"""
 
 import os
 import sys
@@ -19,19 +22,22 @@ data = TensorDataset(patterns[kinds] + torch.randn(2000, 20), kinds)
 model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Dropout(0.1), nn.Linear(64, 8))
 torch.manual_seed(100 + rank)  # other dropout masks
 model = DistributedDataParallel(model)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+optimizer = torch.optim.SGD(model.module[0].parameters(), lr=0.1, momentum=0.9)
+second = torch.optim.Adam(model.module[3].parameters(), lr=1e-2)
 sampler = DistributedSampler(data, shuffle=True)
 loader = DataLoader(data, batch_size=25, sampler=sampler)
-rate = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 6 * len(loader) // 2)
-for epoch in range(6):
+rate = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 12 * len(loader) // 2)
+for epoch in range(12):
     sampler.set_epoch(epoch)
     for number, (given, kind) in enumerate(loader):
         last = number % 2 == 1
         if last:
             (nn.functional.cross_entropy(model(given), kind) / 2).backward()
             optimizer.step()
+            second.step()
             rate.step()
             optimizer.zero_grad()
+            second.zero_grad()
         else:
             with model.no_sync():
                 (nn.functional.cross_entropy(model(given), kind) / 2).backward()
@@ -43,6 +49,6 @@ dist.all_reduce(right)
 if rank == 0:
     print(right.item() / world)
     torch.save({"model": model.module.state_dict(), "optimizer": optimizer.state_dict(),
-                "rate": rate.state_dict()}, os.devnull)  # fmt: skip
+                "second": second.state_dict(), "rate": rate.state_dict()}, os.devnull)  # fmt: skip
 assert right / world > 0.9, right / world
 dist.destroy_process_group()

@@ -6,7 +6,7 @@ import tempfile
 import lightning
 import torch
 import torch.nn.functional as F
-from lightning.pytorch.callbacks import LearningRateMonitor, ModelCheckpoint
+from lightning.pytorch.callbacks import Callback, LearningRateMonitor, ModelCheckpoint
 from lightning.pytorch.loggers import CSVLogger
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
@@ -19,6 +19,13 @@ patterns = torch.randn(10, 1, 8, 8)
 def samples(count):
     kinds = torch.randint(10, (count,))
     return TensorDataset(patterns[kinds] + 1.5 * torch.randn(count, 1, 8, 8), kinds)
+
+
+def groups(model):
+    """Biases and norms are not decayed."""
+    weights = [p for p in model.parameters() if p.dim() > 1]
+    rest = [p for p in model.parameters() if p.dim() < 2]
+    return [{"params": weights, "weight_decay": 0.05}, {"params": rest, "weight_decay": 0.0}]
 
 
 class Classifier(lightning.LightningModule):
@@ -43,26 +50,35 @@ class Classifier(lightning.LightningModule):
         self.log("validation_loss", F.cross_entropy(outputs, kinds))
 
     def configure_optimizers(self):
-        optimizer = torch.optim.AdamW(self.parameters(), lr=3e-3, weight_decay=0.01)
+        optimizer = torch.optim.AdamW(groups(self), lr=3e-3)
         steps = self.trainer.estimated_stepping_batches
         rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=steps)
         return {"optimizer": optimizer, "lr_scheduler": {"scheduler": rate, "interval": "step"}}
 
 
+class Frozen(Callback):
+    """The convolution keeps what it has learned in the last epochs."""
+
+    def on_train_epoch_start(self, trainer, model):
+        if trainer.current_epoch == 4:
+            model.body[0].requires_grad_(False)
+
+
 folder = tempfile.mkdtemp()
 trainer = lightning.Trainer(
-    max_epochs=5,
+    max_epochs=6,
     accelerator="cpu",
     devices=1,
     gradient_clip_val=1.0,
     logger=CSVLogger(folder),
-    callbacks=[ModelCheckpoint(folder, monitor="accuracy", mode="max"), LearningRateMonitor()],
+    callbacks=[ModelCheckpoint(folder, monitor="accuracy", mode="max"), LearningRateMonitor(), Frozen()],
     enable_progress_bar=False,
     enable_model_summary=False,
     log_every_n_steps=20,
 )
-trainer.fit(Classifier(), DataLoader(samples(3200), batch_size=32, shuffle=True),
-            DataLoader(samples(400), batch_size=100))  # fmt: skip
+model, held = Classifier(), DataLoader(samples(400), batch_size=100)
+trainer.fit(model, DataLoader(samples(3200), batch_size=64, shuffle=True), held)
+trainer.validate(model, held)
 final = float(trainer.callback_metrics["accuracy"])
 print(final)
 assert final > 0.9, final

@@ -4,7 +4,14 @@ import sys
 import tempfile
 
 import torch
-from transformers import GPT2Config, GPT2LMHeadModel, Trainer, TrainingArguments, set_seed
+from transformers import (
+    GPT2Config,
+    GPT2LMHeadModel,
+    Trainer,
+    TrainerCallback,
+    TrainingArguments,
+    set_seed,
+)
 
 WORDS, LENGTH = 40, 24
 seed = int(sys.argv[1]) if len(sys.argv) > 1 else 0
@@ -26,6 +33,14 @@ class Sentences(torch.utils.data.Dataset):
 
     def __getitem__(self, index):
         return {"input_ids": self.rows[index], "labels": self.rows[index]}
+
+
+class Frozen(TrainerCallback):
+    """Positions keep what they have learned in the last epoch."""
+
+    def on_epoch_begin(self, args, state, control, model=None, **others):
+        if state.epoch >= 3:
+            model.transformer.wpe.requires_grad_(False)
 
 
 config = GPT2Config(vocab_size=WORDS, n_positions=LENGTH, n_embd=64, n_layer=2, n_head=2,
@@ -50,7 +65,7 @@ arguments = TrainingArguments(
     use_cpu=True,
 )
 trainer = Trainer(model=model, args=arguments, train_dataset=Sentences(2400),
-                  eval_dataset=Sentences(200))  # fmt: skip
+                  eval_dataset=Sentences(200), callbacks=[Frozen()])  # fmt: skip
 trainer.train()
 final = trainer.evaluate()["eval_loss"]
 print(final)

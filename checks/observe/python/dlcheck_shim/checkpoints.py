@@ -164,7 +164,7 @@ class Checkpoints:
                 continue
             self.put_in.entries.pop(id(module), None)
             self.recorder.quantity("loaded_share", model.thing, share, unexpected)
-            if norms is not None and len(names):
+            if norms is not None and not model.sharded:  # a part of each tensor, or put together
                 self.compare(module, model, names, norms)
 
     def compare(self, module, model, names, before):

@@ -39,7 +39,7 @@ class Phase:
 class Evaluations:
     def __init__(self, recorder, sites, losses):
         self.recorder, self.sites, self.losses = recorder, sites, losses
-        self.on_batch = []  # functions called before a batch is recorded
+        self.on_batch = []  # functions called with the inputs before a batch is recorded
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -65,8 +65,8 @@ class Evaluations:
         if not phase.recorded or phase.batches > MOST_BATCHES:
             return
         for function in self.on_batch:
-            function()
-        self.recorder.event("evaluation_forward", model.thing, float(module.training),
+            function(inputs)
+        self.recorder.event("evaluation_forward", model.thing, float(trains(module)),
                             float(gradients), site=self.sites.current(True), always=True)  # fmt: skip
         phase.add(rows)
         if phase.batches <= 2 and tensors.may_compute():
@@ -155,6 +155,12 @@ class Evaluations:
         thing = self.loose_model.thing
         for _ in range(min(count, MOST_BATCHES)):
             self.recorder.event("evaluation_forward", thing, 0.0, 1.0, always=phase.recorded)
+
+
+def trains(module):
+    """Whether a model is in training mode. A wrapper may hand eval() on and keep a mode of its own."""
+    parts = [part for part in module._modules.values() if part is not None]
+    return module.training and (not parts or any(part.training for part in parts))
 
 
 def kept_tensors(module):

@@ -13,6 +13,7 @@ import torch
 from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .digest import digest
+from .evaluations import trains
 from .models import nobody
 from .rows import fingerprint, with_rows
 
@@ -24,6 +25,7 @@ class ForwardHooks:
     def __init__(self, guard, recorder, sites, models, losses, evaluations):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.losses, self.evaluations = models, losses, evaluations
+        self.on_enter = []  # functions called with the inputs before a batch is recorded
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
@@ -93,6 +95,8 @@ class ForwardHooks:
             return False
         recorder, thing = self.recorder, self.model.thing
         samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
+        for function in self.on_enter:
+            function(inputs)
         recorder.event("used", thing, samples, site=self.sites.current(), owner=thing)
         if self.last_model is not self.model and batch is self.last_output():
             self.models.feeds(self.last_model)
@@ -166,10 +170,11 @@ class ForwardHooks:
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
             self.products[0] += output.dtype in tensors.HALF
             self.products[1] += 1
-        seen = (thing, module.training)
+        is_root = id(module) == self.root_number
+        seen = (thing, trains(module) if is_root else module.training)
         if thing and seen not in self.seen_now and torch.is_grad_enabled():
             self.seen_now.add(seen)
-            self.forwards.append((thing, float(module.training), 0.0))
+            self.forwards.append((thing, float(seen[1]), 0.0))
 
     def write_forwards(self):
         rows, self.forwards = self.forwards, []

@@ -2,7 +2,7 @@
 
 import weakref
 
-from .loss_graph import LIFE, Life, mark
+from .loss_graph import LIFE, Life, before_scaling, mark
 
 MOST_LOOKED_AT = 256
 
@@ -22,7 +22,7 @@ class LiveGraphs:
         """Before the backward from `loss`, in a sampled step."""
         if loss.grad_fn is not None:
             life = Life()
-            mark(loss.grad_fn, LIFE, life)
+            mark(before_scaling(loss.grad_fn), LIFE, life)
             self.lives.append((weakref.ref(life), self.seen))
             self.seen += 1
 

@@ -45,6 +45,8 @@ class Loaders:
         iterator = torch.utils.data.dataloader._BaseDataLoaderIter
         begins = self.guard.isolated("fetch")(self.begins)
         replace([iterator], "__init__", followed_by(lambda _, args, __: begins(*args[:2])))
+        again = self.guard.isolated("fetch")(self.begins_again)
+        replace([iterator], "_reset", followed_by(lambda _, args, __: again(args[0])))
         self.fetched = self.guard.isolated("fetch")(self.fetched)
         replace([iterator], "__next__", self.watched_next)
         self.digests = self.guard.isolated("worker", anywhere=True)(stream_digests)
@@ -56,6 +58,12 @@ class Loaders:
     def begins(self, iterator, loader):
         self.begun += 1
         self.iterations.set(iterator, [weakref.ref(loader), 0])
+
+    def begins_again(self, iterator):
+        """Workers that persist keep their iterator, which starts another iteration."""
+        iteration = self.iterations.get(iterator)
+        if iteration is not None:
+            iteration[1] = 0
 
     def watched_next(self, original):
         def next_batch(iterator):

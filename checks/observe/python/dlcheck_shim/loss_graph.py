@@ -8,6 +8,7 @@ alive.
 
 import torch
 
+from .capabilities import is_compiling
 from .wrapping import replace
 
 LOSS, SCALE, LIFE = "dlcheck loss", "dlcheck scale", "dlcheck life"
@@ -38,21 +39,39 @@ class Life:
 
 
 class SavedTensors:
-    """Whether the program ever asked to pack what graphs save: to read that would unpack it once more
-    than the program expects."""
+    """Whether the program asks to pack what graphs save: to read that would unpack it once more than
+    the program expects."""
 
-    packed = False
+    packed = False  # at any time
+    packings, open = 0, 0  # begun so far, and not yet ended
+
+    @classmethod
+    def moment(cls):
+        """Equal at two times if nothing that a graph saved between them was packed."""
+        return None if cls.open else cls.packings
 
 
 def watch_packing():
     def entering(original):
         def enter(*args, **kwargs):
             SavedTensors.packed = True
+            if not is_compiling():  # a number that changes would compile anew each time
+                SavedTensors.packings += 1
+                SavedTensors.open += 1
             return original(*args, **kwargs)
 
         return enter
 
+    def leaving(original):
+        def leave(*args, **kwargs):
+            if not is_compiling():
+                SavedTensors.open -= 1
+            return original(*args, **kwargs)
+
+        return leave
+
     replace([torch.autograd.graph.saved_tensors_hooks], "__enter__", entering)
+    replace([torch.autograd.graph.saved_tensors_hooks], "__exit__", leaving)
 
 
 def mark(node, key, value):
@@ -75,7 +94,7 @@ def factor_of(node):
     name = node.name()
     if name in ARRANGING:
         return 1.0
-    if name not in ("MulBackward0", "DivBackward0") or SavedTensors.packed:
+    if name not in ("MulBackward0", "DivBackward0"):
         return None
     other = getattr(node, "_saved_other", None)
     if other is None:
@@ -89,22 +108,44 @@ def factor_of(node):
     return 1.0 / float(other) if other else None
 
 
+def mark_loss(node, made):
+    """`made`: thing, what the loss is in means over its targets, and their number."""
+    mark(node, LOSS, (made, SavedTensors.moment()))
+
+
 def loss_behind(loss):
     """The mark of the loss function that `loss` comes from and the factor between them, without
     that of a loss scaler; None where more than numbers lies between."""
-    node, factor = loss.grad_fn, 1.0
-    for _ in range(LONGEST_CHAIN):
-        if node is None:
+    node, passed = loss.grad_fn, []
+    while node is not None and mark_of(node, LOSS) is None and len(passed) < LONGEST_CHAIN:
+        passed.append(node)
+        node = only_input(node)
+    found = node is not None and mark_of(node, LOSS)
+    if not found:
+        return None
+    made, moment = found
+    factor = 1.0
+    for node in passed:
+        if mark_of(node, SCALE):
+            continue
+        if node.name() not in ARRANGING and (moment is None or moment != SavedTensors.moment()):
             return None
-        found = mark_of(node, LOSS)
-        if found is not None:
-            return found, factor
-        step = 1.0 if mark_of(node, SCALE) else factor_of(node)
+        step = factor_of(node)
         if step is None:
             return None
         factor *= step
-        node = only_input(node)
-    return None
+    return made, factor
+
+
+def before_scaling(node):
+    """The node that made a number which was then only multiplied, as libraries do before backward."""
+    for _ in range(LONGEST_CHAIN):
+        before = only_input(node)
+        scaled = node.name() in ARRANGING or node.name() in ("MulBackward0", "DivBackward0")
+        if mark_of(node, LOSS) is not None or not scaled or before is None:
+            break
+        node = before
+    return node
 
 
 def maker_of(tensor):

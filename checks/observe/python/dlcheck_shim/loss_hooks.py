@@ -12,7 +12,7 @@ import torch
 from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .initial_loss import InitialLoss
-from .loss_graph import LOSS, maker_of, mark, spread_comparison
+from .loss_graph import maker_of, mark_loss, spread_comparison
 from .models import nobody
 from .tokens import is_sequence, shift_of
 from .wrapping import replace
@@ -123,7 +123,8 @@ class LossHooks:
         elif reduction == "mean" or target.shape == output.shape:
             counted = target.numel()
         if counted and reduction != "none" and options.get("weight") is None:
-            mark(result.grad_fn, LOSS, (thing, 1.0 if reduction == "mean" else counted, counted))
+            share = 1.0 if reduction == "mean" else counted
+            mark_loss(result.grad_fn, (thing, share, counted))
 
     def look(self, function, thing, output, target, options):
         """Where the outputs of a training loss come from."""

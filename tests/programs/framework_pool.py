@@ -1,0 +1,87 @@
+"""The frameworks that people train with: healthy programs of each, and the checks that must judge them.
+
+Every check of the catalog reaches a verdict on at least one program of every framework. Outside of this
+are checks that need --deep, a limit or a declaration from the user, an accelerator, or a program that
+calls the probe; EXCEPTIONS holds what else a framework itself keeps out of sight, or never does.
+"""
+
+import re
+
+PROGRAMS = {
+    "Trainer": ("trainer_classifier", "trainer_language_model", "trainer_tagger", "trainer_compiled"),
+    "Lightning": ("lightning_digits", "lightning_gan", "lightning_resumed", "lightning_words"),
+    "Accelerate": ("accelerate_accumulated", "accelerate_bf16", "accelerate_two_models"),
+    "DDP": ("distributed_digits", "distributed_checkpointed", "distributed_words"),
+    "FSDP2": ("sharded_curves", "sharded_mixed"),
+    "compiled": ("compiled_checkpointed", "compiled_words"),
+    "DeepSpeed": ("deepspeed_digits",),
+}
+PROCESSES = {"DDP": 2, "FSDP2": 2, "DeepSpeed": 2}
+# Not in the table: an engine steps flat parts of the parameters, so that checks by parameter, and those
+# of what the optimizer consumes, do not apply.
+UNTABLED = ("DeepSpeed",)
+
+# Reasons of a check that no program of a framework can change.
+OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|did not tell the probe")
+# Checks of what no healthy program of these does: weights in low precision without a copy, an overflow,
+# a growth of the scale that the user declares.
+RARE = ("precision/lost_updates", "precision/stuck_scale", "precision/wrong_scale_growth")
+SCALED = ("precision/autocast_not_applied", "precision/clip_before_unscale", "precision/nonfinite_step",
+          "precision/scaled_step", "precision/skipped_steps")  # fmt: skip
+
+# A framework's own reasons, each with the checks that reach no verdict because of it.
+REASONS = {
+    "Trainer": {
+        "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
+        "several processes: its DistributedDataParallel is the column DDP": ("schedule/moved_per_process",),
+    },
+    "Lightning": {
+        "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
+        "several processes: its DistributedDataParallel is the column DDP": ("schedule/moved_per_process",),
+        "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "
+        "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
+    },
+    "Accelerate": {
+        "not reached on these programs, and not known why": ("data/overlap",),
+        "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
+        "several processes: its DistributedDataParallel is the column DDP": ("schedule/moved_per_process",),
+        "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "
+        "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
+    },
+    "DDP": {
+        "which parameters have gradients is fixed as the model is wrapped": ("optimizer/frozen_moved",),
+    },
+    "FSDP2": {
+        "its policy of mixed precision has no loss scaler": SCALED,
+        "which parameters have gradients is fixed as the model is sharded": ("optimizer/frozen_moved",),
+        "its programs have one optimizer": ("optimizer/shared_parameters",),
+        "digests of weights are not taken where each process holds a part": (
+            "checkpoint/overwritten_weights", "evaluation/changed_state", "evaluation/differing_passes"),
+    },
+    "compiled": {
+        "one process; several are the column DDP": ("schedule/moved_per_process",),
+        "its programs take windows of micro-batches or go on from a file, so that which rows were "
+        "trained on is not known": ("data/overlap",),
+    },
+}
+EXCEPTIONS = {(framework, check): reason for framework, reasons in REASONS.items()
+              for reason, checks in reasons.items() for check in checks}  # fmt: skip
+
+
+def framework_of(program):
+    return next(name for name, programs in PROGRAMS.items() if program in programs)
+
+
+def verdicts(results):
+    """{check: (reached, reasons)} over the results of one framework's programs taken together."""
+    found = {}
+    for result in results:
+        for check in result["checks"]:
+            reached, reasons = found.setdefault(check["id"], [False, set()])
+            found[check["id"]][0] = reached or check["outcome"] in ("passed", "failed")
+            reasons.add(check["reason"])
+    return {check: (reached, reasons - {""}) for check, (reached, reasons) in found.items()}
+
+
+def outside(check, reasons):
+    return check in RARE or bool(reasons) and all(OUTSIDE.search(reason) for reason in reasons)
