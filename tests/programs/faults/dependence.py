@@ -2,6 +2,19 @@
 
 from planting import add
 
+
+def activation(anchor, forward, backward):
+    """Puts before a line a function that takes an activation's place."""
+    text = (
+        "class Activation(torch.autograd.Function):\n"
+        "    @staticmethod\n    def forward(ctx, x):\n"
+        f"        y = {forward}\n        ctx.save_for_backward(x, y)\n        return y\n\n"
+        "    @staticmethod\n    def backward(ctx, g):\n"
+        f"        x, y = ctx.saved_tensors\n        return {backward}\n\n\n"
+    )
+    return (anchor, text + anchor)
+
+
 # The experiments that these checks do not need are left out.
 TRIED = ("--deep", "--ignore", "capacity/*", "--ignore", "reproducibility/*")
 
@@ -60,4 +73,16 @@ add(
     next_symbols=[("rows[:, :-1], rows[:, 1:]", "rows[:, :-1], rows[:, :-1]")],
     labelled_decoder=[("here, ahead = logits[:, :-1], labels[:, 1:]", "here, ahead = logits, labels")],
     byte_windows=[("windows[:, 1:])", "windows[:, :20])")],
+)
+add(
+    "miscoded_backward",
+    "gradients/wrong_backward",
+    TRIED,
+    running_average=[activation("class Regressor(", "x * x.sigmoid()", "g * x.sigmoid()"),
+                     ("torch.nn.functional.silu(self.enter(x))", "Activation.apply(self.enter(x))")],
+    framework=[activation("class Body(", "x.exp().log1p()", "g * y"),
+               ("torch.relu(self.norm(self.first(features)))",
+                "Activation.apply(self.norm(self.first(features)))")],
+    finetune=[activation("class Network(", "x.tanh()", "g * (1 - y)"),
+              ("torch.relu(self.lower(x))", "Activation.apply(self.lower(x))")],
 )

@@ -87,4 +87,6 @@ QUANTITIES = {
     "evaluation_noise": 48,
     "target_shift": 49,
     "copied_future_sensitivity": 50,
+    "backward_error": 51,
+    "backward_ratio": 52,
 }

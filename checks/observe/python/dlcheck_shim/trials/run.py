@@ -6,6 +6,7 @@ from .. import tensors
 from ..models import nobody
 from .bench import Bench, Randomness
 from .capture import Capture
+from .derivatives import Derivatives, try_function
 from .dropout import try_dropout
 from .future import try_future
 from .neighbours import try_neighbours
@@ -40,20 +41,36 @@ class Trial:
         self.tell(f"untried/{trial}", reason)
 
 
+def trains_with_others():
+    distributed = torch.distributed
+    return distributed.is_available() and distributed.is_initialized() and (
+        distributed.get_world_size() > 1)  # fmt: skip
+
+
 class Trials:
     def __init__(self, watch):
         self.watch, self.capture = watch, Capture(watch)
+        self.derivatives = Derivatives(watch)
 
     def begin(self):
         self.capture.begin()
+        self.derivatives.begin()
         self.watch.steps.on_end.append(self.run_all)
 
     def run_all(self, _):
         """As a step ends, of which everything else was recorded."""
+        if trains_with_others():  # who may wait for this one meanwhile
+            for model in self.capture.take():
+                self.watch.recorder.attribute(model.thing, "untried", "it trains in several processes")
+            return
         for model, call in self.capture.take().items():
             if tensors.may_compute():
                 with self.watch.guard.resting():
                     self.run(model, call)
+        for function, args in self.derivatives.take().items():
+            if tensors.may_compute():
+                with self.watch.guard.resting(), torch.enable_grad():
+                    self.run_function(function, args)
 
     def run(self, model, call):
         randomness = Randomness()
@@ -71,6 +88,13 @@ class Trials:
                 trial.give_up(name, f"{type(error).__name__}: {error}")
             finally:
                 randomness.restore()
+
+    def run_function(self, function, args):
+        randomness = Randomness()
+        try:
+            try_function(self.watch.recorder, function, args, randomness)
+        finally:
+            randomness.restore()
 
     def batch_size(self):
         """Samples in a batch, where a loader put single samples together; else 0."""

@@ -1,0 +1,29 @@
+#include "checks/signals/backward_errors.h"
+
+#include "checks/engine/text.h"
+
+namespace dlcheck {
+
+absl::StatusOr<BackwardErrors> BackwardErrors::From(const Run& run) {
+  const Trace& trace = run.trace;
+  BackwardErrors found;
+  for (const ThingId thing : trace.ThingsWith(Quantity::kBackwardError)) {
+    const auto errors = trace.Series(Quantity::kBackwardError, thing);
+    const auto ratios = trace.Series(Quantity::kBackwardRatio, thing);
+    Function function{trace.Display(thing), trace.site(errors.front().site), {}};
+    for (size_t i = 0; i < errors.size() && i < ratios.size(); ++i) {
+      function.trials.push_back({errors[i].step, errors[i].value, errors[i].aux, ratios[i].value});
+    }
+    found.functions.push_back(std::move(function));
+  }
+  const std::vector<ThingId> all = trace.ThingsOfKind("function");
+  for (const ThingId thing : all) {
+    const std::string_view reason = trace.Attribute(thing, "untried");
+    if (!reason.empty()) found.untried = StrCat(trace.Display(thing), ": ", reason);
+  }
+  if (all.empty())
+    return absl::NotFoundError("no autograd function of the program's own was called");
+  return found;
+}
+
+}  // namespace dlcheck
