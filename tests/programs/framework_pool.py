@@ -42,7 +42,6 @@ REASONS = {
         "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
     },
     "Accelerate": {
-        "not reached on these programs, and not known why": ("data/overlap",),
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
         "several processes: its DistributedDataParallel is the column DDP": ("schedule/moved_per_process",),
         "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "

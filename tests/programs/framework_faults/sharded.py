@@ -17,7 +17,7 @@ plant(
 plant(
     "sharded_weights_in_bf16",
     "precision/lost_updates",
-    sharded_mixed=[("model = Tagger()\n", "model = Tagger().to(torch.bfloat16)\n"), ("lr=6e-3", "lr=1e-4")],
+    sharded_mixed=[("model = Tagger()\n", "model = Tagger().to(torch.bfloat16)\n"), ("lr=6e-3", "lr=2e-5")],
 )
 plant(
     "sharded_same_order",
