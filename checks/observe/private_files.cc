@@ -13,6 +13,7 @@
 #include <climits>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
@@ -27,9 +28,10 @@ namespace {
 constexpr std::array<std::string_view, 4> kSpecial{"proc", "sys", "dev", "run"};
 constexpr std::array<std::string_view, 9> kRead{"boot", "usr",   "etc",   "bin",   "sbin",
                                                 "lib",  "lib32", "lib64", "libx32"};
-// File systems that hold files of users; others, as fuse, are left alone.
-constexpr std::array<std::string_view, 5> kPlain{"ext4", "xfs", "btrfs", "tmpfs", "overlay"};
-constexpr size_t kMostLayers = 64;
+// File systems that a layer can lie over; others, as of a network, stay the real ones.
+constexpr std::array<std::string_view, 4> kPlain{"ext4", "xfs", "btrfs", "tmpfs"};
+constexpr size_t kMostLayers = 512;
+constexpr int kMostWalks = 1000;
 // Where the folder may be, which must not lie below one of the layers.
 constexpr std::array<const char*, 3> kPlaces{"/tmp", "/var/tmp", "/dev/shm"};
 
@@ -50,6 +52,20 @@ bool IsBelow(const std::string& path, const std::string& folder) {
 std::string WorkingFolder() {
   std::array<char, PATH_MAX> buffer{};
   return getcwd(buffer.data(), buffer.size()) == nullptr ? "" : buffer.data();
+}
+
+// "/a b" of "/a\\040b", as the kernel writes it.
+std::string Unescaped(const std::string& text) {
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size()) {
+      plain += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
 }
 
 // Names of the folders in "/", without links.
@@ -89,10 +105,16 @@ const char* LinkOf(int file, std::array<char, 32>& buffer) {
 
 bool Bind(int file, const char* target) {
   std::array<char, 32> link{};
-  return file >= 0 && mount(LinkOf(file, link), target, nullptr, MS_BIND, nullptr) == 0;
+  return file >= 0 && mount(LinkOf(file, link), target, nullptr, MS_BIND | MS_REC, nullptr) == 0;
 }
 
 int RemoveOne(const char* path, const struct stat*, int, FTW*) { return remove(path); }
+
+// A folder without rights can neither be looked into nor emptied; 1 if this one could not be.
+int OpenOne(const char* path, const struct stat* info, int kind, FTW*) {
+  if (S_ISDIR(info->st_mode)) chmod(path, S_IRWXU);
+  return kind == FTW_DNR ? 1 : 0;
+}
 
 // What nftw, which takes no argument of the caller's, adds to.
 struct Found {
@@ -130,39 +152,40 @@ PrivateFiles PrivateFiles::Plan(const std::string& kept) {
   if (files.folder_.empty()) return files;
   for (const std::string& name : FoldersAtTheTop()) {
     if (Holds(kSpecial, name) || name == TopOf(files.folder_)) continue;
-    if (!Holds(kRead, name) || name == own) files.Add("/" + name, false);
+    if (!Holds(kRead, name) || name == own) files.Add("/" + name, false, true);
   }
   files.AddMountsBelow();
   return files;
 }
 
-void PrivateFiles::Add(const std::string& target, bool is_mounted_below) {
-  if (target.find_first_of(":,\\") != std::string::npos) return;  // mean something in options
+void PrivateFiles::Add(const std::string& target, bool is_mounted_below, bool is_layer) {
   const std::string folder = absl::StrCat(folder_, "/", layers_.size());
   const std::string up = folder + "/up", work = folder + "/work";
-  for (const std::string& made : {folder, up, work}) mkdir(made.c_str(), 0755);
-  struct stat info = {};
-  if (stat(target.c_str(), &info) == 0) chmod(up.c_str(), info.st_mode & 07777);
-  layers_.push_back({target, folder,
-                     absl::StrCat("lowerdir=", target, ",upperdir=", up, ",workdir=", work),
-                     is_mounted_below});
+  std::string options;
+  if (is_layer &&
+      target.find_first_of(":,\\") == std::string::npos) {  // which mean something there
+    for (const std::string& made : {folder, up, work}) mkdir(made.c_str(), 0755);
+    struct stat info = {};
+    if (stat(target.c_str(), &info) == 0) chmod(up.c_str(), info.st_mode & 07777);
+    options = absl::StrCat("lowerdir=", target, ",upperdir=", up, ",workdir=", work);
+  }
+  layers_.push_back({target, folder, options, is_mounted_below});
 }
 
 // Other file systems below the layers, outer ones first: a layer hides what is mounted below it.
 void PrivateFiles::AddMountsBelow() {
   std::ifstream mounts("/proc/self/mountinfo");
-  std::vector<std::string> points;
+  std::map<std::string, bool> points;  // and whether a layer may lie there
   for (std::string line; std::getline(mounts, line);) {
     const std::vector<std::string> fields = absl::StrSplit(line, ' ');
     const auto dash = std::ranges::find(fields, "-");
-    if (fields.size() < 6 || fields.end() - dash < 2 || !Holds(kPlain, dash[1])) continue;
-    const std::string& point = fields[4];
+    if (fields.size() < 6 || fields.end() - dash < 2) continue;
+    const std::string point = Unescaped(fields[4]);
     const bool is_hidden = std::ranges::any_of(
         layers_, [&point](const Layer& layer) { return IsBelow(point, layer.target); });
-    if (is_hidden) points.push_back(point);
+    if (is_hidden) points[point] = Holds(kPlain, dash[1]);
   }
-  std::ranges::sort(points);
-  for (const std::string& point : points) Add(point, true);
+  for (const auto& [point, is_layer] : points) Add(point, true, is_layer);
 }
 
 void PrivateFiles::Enter() const {
@@ -185,6 +208,7 @@ void PrivateFiles::Enter() const {
   for (size_t i = 0; i < layers_.size(); ++i) {
     const char* target = layers_[i].target.c_str();
     if (layers_[i].is_mounted_below && !Bind(below[i], target)) continue;
+    if (layers_[i].options.empty()) continue;
     (void)!mount("dlcheck", target, "overlay", 0, layers_[i].options.c_str());
   }
   Bind(kept, kept_.c_str());
@@ -193,6 +217,10 @@ void PrivateFiles::Enter() const {
 
 std::vector<std::string> PrivateFiles::Clear(size_t most) const {
   if (folder_.empty()) return {};
+  // Each walk opens one folder more that it could not look into.
+  for (int walk = 0; walk < kMostWalks; ++walk) {
+    if (nftw(folder_.c_str(), OpenOne, 16, FTW_PHYS | FTW_MOUNT) == 0) break;
+  }
   Found written;
   found = &written;
   for (const Layer& layer : layers_) {

@@ -27,11 +27,11 @@ class PrivateFiles {
   struct Layer {
     std::string target;     // an absolute folder
     std::string folder;     // with `up`, what is written, and `work`, the kernel's own
-    std::string options;    // of the mount
+    std::string options;    // of the mount; empty: no layer here, only what is mounted comes back
     bool is_mounted_below;  // on a folder that an earlier layer hides, so that it comes back first
   };
 
-  void Add(const std::string& target, bool is_mounted_below);
+  void Add(const std::string& target, bool is_mounted_below, bool is_layer);
   void AddMountsBelow();
 
   std::vector<Layer> layers_;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <pwd.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -114,6 +116,51 @@ TEST_P(PrivateFilesTest, HideWhatIsWrittenAndKeepOneFolder) {
   EXPECT_EQ(info.st_size, 6);  // "before"
   EXPECT_FALSE(Exists(Home() + "/by its whole name"));
   EXPECT_TRUE(Exists(Kept() + "/record"));
+}
+
+TEST_P(PrivateFilesTest, AreGoneWhateverTheirRights) {
+  const std::vector<std::string> written = Written([] {
+    Write("a layer", "");
+    for (const char* folder : {"locked", "locked/inner", "locked/inner/most"}) mkdir(folder, 0755);
+    Write("locked/inner/most/file", "");
+    for (const char* folder : {"locked/inner/most", "locked/inner", "locked"}) chmod(folder, 0);
+  });
+  if (!is_allowed_) GTEST_SKIP() << "this system lets that user mount no layer";
+  EXPECT_THAT(written, Contains(Home() + "/locked/inner/most/file"));
+  EXPECT_EQ(system("ls -d /var/tmp/dlcheck-?????? 2>/dev/null"), 256 * 2);  // none is there
+}
+
+// The superuser alone can mount what a layer then covers.
+TEST(PrivateFiles, LeaveWhatIsMountedBelowInItsPlace) {
+  const TemporaryFolder folder;
+  const pid_t child = fork();
+  if (child == 0) {
+    if (unshare(CLONE_NEWNS) != 0) _exit(kNotAllowed);
+    mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr);
+    for (const char* name : {"home", "home/a name", "home/other"}) {
+      mkdir((folder / name).c_str(), 0755);
+    }
+    const bool are_mounted =
+        mount("x", (folder / "home/a name").c_str(), "tmpfs", 0, nullptr) == 0 &&
+        mount("x", (folder / "home/other").c_str(), "ramfs", 0, nullptr) == 0;
+    if (!are_mounted || chdir((folder / "home").c_str()) != 0) _exit(kNotAllowed);
+    Write("a name/data", "");
+    Write("other/data", "");
+    const PrivateFiles files = PrivateFiles::Plan("/nowhere/at/all");
+    const pid_t inner = fork();
+    if (inner == 0) {
+      files.Enter();
+      _exit(Exists("a name/data") && Exists("other/data") ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(inner, &status, 0);
+    files.Clear(0);
+    _exit(WEXITSTATUS(status));
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WEXITSTATUS(status) == kNotAllowed) GTEST_SKIP() << "this test may mount nothing";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Users, PrivateFilesTest, testing::Values("root", "nobody"));

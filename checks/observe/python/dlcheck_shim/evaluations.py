@@ -8,7 +8,7 @@ import torch
 
 from . import tensors
 from .digest import digest
-from .rows import fingerprint, with_rows
+from .rows import batch_of, fingerprint, with_rows
 from .sampling import is_sampled_evaluation
 
 MOST_BATCHES = 64  # of an evaluation that are recorded one by one
@@ -86,11 +86,9 @@ class Evaluations:
         return self.phase
 
     def rows_of(self, inputs):
-        """The numbers of the rows of the first input; none where they are not at once at hand."""
-        batch = next((i for i in inputs if tensors.is_plain(i)), None)
-        if batch is None or batch.layout is not torch.strided or batch.is_quantized:
-            return []
-        if not batch.is_cpu or not tensors.may_compute():
+        """The numbers of the rows of a batch; none where they are not at once at hand."""
+        batch = batch_of(inputs)
+        if not batch or not batch[0].is_cpu or not tensors.may_compute():
             return []
         found = []
         with tensors.unrecorded():

@@ -15,7 +15,8 @@ from .capabilities import is_compiling, tracing_state
 from .digest import digest
 from .evaluations import trains
 from .models import nobody
-from .rows import fingerprint, with_rows
+from .rows import Named, batch_of, fingerprint, with_rows
+from .tokens import is_sequence
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, torch.nn.modules.conv._ConvNd, torch.nn.Bilinear)
@@ -38,8 +39,8 @@ class ForwardHooks:
         self.ran = -1  # the step that `seen_now` is about
         self.seen_now = set()  # what was recorded once already in this step
         self.forwards = []  # rows of the forward under way
-        # The batch that was looked at last: reference, version, its model, its fingerprint.
-        self.last_batch = (nobody, 0, 0, None)
+        # The batch that was looked at last: references and versions, its model, its fingerprint.
+        self.last_batch = ([], 0, None)
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
 
@@ -90,9 +91,10 @@ class ForwardHooks:
         if not self.recorder.sampled:
             self.recorder.event("used")
             return True
-        batch = next((i for i in inputs if tensors.is_plain(i)), None)
-        if batch is None:
+        whole = batch_of(inputs)
+        if not whole:
             return False
+        batch = whole[0]
         recorder, thing = self.recorder, self.model.thing
         samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
         for function in self.on_enter:
@@ -106,7 +108,7 @@ class ForwardHooks:
             return True
         self.seen_now.add(("batch", thing))
         with tensors.unrecorded():
-            self.write_batch(thing, batch)
+            self.write_batch(thing, whole)
             floating = (i for i in inputs if tensors.is_readable(i) and i.is_floating_point())
             batch = next(floating, None)
             if batch is not None and recorder.detailed:
@@ -116,14 +118,14 @@ class ForwardHooks:
     def write_batch(self, thing, batch):
         recorder = self.recorder
         if recorder.digests:
-            number = digest([batch])
+            number = digest([part for part in batch if tensors.is_readable(part)])
             recorder.quantity("batch_digest", thing, number >> 32, number & 0xFFFFFFFF)
         at = (recorder.step, recorder.micro_step)
-        last, version, model, halves = self.last_batch
-        if last() is batch and version == batch._version and model == thing:
+        last, model, halves = self.last_batch
+        if model == thing and are_same(last, batch):
             recorder.quantity("batch_fingerprint", thing, *halves, at=at)
             return
-        seen = (weakref.ref(batch), batch._version, thing)
+        seen = ([(weakref.ref(part), version_of(part)) for part in batch], thing)
 
         def use(rows):
             halves = fingerprint(rows)
@@ -184,6 +186,11 @@ class ForwardHooks:
             self.recorder.events("forward", parts, owner)
             self.recorder.event("forward", root[0], root[1], site=self.sites.current(), owner=owner)
 
+    def tokens(self):
+        """The inputs of the last batch that hold a token at each position."""
+        alive = [reference() for reference, _ in self.last_batch[0]]
+        return [part for part in alive if part is not None and is_sequence(part)]
+
     def end(self, module, kwargs, output):
         self.root_number, model = 0, self.model
         self.write_forwards()
@@ -192,7 +199,7 @@ class ForwardHooks:
         if not self.recorder.sampled:
             self.recorder.event("forward")
         if not self.entered and kwargs:
-            self.enter(kwargs.values())
+            self.enter(Named(kwargs.values()))
         if not model.named:
             self.models.name_parameters(model, module)
         if self.recorder.sampled and isinstance(output, torch.Tensor):
@@ -214,21 +221,26 @@ class ForwardHooks:
 
 
 def inputs_of(args, caller):
-    """The arguments of a call that has no tensor among `args`, the largest first: what was given by name
-    stands in the frame that calls the hooks, because torch shows it to no global hook before a call."""
+    """The arguments of a call; where there is no tensor among `args`, those given by name, which stand in
+    the frame that calls the hooks, because torch shows them to no global hook before a call."""
     if any(isinstance(argument, torch.Tensor) for argument in args):
         return args
     named = caller.f_locals.get("kwargs")
     found = [v for v in named.values() if tensors.is_plain(v)] if isinstance(named, dict) else []
-    return sorted(found, key=extent, reverse=True) or args
+    return Named(found) if found else args
 
 
-def extent(tensor):
-    """Orders the inputs of a call: by size, and a mask comes after the values that it hides."""
-    distinct = 0
-    if tensors.is_readable(tensor) and tensor.is_cpu and tensor.numel() and not tensor.is_floating_point():
-        distinct = int(tensor.detach().reshape(-1)[:MOST_ROWS].unique().numel())
-    return tensor.numel(), distinct
+def are_same(seen, batch):
+    """Whether these tensors, unchanged, are those of which references and versions were kept."""
+    return len(seen) == len(batch) and all(
+        reference() is part and version == version_of(part)
+        for (reference, version), part in zip(seen, batch)
+    )
+
+
+def version_of(tensor):
+    """How often it was written to; tensors of inference mode do not count."""
+    return -1 if tensor.is_inference() else tensor._version
 
 
 def in_backward():

@@ -13,8 +13,7 @@ from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .initial_loss import InitialLoss
 from .loss_graph import maker_of, mark_loss, spread_comparison
-from .models import nobody
-from .tokens import is_sequence, shift_of
+from .tokens import shift_of
 from .wrapping import replace
 
 KINDS = {
@@ -45,7 +44,7 @@ class LossHooks:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.seen = guard.isolated("loss")(self.seen)
         self.seen_unsampled = guard.isolated("loss")(self.seen_unsampled)
-        self.batch = nobody  # gives the batch that a model was called with last
+        self.tokens = list  # gives the sequences of tokens that a model was called with last
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -142,13 +141,12 @@ class LossHooks:
 
     def look_for_shift(self, thing, target, ignored):
         """By how many positions targets run ahead of the model's own input, where they are its tokens."""
-        tokens = self.batch()
-        if tokens is None or not is_sequence(tokens) or not tensors.is_readable(target):
+        if not tensors.is_readable(target) or not target.is_cpu:
             return
-        if tokens.device != target.device or not target.is_cpu:
-            return
-        shift = shift_of(tokens, target, ignored)
-        if shift is not None:
+        inputs = [tokens for tokens in self.tokens() if tokens.is_cpu]
+        shifts = {shift_of(tokens, target, ignored) for tokens in inputs} - {None}
+        if len(shifts) == 1:
+            shift = shifts.pop()
             self.recorder.quantity("target_shift", thing, float(shift), float(target.numel()))
 
     def tell(self, thing, key, value):

@@ -5,6 +5,7 @@ have the same number hardly ever. Only some columns of a wide row are looked at.
 import torch
 
 from .digest import word_weights
+from .tensors import is_plain, is_readable
 
 COLUMNS = 64
 MASK = (1 << 64) - 1
@@ -41,11 +42,41 @@ def words_of(rows):
     return (rows.view(INTEGERS[size]) if rows.dtype.is_floating_point else rows).to(torch.int64)
 
 
+class Named(tuple):
+    """Inputs that a model was given by name, of which none is known to be the batch."""
+
+
+def batch_of(inputs):
+    """The tensors that tell a batch from others, first the one that counts its samples: of inputs given
+    in order the first, of those given by name all, because masks and positions are often constant."""
+    found = [i for i in inputs if is_plain(i)]
+    if not isinstance(inputs, Named):
+        return found[:1]
+    lengths = [i.shape[0] for i in found if i.dim() > 0]
+    return sorted(found, key=lambda i: -lengths.count(i.shape[0]) if i.dim() > 0 else 1)
+
+
+def numbers_of(tensors, most):
+    """Row numbers of the first, with those of the others mixed in: row by row where they have as many,
+    else as a whole."""
+    numbers = row_numbers(tensors[0], most)
+    for place, other in enumerate(tensors[1:], 1):
+        if other.device == numbers.device and has_rows(other):
+            own = row_numbers(other, most) * (2 * place + 1)
+            numbers = numbers + (own if own.shape == numbers.shape else own.sum())
+    return numbers
+
+
+def has_rows(tensor):
+    return is_readable(tensor) and tensor.dim() > 0 and tensor.numel() > 0
+
+
 def with_rows(batch, most, transfer, use):
-    """Calls `use` with the list of row numbers, at once on the CPU and later on an accelerator."""
-    if batch.dim() == 0 or batch.shape[0] == 0 or batch.numel() == 0:
+    """Calls `use` with the list of row numbers, at once on the CPU and later on an accelerator; `batch`
+    as `batch_of` gives it."""
+    if not batch or not has_rows(batch[0]):
         return
-    numbers = row_numbers(batch, most)
+    numbers = numbers_of(batch, most)
     if numbers.is_cpu:
         use(numbers.tolist())
         return

@@ -53,7 +53,7 @@ class Watch:
         self.forwards = ForwardHooks(
             self.guard, recorder, sites, models, self.losses, self.evaluations
         )
-        self.losses.batch = lambda: self.forwards.last_batch[0]()
+        self.losses.tokens = self.forwards.tokens
         self.modules = ModuleHooks(self.forwards)
         self.steps = StepHooks(self.guard, recorder, sites, models, optimizers, uncleared)
         graphs = LiveGraphs(recorder)
