@@ -28,7 +28,10 @@ EVERYTHING = [
      "--optimizer", "adamw", "--activation-checkpointing", "--evaluate-samples", "16"),
     ("mlp", "--weights", "bf16", "--optimizer", "adam", "--clip", "adaptive"),
 ]
-ONLY_IN_TRIALS = {"future_sensitivity"}
+ONLY_IN_TRIALS = {
+    "backward_error", "backward_ratio", "copied_future_sensitivity", "evaluation_noise",
+    "future_sensitivity", "neighbour_sensitivity", "padding_sensitivity",
+}  # fmt: skip
 
 
 class TrainerUnderWatch(EndToEnd):

@@ -80,7 +80,7 @@ class ShimExperiments(unittest.TestCase):
     def test_capabilities_are_said_first(self):
         run = self.run_loop("plain")
         self.assertEqual(
-            run.main.process["capabilities"], "plain same_seed one_batch reference blind"
+            run.main.process["capabilities"], "plain same_seed one_batch reference blind trials"
         )
 
 
