@@ -41,8 +41,8 @@ PROGRAM = textwrap.dedent(
             loss, _ = model(mask=places, words=batch, labels=batch)
             optimizer.zero_grad(); loss.backward(); optimizer.step()
         model.eval()
-        with torch.no_grad():
-            for part in rows.split(32):
+        with torch.inference_mode():
+            for part in rows.clone().split(32):  # tensors of inference mode
                 model(mask=torch.ones_like(part), words=part, labels=part)
     buffer = io.BytesIO()
     torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, buffer)
@@ -65,7 +65,7 @@ class Libraries(unittest.TestCase):
         shifts = {row.value for row in self.trace.of("quantity", "target_shift")}
         self.assertEqual(shifts, {1.0})
 
-    def test_evaluations_by_keyword_have_their_data(self):
+    def test_evaluations_by_keyword_and_in_inference_mode_have_their_data(self):
         prints = [(r.value, r.aux) for r in self.trace.of("quantity", "evaluation_fingerprint")]
         self.assertEqual((len(prints), len(set(prints))), (7, 1))
 

@@ -5,7 +5,7 @@ have the same number hardly ever. Only some columns of a wide row are looked at.
 import torch
 
 from .digest import word_weights
-from .tensors import is_plain, is_readable
+from .tensors import is_plain
 
 COLUMNS = 64
 MASK = (1 << 64) - 1
@@ -68,7 +68,10 @@ def numbers_of(tensors, most):
 
 
 def has_rows(tensor):
-    return is_readable(tensor) and tensor.dim() > 0 and tensor.numel() > 0
+    """True for one with numbers in rows, those of inference mode too."""
+    if not is_plain(tensor) or tensor.layout is not torch.strided or tensor.is_quantized:
+        return False
+    return tensor.dim() > 0 and tensor.numel() > 0
 
 
 def with_rows(batch, most, transfer, use):
