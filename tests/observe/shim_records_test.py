@@ -5,6 +5,7 @@ import textwrap
 import unittest
 
 from tests.observe.reading import defined, host, python, run_watched
+from tests.observe.shim_libraries_test import PROGRAM as NEXT_TOKENS
 
 # Calls that none of the three hosts makes.
 OTHER_CALLS = textwrap.dedent(
@@ -84,21 +85,6 @@ ACCELERATED = textwrap.dedent(
     """
 )
 
-# A model that is trained to give the next of its own tokens.
-NEXT_TOKEN = textwrap.dedent(
-    """
-    import torch
-    model = torch.nn.Sequential(torch.nn.Embedding(9, 8), torch.nn.Linear(8, 9))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    rows = torch.randint(9, (4, 12))
-    for step in range(2):
-        outputs = model(rows[:, :-1]).transpose(1, 2)
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(outputs, rows[:, 1:]).backward()
-        optimizer.step()
-    """
-)
-
 
 class ShimRecords(unittest.TestCase):
     @classmethod
@@ -113,7 +99,7 @@ class ShimRecords(unittest.TestCase):
         stopped = run_watched(host("plain"), experiment="same_seed", steps=3)
         accelerated = run_watched(python("-c", ACCELERATED))
         runs += [capped, stopped, self.workers, accelerated]
-        runs.append(run_watched(python("-c", NEXT_TOKEN)))
+        runs.append(run_watched(python("-c", NEXT_TOKENS)))
         rows = [row for run in runs for trace in run.traces for row in trace.rows]
         self.assertEqual(
             defined("quantity.def", "P") - {r.name for r in rows if r.kind == "quantity"}, set()
