@@ -1,5 +1,9 @@
 #include "checks/signals/lost_updates.h"
 
+#include <utility>
+
+#include "checks/signals/statistics.h"
+
 namespace dlcheck {
 
 absl::StatusOr<LostUpdateCounts> LostUpdateCounts::From(const Run& run) {
@@ -11,15 +15,28 @@ absl::StatusOr<LostUpdateCounts> LostUpdateCounts::From(const Run& run) {
   for (const ThingId thing : things) {
     const std::string_view type = trace.Attribute(thing, "dtype");
     if (type != "bfloat16" && type != "float16") continue;
-    lost.parameters.push_back(trace.Display(thing));
+    Parameter parameter{.name = trace.Display(thing)};
+    std::vector<double> shares;
     for (const Sample& sample : trace.Series(Quantity::kLostUpdates, thing)) {
       if (!(sample.aux > 0)) continue;
-      Counts& counts = lost.steps[sample.step];
-      counts.lost += sample.value * sample.aux;
-      counts.elements += sample.aux;
+      parameter.elements = sample.aux;
+      shares.push_back(sample.value);
+      lost.steps.insert(sample.step);
     }
+    if (shares.empty()) continue;
+    parameter.share = Median(shares);
+    lost.parameters.push_back(std::move(parameter));
   }
   return lost;
+}
+
+double LostUpdateCounts::Share() const {
+  double lost = 0, elements = 0;
+  for (const Parameter& parameter : parameters) {
+    lost += parameter.share * parameter.elements;
+    elements += parameter.elements;
+  }
+  return lost / elements;
 }
 
 }  // namespace dlcheck

@@ -1,8 +1,8 @@
-// Updates that rounding swallowed: of weights in bf16 or fp16, by step.
+// Updates that rounding swallowed: of weights in bf16 or fp16.
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,13 +14,19 @@ namespace dlcheck {
 
 struct LostUpdateCounts {
   static constexpr std::string_view kName = "lost updates";
-  struct Counts {
-    double lost = 0;  // elements that the rule moves and the step left as they were
+  struct Parameter {
+    std::string name;
     double elements = 0;
+    double share = 0;  // of elements that the rule moves and the step left; median of its steps
   };
-  std::map<int64_t, Counts> steps;
-  std::vector<std::string> parameters;  // in low precision, whose updates were worked out again
-  std::string rounding;                 // the program's own word on it
+  std::vector<Parameter> parameters;  // in low precision, whose updates were worked out again
+  std::set<int64_t> steps;            // that one of them was seen at
+  std::string rounding;               // the program's own word on it
+
+  // Share of all elements. Each parameter counts by its size: where a step sees few of them, as in
+  // large models, a median over steps would let many small ones outvote the large.
+  // Precondition: a parameter.
+  double Share() const;
 
   // Errors: NotFound if no update was worked out again.
   static absl::StatusOr<LostUpdateCounts> From(const Run& run);

@@ -28,10 +28,7 @@ EVERYTHING = [
      "--optimizer", "adamw", "--activation-checkpointing", "--evaluate-samples", "16"),
     ("mlp", "--weights", "bf16", "--optimizer", "adam", "--clip", "adaptive"),
 ]
-ONLY_IN_TRIALS = {
-    "backward_error", "backward_ratio", "copied_future_sensitivity", "evaluation_noise",
-    "future_sensitivity", "neighbour_sensitivity", "padding_sensitivity",
-}  # fmt: skip
+ONLY_IN_TRIALS = {"future_sensitivity"}
 
 
 class TrainerUnderWatch(EndToEnd):

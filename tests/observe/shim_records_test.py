@@ -4,6 +4,8 @@ import tempfile
 import textwrap
 import unittest
 
+from tests.observe import shim_derivatives_test as derivatives
+from tests.observe import shim_trials_test as dependence
 from tests.observe.reading import defined, host, python, run_watched
 from tests.observe.shim_libraries_test import PROGRAM as NEXT_TOKENS
 
@@ -100,7 +102,11 @@ class ShimRecords(unittest.TestCase):
         accelerated = run_watched(python("-c", ACCELERATED))
         runs += [capped, stopped, self.workers, accelerated]
         runs.append(run_watched(python("-c", NEXT_TOKENS)))
-        rows = [row for run in runs for trace in run.traces for row in trace.rows]
+        runs.append(derivatives.trials(derivatives.RIGHT))
+        traces = [trace for run in runs for trace in run.traces]
+        for places in ({}, dependence.PADDED, {"TARGETS": "batch[:, :-1]"}):
+            traces.append(dependence.tried(**places))
+        rows = [row for trace in traces for row in trace.rows]
         self.assertEqual(
             defined("quantity.def", "P") - {r.name for r in rows if r.kind == "quantity"}, set()
         )

@@ -15,6 +15,11 @@ plant(
                      "fully_shard(model, mesh=mesh)\n")],
 )
 plant(
+    "sharded_weights_in_bf16",
+    "precision/lost_updates",
+    sharded_mixed=[("model = Tagger()\n", "model = Tagger().to(torch.bfloat16)\n"), ("lr=6e-3", "lr=2e-5")],
+)
+plant(
     "sharded_same_order",
     "data/same_order",
     sharded_curves=[("batch_size=60, shuffle=True)",
