@@ -11,7 +11,7 @@ constexpr std::pair<Experiment::Name, std::string_view> kNames[] = {
     {Experiment::Name::kPlain, "plain"},        {Experiment::Name::kSameSeed, "same_seed"},
     {Experiment::Name::kOneBatch, "one_batch"}, {Experiment::Name::kReference, "reference"},
     {Experiment::Name::kBlind, "blind"},        {Experiment::Name::kResumed, "resumed"},
-    {Experiment::Name::kTrials, "trials"},
+    {Experiment::Name::kTrials, "trials"},      {Experiment::Name::kInterrupted, "interrupted"},
 };
 
 }  // namespace

@@ -13,19 +13,20 @@ namespace dlcheck {
 
 struct Experiment {
   enum class Name : uint8_t {
-    kPlain,      // as the user runs it, never cut short
-    kSameSeed,   // the same again
-    kOneBatch,   // the first batch at every step, dropout off, reference optimizer
-    kReference,  // its own data in its own order, reference optimizer
-    kBlind,      // as kReference, with every input replaced by the mean input
-    kResumed,    // from a checkpoint that another process wrote after `at_step` steps
-    kTrials,     // exact tests of the model between two of its steps
+    kPlain,        // as the user runs it, never cut short
+    kSameSeed,     // the same again
+    kOneBatch,     // the first batch at every step, dropout off, reference optimizer
+    kReference,    // its own data in its own order, reference optimizer
+    kBlind,        // as kReference, with every input replaced by the mean input
+    kResumed,      // from a checkpoint that another process wrote after `at_step` steps
+    kTrials,       // exact tests of the model between two of its steps
+    kInterrupted,  // ends some steps after it saved its state, and leaves its files behind
   };
   Name name;
   int repetition = 0;
   int64_t steps = 0;  // optimizer steps; 0: never cut short
   double reference_rate =
-      0;  // learning rate of the reference optimizer (Adam); 0: the program's own
+      0;                // learning rate of the reference optimizer (Adam); 0: the program's own
   int64_t at_step = 0;  // where a resumed run was interrupted
   bool operator==(const Experiment&) const = default;
 };
@@ -58,6 +59,9 @@ inline constexpr Experiment kBlindLonger{
 // A step at which probes take digests, so that the plain run has something to compare with.
 inline constexpr Experiment kResumed{
     .name = Experiment::Name::kResumed, .steps = 32, .at_step = 32};
+// What a program that knows nothing of this is resumed from: it ends at most so many steps after it
+// saved its model. A host that interrupts itself is asked for kResumed alone.
+inline constexpr Experiment kInterrupted{.name = Experiment::Name::kInterrupted, .steps = 32};
 inline constexpr Experiment kTrials{.name = Experiment::Name::kTrials, .steps = 8};
 
 // "plain", "same_seed", ...: the word in requests, manifests and reports.

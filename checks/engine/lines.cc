@@ -33,12 +33,14 @@ const Occurrence* Find(const Trace& trace, Event event, const Finding& finding) 
 void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
   const bool has_line =
       std::ranges::any_of(finding.places, [](const Place& place) { return !place.file.empty(); });
-  if (has_line || evidence.runs().empty()) return;
-  const Trace& trace = evidence.runs().front().second.trace;
-  const Occurrence* found = Find(trace, event, finding);
-  if (found == nullptr) return;
-  const NamedSite& site = trace.site(found->site);
-  finding.places.push_back({.thing = "", .file = site.file, .line = site.line});
+  if (has_line) return;
+  for (const auto& [experiment, run] : evidence.runs()) {
+    const Occurrence* found = Find(run.trace, event, finding);
+    if (found == nullptr) continue;
+    const NamedSite& site = run.trace.site(found->site);
+    finding.places.push_back({.thing = "", .file = site.file, .line = site.line});
+    return;
+  }
 }
 
 }  // namespace dlcheck

@@ -58,6 +58,7 @@ class Gathering {
 
   void RunExperiment(const Experiment& experiment) {
     if (evidence_.Knows(experiment)) return;
+    if (experiment == kResumed) RunExperiment(kInterrupted);
     if (!worth_experiments_) {
       evidence_.AddMissing(experiment,
                            absl::FailedPreconditionError("the plain run did not end well"));

@@ -17,14 +17,15 @@
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
-#include "checks/observe/private_files.h"
 #include "checks/observe/trackers.h"
 #include "checks/records/line_file.h"
 
 namespace dlcheck {
 namespace {
 
-constexpr size_t kMostPathsTold = 32;
+// Tells probes whether all that an experiment writes is its own; the last character is set where it
+// is.
+constexpr char kPrivateFilesVariable[] = "DLCHECK_PRIVATE_FILES=0";
 constexpr absl::Duration kGrace = absl::Seconds(5);  // from SIGTERM to SIGKILL
 
 volatile sig_atomic_t interrupted = 0;
@@ -82,6 +83,7 @@ absl::Status WriteRunFolder(const Launch& launch) {
 bool IsReplaced(std::string_view entry, const Launch& launch) {
   const std::string_view name = entry.substr(0, entry.find('=') + 1);
   if (entry.starts_with(StrCat(kRequestVariable, "="))) return true;
+  if (std::string_view(kPrivateFilesVariable).starts_with(name)) return true;
   return launch.own_group && std::ranges::any_of(kTrackersOff, [name](std::string_view off) {
            return off.starts_with(name);
          });
@@ -100,11 +102,12 @@ std::vector<std::string> Environment(const Launch& launch) {
     if (!IsReplaced(text, launch)) environment.emplace_back(text);
   }
   if (!launch.python_folder.empty()) environment.push_back("PYTHONPATH=" + python_path);
-  if (launch.own_group) {
-    environment.insert(environment.end(), kTrackersOff.begin(), kTrackersOff.end());
-  }
   environment.push_back(
       StrCat(kRequestVariable, "=", launch.request.run_folder, "/", kRequestFile));
+  if (launch.own_group) {
+    environment.insert(environment.end(), kTrackersOff.begin(), kTrackersOff.end());
+    environment.emplace_back(kPrivateFilesVariable);
+  }
   return environment;
 }
 
@@ -116,10 +119,11 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
 }
 
 // In the child, between fork and exec: system calls only.
-[[noreturn]] void BecomeCommand(const Launch& launch, const PrivateFiles& files, char** arguments,
-                                char** environment, const char* output, int error_pipe) {
+[[noreturn]] void BecomeCommand(const Launch& launch, char** arguments, char** environment,
+                                char* private_files, const char* output, int error_pipe) {
   if (launch.own_group) {
-    files.Enter();
+    const bool has_own = launch.files && launch.files->Enter(launch.request.run_folder.c_str());
+    if (has_own) private_files[sizeof(kPrivateFilesVariable) - 2] = '1';
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     const int null = open("/dev/null", O_RDONLY);
@@ -134,7 +138,7 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   _exit(127);
 }
 
-absl::StatusOr<pid_t> Start(const Launch& launch, const PrivateFiles& files) {
+absl::StatusOr<pid_t> Start(const Launch& launch) {
   std::vector<std::string> command = launch.command;
   std::vector<std::string> environment = Environment(launch);
   const std::vector<char*> arguments = Pointers(command);
@@ -144,8 +148,9 @@ absl::StatusOr<pid_t> Start(const Launch& launch, const PrivateFiles& files) {
   if (pipe2(error_pipe, O_CLOEXEC) != 0) return absl::UnavailableError(strerror(errno));
   const pid_t child = fork();
   if (child == 0) {
-    BecomeCommand(launch, files, const_cast<char**>(arguments.data()),
-                  const_cast<char**>(variables.data()), output.c_str(), error_pipe[1]);
+    BecomeCommand(launch, const_cast<char**>(arguments.data()),
+                  const_cast<char**>(variables.data()), environment.back().data(), output.c_str(),
+                  error_pipe[1]);
   }
   const int fork_error = errno;
   close(error_pipe[1]);
@@ -251,23 +256,16 @@ Ending WaitFor(pid_t child, const Launch& launch) {
 
 }  // namespace
 
-absl::StatusOr<Ended> RunCommand(const Launch& launch) {
+absl::StatusOr<Ending> RunCommand(const Launch& launch) {
   DLCHECK_RETURN_IF_ERROR(WriteRunFolder(launch));
   const SignalGuard guard;
-  const PrivateFiles files =
-      launch.own_group ? PrivateFiles::Plan(launch.request.run_folder) : PrivateFiles();
-  const absl::StatusOr<pid_t> started = Start(launch, files);
-  if (!started.ok()) {
-    files.Clear(0);
-    return started.status();
-  }
-  const pid_t child = *started;
+  DLCHECK_ASSIGN_OR_RETURN(const pid_t child, Start(launch));
   plain_child = launch.own_group ? 0 : child;
   const Ending ending = WaitFor(child, launch);
   plain_child = 0;
   // On a full disk the ending is known to this process only; the run is no less over.
   WriteEnding(launch.request.run_folder, ending).IgnoreError();
-  return Ended{ending, files.Clear(kMostPathsTold)};
+  return ending;
 }
 
 bool WasInterrupted() { return interrupted != 0; }

@@ -11,6 +11,7 @@
 #include "absl/status/statusor.h"
 #include "absl/time/time.h"
 #include "checks/engine/trace.h"
+#include "checks/observe/private_files.h"
 #include "checks/records/request.h"
 
 namespace dlcheck {
@@ -21,29 +22,23 @@ struct Look {
   std::string stopped_by = "";  // not empty: end the command now, and this is why
 };
 
-struct Ended {
-  Ending ending;
-  // Files that an experiment wrote and that only it saw; a part of them where they are many.
-  std::vector<std::string> written;
-};
-
 struct Launch {
   std::vector<std::string> command;
   Request request;  // its run_folder exists and is absolute
   std::string
       python_folder;  // holds boot/sitecustomize.py and dlcheck_shim; empty: Python is not watched
-  bool own_group = false;  // an experiment, not the plain run
+  bool own_group = false;               // an experiment, not the plain run
+  const PrivateFiles* files = nullptr;  // what an experiment writes to; null: the real files
   absl::Duration deadline = absl::InfiniteDuration();
   // Called by the waiting thread while the command runs, the first time at once; may be empty.
   std::function<Look()> look = nullptr;
 };
 
-// Writes the request and the boot folder, runs the command to its end and writes the ending. Where
-// the system allows it, an experiment writes to copies of files, which are gone in the end. A
+// Writes the request and the boot folder, runs the command to its end and writes the ending. A
 // command that a signal to us or a look ended did not fail by itself: it counts as stopped.
 // Errors: InvalidArgument if the command cannot be started; Unavailable if the folder cannot be
 // written.
-absl::StatusOr<Ended> RunCommand(const Launch& launch);
+absl::StatusOr<Ending> RunCommand(const Launch& launch);
 
 // True once SIGINT or SIGTERM reached this process while a command ran.
 bool WasInterrupted();

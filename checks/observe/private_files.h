@@ -4,6 +4,7 @@
 // nothing changes, and the probes redirect what the program's own language writes.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -11,16 +12,22 @@ namespace dlcheck {
 
 class PrivateFiles {
  public:
-  // Works out what is to be done, and makes the folder that takes what is written. `kept`, an
-  // absolute folder, stays the real one. Empty where there is no place for such a folder.
-  static PrivateFiles Plan(const std::string& kept);
+  // Works out what is to be done, and makes the folders that take what is written. Empty where
+  // there is no place for such a folder. Several processes may enter, one after the other: a later
+  // one finds what the earlier wrote.
+  static PrivateFiles Plan();
 
-  // In a child, between fork and exec: system calls only. Leaves all as it is where it is not
-  // allowed.
-  void Enter() const;
+  // Paths that processes which enter from now on do not find, a folder after what it holds; only
+  // where all is private.
+  void Hide(std::vector<std::string> paths) { hidden_ = std::move(paths); }
 
-  // Once the child is gone: the paths of the files that were written, `most` at the most, all of
-  // which are removed with what else was kept of them.
+  // In a child, between fork and exec: system calls only. `kept`, an absolute folder, stays the
+  // real one. True if all is private that the child may write, but for temporary file systems of
+  // the kernel (/dev/shm, /run) and for the system's own folders. What is not allowed is left out.
+  bool Enter(const char* kept) const;
+
+  // Once all children are gone: the paths of the files that were written, `most` at the most, all
+  // of which are removed with what else was kept of them.
   std::vector<std::string> Clear(size_t most) const;
 
  private:
@@ -31,11 +38,17 @@ class PrivateFiles {
     bool is_mounted_below;  // on a folder that an earlier layer hides, so that it comes back first
   };
 
+  void ChoosePlaces();
   void Add(const std::string& target, bool is_mounted_below, bool is_layer);
   void AddMountsBelow();
+  bool MountLayers(bool is_superuser) const;
 
   std::vector<Layer> layers_;
-  std::string folder_, kept_, working_folder_, user_map_, group_map_;
+  // The second takes what is written over the place of the first.
+  std::array<std::string, 2> folders_;
+  std::vector<std::string> hidden_;
+  std::string working_folder_, user_map_, group_map_;
+  bool is_whole_ = true;  // no layer is missing in the plan
 };
 
 }  // namespace dlcheck

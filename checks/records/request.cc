@@ -39,6 +39,12 @@ bool Take(const std::string& key, const std::string& value, Request& request) {
   } else if (key == "at_step") {
     if (!ReadInteger(value, integer)) return false;
     request.at_step = integer;
+  } else if (key == "saved_step") {
+    if (!ReadInteger(value, integer)) return false;
+    request.saved_step = integer;
+  } else if (key == "end_step") {
+    if (!ReadInteger(value, integer)) return false;
+    request.end_step = integer;
   } else if (key == "seed") {
     if (!ReadInteger(value, integer)) return false;
     request.seed = integer;
@@ -65,6 +71,8 @@ std::string FormatRequest(const Request& request) {
                      FormatLine({"size_cap_bytes", std::to_string(request.size_cap_bytes)});
   if (request.steps) text += FormatLine({"steps", std::to_string(*request.steps)});
   if (request.at_step) text += FormatLine({"at_step", std::to_string(*request.at_step)});
+  if (request.saved_step) text += FormatLine({"saved_step", std::to_string(*request.saved_step)});
+  if (request.end_step) text += FormatLine({"end_step", std::to_string(*request.end_step)});
   if (request.seed) text += FormatLine({"seed", std::to_string(*request.seed)});
   if (request.reference_rate) {
     char number[40];

@@ -21,6 +21,9 @@ struct Request {
   std::optional<int64_t> seed;           // of the subject, where it takes one
   std::optional<double> reference_rate;  // replace the optimizer by Adam with this learning rate
   std::optional<int64_t> at_step;        // where a resumed run is interrupted first
+  // Of an interrupted run: the step after which the plain run saved its state, from which on all is
+  // recorded. Of it and of the one resumed from it: where it ends, instead of `steps`.
+  std::optional<int64_t> saved_step, end_step;
   int64_t size_cap_bytes = int64_t{256} << 20;  // of the record file of one process
 
   bool operator==(const Request& other) const;

@@ -19,6 +19,12 @@ const ProgramState::Parts* ProgramState::PartsAt(int64_t step) const {
   return found == at.end() ? nullptr : &found->second;
 }
 
+ProgramState::Parts ProgramState::AllParts() const {
+  Parts all;
+  for (const auto& [step, parts] : at) all.insert(parts.begin(), parts.end());
+  return all;
+}
+
 std::vector<ProgramState::Loss> ProgramState::LossesFrom(int64_t first, int64_t count) const {
   std::vector<Loss> chosen;
   for (const Loss& loss : losses) {

@@ -33,6 +33,9 @@ struct ProgramState {
   // Null if the state before that step was not recorded.
   const Parts* PartsAt(int64_t step) const;
 
+  // Every part as it was first recorded: of programs whose parts show at different steps.
+  Parts AllParts() const;
+
   // Those of `count` steps from `first` on, with steps counted from there.
   std::vector<Loss> LossesFrom(int64_t first, int64_t count) const;
 

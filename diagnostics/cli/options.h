@@ -25,6 +25,7 @@ struct Options {
   bool new_only = false;
   bool no_live = false;
   std::string exit_status = "dlcheck";
+  std::string resume_command;
 };
 
 // Adds the options to a command's parser.

@@ -6,48 +6,14 @@
 #include <cstdlib>
 
 #include "absl/time/clock.h"
-#include "checks/engine/status.h"
-#include "checks/engine/text.h"
-#include "checks/engine/trace_reader.h"
-#include "checks/observe/launcher.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/live.h"
 #include "diagnostics/cli/options.h"
 #include "diagnostics/cli/output_folder.h"
-#include "diagnostics/cli/places.h"
-#include "diagnostics/cli/redirected.h"
+#include "diagnostics/cli/subject.h"
 #include "diagnostics/cli/verdict.h"
 
 namespace dlcheck::cli {
 namespace {
-
-// The command as a subject: one run folder an experiment. Notes how the plain run ended.
-Subject CommandSubject(const Words& command, const Options& options, const Choice& choice,
-                       const OutputFolder& folder, Ending& plain_ending) {
-  return [&](const Experiment& experiment, absl::Duration deadline) -> absl::StatusOr<Run> {
-    Launch launch{.command = command,
-                  .request = ToRequest(experiment),
-                  .python_folder = PythonFolder(),
-                  .own_group = experiment != kPlain,
-                  .deadline = deadline};
-    DLCHECK_ASSIGN_OR_RETURN(launch.request.run_folder, folder.AddRun(FolderName(experiment)));
-    launch.request.seed = options.seed;
-    if (experiment == kPlain) {
-      launch.request.steps = options.steps;
-      if (options.deadline_seconds) launch.deadline = absl::Seconds(*options.deadline_seconds);
-      if (!options.no_live) launch.look = LiveJudge(choice, launch.request.run_folder);
-    }
-    DLCHECK_ASSIGN_OR_RETURN(const Ended ended, RunCommand(launch));
-    const Ending& ending = ended.ending;
-    if (experiment == kPlain) plain_ending = ending;
-    absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(launch.request.run_folder);
-    if (!recorded.ok()) return recorded.status();
-    if (recorded->run.ending.how == Ending::How::kTruncated) recorded->run.ending = ending;
-    SetDeclared(choice.declared, recorded->run.trace);
-    AddRedirected(ended.written, recorded->run.trace);
-    return std::move(recorded->run);
-  };
-}
 
 // CLI11 does not know of a command after two dashes.
 class RunFormatter : public CLI::Formatter {
@@ -91,10 +57,12 @@ int RunAndJudge(const Words& command, const Options& options) {
   const absl::StatusOr<OutputFolder> folder = OutputFolder::Prepare(choice->out);
   if (!folder.ok()) return Refuse(folder.status());
   const absl::Time started = absl::Now();
-  Ending plain_ending;
-  const Evidence evidence =
-      Gather(CommandSubject(command, options, *choice, *folder, plain_ending), choice->checks,
-             choice->settings, choice->allowance, AnnounceExperiment, WasInterrupted);
+  CommandSubject subject(command, options, *choice, *folder);
+  const auto run_under = [&subject](const Experiment& experiment, absl::Duration deadline) {
+    return subject.RunUnder(experiment, deadline);
+  };
+  const Evidence evidence = Gather(run_under, choice->checks, choice->settings, choice->allowance,
+                                   AnnounceExperiment, WasInterrupted);
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
   if (evidence.runs().empty()) {
     const absl::Status& why = evidence.missing().front().second;
@@ -103,7 +71,7 @@ int RunAndJudge(const Words& command, const Options& options) {
   const int code =
       Deliver(evidence, *choice, options, *folder,
               {.command = command, .started = started, .interrupted = WasInterrupted()});
-  return options.exit_status == "subject" ? SubjectStatus(plain_ending) : code;
+  return options.exit_status == "subject" ? SubjectStatus(subject.plain_ending()) : code;
 }
 
 }  // namespace
@@ -114,6 +82,9 @@ int RunMain(const Words& words) {
   app.formatter(std::make_shared<RunFormatter>());
   AddRunOptions(app, options);
   app.add_flag("--deep", options.deep, "also rerun the program under the experiments checks need");
+  app.add_option(
+      "--resume-command", options.resume_command,
+      "shell command by which the program goes on from what it saved (default: the same)");
   app.add_option("--seed", options.seed, "seed for hosts that take one");
   app.add_option("--steps", options.steps, "end the program after so many optimizer steps")
       ->check(CLI::PositiveNumber);

@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/resume_finding.h"
+#include "checks/catalog/resume_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
@@ -10,33 +11,8 @@
 namespace dlcheck::checkpoint {
 namespace {
 
-using Parts = ProgramState::Parts;
-using Losses = std::vector<ProgramState::Loss>;
 using Repetition = IfSeen<During<kSameSeed, ProgramState>>;
-
-std::string PartsStory(const std::vector<std::string>& names, const Parts& plain,
-                       const Parts& resumed) {
-  std::string story = StrCat(Listed(names, 5), " (", names.size(), " of ", plain.size(),
-                             " parts of its state) is not what the uninterrupted run has there");
-  for (const std::string& name : names) {
-    if (!resumed.contains(name)) StrAppend(&story, "; the resumed run has no ", name);
-    if (!plain.contains(name)) StrAppend(&story, "; only the resumed run has ", name);
-  }
-  return story;
-}
-
-std::string Message(const std::string& parts, const Losses& plain, const Losses& resumed,
-                    bool repeats) {
-  std::string message = StrCat("A run that was interrupted after ", kResumed.at_step,
-                               " steps and resumed goes on as another: ", parts);
-  if (const std::optional<size_t> at = FirstDifference(plain, resumed)) {
-    if (parts.empty()) message += "all parts of its state are equal, but something is not in it";
-    StrAppend(&message, "; the loss of step ", kResumed.at_step + plain[*at].step, " is ",
-              Short(resumed[*at].value), " instead of ", Short(plain[*at].value));
-  }
-  if (!repeats) message += "; whether two runs with one seed agree was not tested";
-  return message + ".";
-}
+using Interrupted = IfSeen<During<kInterrupted, ProgramState>>;
 
 // Takes out the parts that differ in two uninterrupted runs too: they say nothing.
 void LeaveOutUnsteady(const Parts& first, const Parts& second, std::vector<std::string>& names) {
@@ -57,11 +33,11 @@ absl::Status Comparable(const ProgramState& plain, const Repetition& second) {
   return absl::FailedPreconditionError("two uninterrupted runs with one seed differ already");
 }
 
-absl::StatusOr<Verdict> Judge(const Settings&, const ProgramState& plain,
-                              const During<kResumed, ProgramState>& resumed,
-                              const Repetition& second) {
+// A host that takes part interrupts itself, and shows in the plain run what it is then.
+absl::StatusOr<Verdict> JudgeHost(const ProgramState& plain, const ProgramState& resumed,
+                                  const Repetition& second) {
   const Parts* there = plain.PartsAt(kResumed.at_step);
-  const Parts* here = resumed->PartsAt(0);
+  const Parts* here = resumed.PartsAt(0);
   if (there == nullptr || here == nullptr) {
     return absl::NotFoundError(
         StrCat("the state before step ", kResumed.at_step, " was not recorded in both runs"));
@@ -71,44 +47,49 @@ absl::StatusOr<Verdict> Judge(const Settings&, const ProgramState& plain,
   const Parts* again = second ? second->PartsAt(kResumed.at_step) : nullptr;
   if (again != nullptr) LeaveOutUnsteady(*there, *again, names);
   const Losses expected = plain.LossesFrom(kResumed.at_step, kResumed.steps);
-  const Losses got = resumed->LossesFrom(0, kResumed.steps);
-  Verdict verdict{
-      .findings = {},
-      .judged = StrCat(
-          Counted(static_cast<int64_t>(there->size()), "part"), " of the state, ",
-          Counted(static_cast<int64_t>(std::min(expected.size(), got.size())), "backward call"))};
+  const Losses got = resumed.LossesFrom(0, kResumed.steps);
+  Verdict verdict{.findings = {}, .judged = Compared(*there, expected, got)};
   if (names.empty() && !FirstDifference(expected, got)) return verdict;
-  std::vector<Place> places;
-  for (const std::string& name : names) places.push_back({.thing = name, .file = ""});
-  const std::string parts = names.empty() ? "" : PartsStory(names, *there, *here);
-  verdict.findings.push_back({.severity = again != nullptr ? Severity::kError : Severity::kWarning,
-                              .message = Message(parts, expected, got, again != nullptr),
-                              .places = std::move(places),
-                              .first_step = kResumed.at_step,
-                              .last_step = kResumed.at_step + kResumed.steps - 1,
-                              .count = static_cast<int64_t>(names.size()),
-                              .measured = static_cast<double>(names.size()),
-                              .bound = 0});
+  std::string message = ResumeMessage(names.empty() ? "" : PartsStory(names, *there, *here),
+                                      LossStory(expected, got, kResumed.at_step), kResumed.at_step);
+  if (again == nullptr) message += "; whether two runs with one seed agree was not tested";
+  const Severity severity = again != nullptr ? Severity::kError : Severity::kWarning;
+  verdict.findings.push_back(Differing(severity, std::move(message), names, kResumed.at_step));
   return verdict;
 }
 
-// Four steps from `step` on, where the optimizer's moments have the digest `moments`.
-Run FourSteps(int64_t step, double moments, double loss) {
-  RunBuilder run;
-  run.Resume(step);
-  run.Quantity(Quantity::kStateDigest, "state", "model", 11, 12);
-  run.Quantity(Quantity::kStateDigest, "state", "optimizer/first", 13, moments);
-  for (int i = 0; i < 4; ++i) AddStep(run, {.loss = i == 3 ? loss : 2.3, .held = {}});
-  return run.Build();
+// A program that knows nothing of this: what it was as it had saved its state, against what it is
+// as it goes on from there. Its state is the same whatever chance does; its losses need not be.
+absl::StatusOr<Verdict> JudgeProgram(const ProgramState& interrupted, const ProgramState& resumed) {
+  const Parts there = interrupted.AllParts(), here = resumed.AllParts();
+  const int64_t at_step = interrupted.at.begin()->first;
+  std::vector<std::string> lost, left_to_chance;
+  for (const std::string& name : DifferingParts(there, here)) {
+    if (ShowsLate(name) && !(there.contains(name) && here.contains(name))) continue;
+    (IsChance(name) ? left_to_chance : lost).push_back(name);
+  }
+  const Losses expected = interrupted.LossesFrom(at_step, kResumed.steps);
+  const Losses got = resumed.LossesFrom(0, kResumed.steps);
+  const std::string loss = LossStory(expected, got, at_step);
+  Verdict verdict{.findings = {}, .judged = Compared(there, expected, got)};
+  if (!lost.empty()) {
+    verdict.findings.push_back(
+        Differing(Severity::kWarning, ResumeMessage(PartsStory(lost, there, here), loss, at_step),
+                  lost, at_step));
+  } else if (!left_to_chance.empty() && !loss.empty()) {
+    verdict.findings.push_back(Differing(
+        Severity::kNote, ResumeMessage(PartsStory(left_to_chance, there, here), loss, at_step),
+        left_to_chance, at_step));
+  }
+  return verdict;
 }
 
-// Another uninterrupted run has `again` where the first has 14.
-Evidence Resumed(double moments, double loss, double again) {
-  Evidence evidence;
-  evidence.Add(kPlain, FourSteps(kResumed.at_step, 14, 2.3));
-  evidence.Add(kResumed, FourSteps(0, moments, loss));
-  evidence.Add(kSameSeed, FourSteps(kResumed.at_step, again, 2.3));
-  return evidence;
+absl::StatusOr<Verdict> Judge(const Settings&, const IfSeen<ProgramState>& plain,
+                              const During<kResumed, ProgramState>& resumed,
+                              const Repetition& second, const Interrupted& interrupted) {
+  if (interrupted) return JudgeProgram(*interrupted, *resumed);
+  if (!plain) return absl::NotFoundError("the plain run did not show its state");
+  return JudgeHost(*plain, *resumed, second);
 }
 
 }  // namespace
@@ -121,15 +102,20 @@ Check LossyResume() {
           "What is not in the checkpoint begins anew: moments, rates, averages, the order of the "
           "data; the loss jumps, or data are seen twice.",
       .method =
-          "The program is interrupted after 32 steps and resumed in another process; digests of the "
-          "parts of its state and the next 32 losses are compared with the plain run, bit by bit.",
+          "The program is interrupted after it saved its state and started again among the files "
+          "it "
+          "left; digests of the parts of its state as training goes on, and up to 32 losses, are "
+          "compared with those of the run that was not interrupted there, bit by bit.",
       .fix =
           "Save and load the named parts too; where all are equal, look for what is nowhere in the "
           "state: the position in the data, a generator, a buffer that is not registered.",
       .limits =
-          "Needs a program that takes part in the experiment and shows its state. A part that "
-          "differs between two uninterrupted runs with one seed is left out; where their losses "
-          "differ nothing is judged. Only step 32 is tried.",
+          "Of Python programs those that save a model between two steps and, started by the same "
+          "command or by that of --resume-command, load it: a warning, and where only random "
+          "numbers "
+          "and the order of data differ a note. Needs files of its own for the experiment, which "
+          "not every system gives. Of other programs those that take part and show their state: an "
+          "error, unless two uninterrupted runs with one seed differ. Only one place is tried.",
       .sources = {"PyTorch notes on reproducibility", "own reasoning"},
       .covers = {"K01", "K02", "K03", "K05", "K06", "K09", "K10"},
       .explains = {},
@@ -143,7 +129,16 @@ Check LossyResume() {
                     [] { return Resumed(15, 2.3, 16); }},
                    {"the moments are not", Expect::kFaulty, [] { return Resumed(15, 2.3, 14); }},
                    {"all is back, but one loss is another", Expect::kFaulty,
-                    [] { return Resumed(14, 2.3 + 4.5e-16, 14); }}},
+                    [] { return Resumed(14, 2.3 + 4.5e-16, 14); }},
+                   {"a program that is whole again", Expect::kClean, [] { return Restarted({}); }},
+                   {"a program without its moments", Expect::kFaulty,
+                    [] { return Restarted({.moments = 3}); }},
+                   {"other random numbers that nothing depends on", Expect::kClean,
+                    [] { return Restarted({.order = 3}); }},
+                   {"other random numbers", Expect::kFaulty,
+                    [] { return Restarted({.order = 3, .loss = 2.4}); }},
+                   {"a model that was not called yet", Expect::kClean,
+                    [] { return Restarted({.has_buffers = false}); }}},
   };
 }
 

@@ -5,7 +5,9 @@ does.
 `one_batch`  every step sees the batches of the first, under the reference optimizer, no dropout;
 `reference`  the reference optimizer takes the place of the program's;
 `blind`      as `reference`, and the inputs say nothing about their samples;
-`trials`     as it is, for a few steps; between two of them a copy of each model is tried.
+`trials`     as it is, for a few steps; between two of them a copy of each model is tried;
+`interrupted`  as it is, until some steps after it saved its state; what it wrote stays;
+`resumed`    as it is, among the files of the interrupted one, for as many steps.
 What cannot be carried out is refused: process attribute `refused` says why, and the process ends.
 """
 
@@ -14,15 +16,23 @@ import os
 import sys
 
 from .artefacts import Artefacts
+from .program_state import ProgramState
 from .reference_optimizer import ReferenceOptimizers
 from .stand_ins import Blind, OneBatch, switch_dropout_off
 from .trials.run import Trials
 
-EXPERIMENTS = ("same_seed", "one_batch", "reference", "blind", "trials")
+EXPERIMENTS = (
+    "same_seed", "one_batch", "reference", "blind", "trials", "interrupted", "resumed",
+)  # fmt: skip
 
 
-def keep_files_safe(ending):
-    """To be called first, so that records name the files as the program does."""
+def keep_files_safe(request, ending):
+    """To be called first, so that records name the files as the program does. Nothing is to be done
+    where the system gave this process files of its own (checks/observe/private_files.h)."""
+    if os.environ.get("DLCHECK_PRIVATE_FILES") == "1":
+        return
+    if request.experiment in ("interrupted", "resumed"):
+        ending.refuse("this system gives the experiment no files of its own to go on from")
     artefacts = Artefacts(ending.recorder, ending.refuse)
     artefacts.redirect()
     ending.before_leaving.append(artefacts.files.clear)
@@ -36,6 +46,9 @@ def begin(request, watch, ending):
         return
     if request.experiment == "trials":
         Trials(watch).begin()
+        return
+    if request.experiment in ("interrupted", "resumed"):
+        ProgramState(watch, request.saved_step).begin()
         return
     ReferenceOptimizers(request.reference_rate).take_over()
     if request.experiment == "one_batch":

@@ -84,6 +84,7 @@ class Recorder:
         self.request, self.process_attributes = request, process_attributes
         self.forked, self.on_fork = False, []
         self.asleep = False  # between two runs of one process
+        self.always_from = sys.maxsize  # a step; all from there on are sampled
         self.reset()
         os.register_at_fork(after_in_child=self.after_fork)
 
@@ -188,7 +189,8 @@ class Recorder:
         self.transfer.end_step(self.sampled)
         self.step += 1
         self.micro_step = 0
-        was_sampled, self.sampled = self.sampled, is_sampled(self.step)
+        was_sampled = self.sampled
+        self.sampled = is_sampled(self.step) or self.step >= self.always_from
         self.digests = takes_digest(self.step)
         self.detailed = self.sampled and is_detailed(self.step)
         if was_sampled:

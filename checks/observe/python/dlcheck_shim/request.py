@@ -12,7 +12,9 @@ class Request:
     def __init__(self, values):
         self.run_folder = values["run_folder"]
         self.experiment = values.get("experiment", "plain")
-        self.steps = int(values["steps"]) if "steps" in values else None
+        end = values.get("end_step", values.get("steps"))
+        self.steps = None if end is None else int(end)
+        self.saved_step = int(values.get("saved_step", 0))
         self.reference_rate = float(values.get("reference_rate", 1e-3))
         self.size_cap_bytes = int(values.get("size_cap_bytes", 256 << 20))
 

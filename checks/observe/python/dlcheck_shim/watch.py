@@ -99,7 +99,7 @@ class Watch:
         experimenting = self.recorder.request.experiment != "plain"
         ending = experiments.Ending(self.recorder)
         if experimenting:
-            experiments.keep_files_safe(ending)
+            experiments.keep_files_safe(self.recorder.request, ending)
         self.steps.before_first_end.append(self.losses.write_initial)
         self.modules.install()
         watch_packing()
@@ -168,7 +168,7 @@ class Watch:
 
 def process_attributes():
     return {
-        "capabilities": "plain same_seed one_batch reference blind trials",
+        "capabilities": " ".join(("plain", *experiments.EXPERIMENTS)),
         "torch": torch.__version__,
         "unavailable": " ".join(unavailable()),
         "python": platform.python_version(),

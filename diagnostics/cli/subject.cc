@@ -1,0 +1,154 @@
+#include "diagnostics/cli/subject.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "checks/engine/status.h"
+#include "checks/engine/trace_reader.h"
+#include "checks/observe/written_files.h"
+#include "checks/signals/state_files.h"
+#include "diagnostics/cli/live.h"
+#include "diagnostics/cli/places.h"
+#include "diagnostics/cli/redirected.h"
+
+namespace dlcheck::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostPathsTold = 32;
+
+bool Lists(std::string_view words, std::string_view word) {
+  const std::vector<std::string> all = absl::StrSplit(std::string(words), ' ');
+  return std::ranges::find(all, word) != all.end();
+}
+
+std::string WholePath(const std::string& path) {
+  std::error_code error;
+  return fs::absolute(path, error).lexically_normal().string();
+}
+
+}  // namespace
+
+CommandSubject::~CommandSubject() {
+  if (interrupted_files_) interrupted_files_->Clear(0);
+}
+
+absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
+                                             absl::Duration deadline) {
+  if (experiment == kPlain) return RunPlain();
+  if (experiment == kInterrupted) return RunInterrupted(deadline);
+  if (experiment == kResumed && !interrupts_itself_) return RunResumed(deadline);
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(experiment, deadline));
+  PrivateFiles files = PrivateFiles::Plan();
+  files.Hide(made_);
+  absl::StatusOr<Run> run = RunApart(std::move(launch), files);
+  const std::vector<std::string> written = files.Clear(kMostPathsTold);
+  if (run.ok()) AddRedirected(written, run->trace);
+  return run;
+}
+
+absl::StatusOr<Run> CommandSubject::RunPlain() {
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kPlain, absl::InfiniteDuration()));
+  launch.own_group = false;
+  launch.request.steps = options_.steps;
+  if (options_.deadline_seconds) launch.deadline = absl::Seconds(*options_.deadline_seconds);
+  if (!options_.no_live) launch.look = LiveJudge(choice_, launch.request.run_folder);
+  const absl::Time started = absl::Now();
+  absl::StatusOr<Run> run = Start(launch, plain_ending_);
+  if (run.ok() && choice_.allowance.experiments) NotePlain(*run, started);
+  return run;
+}
+
+// An experiment is to begin where the plain run began, not where that ended.
+void CommandSubject::NotePlain(const Run& run, absl::Time started) {
+  interrupts_itself_ = !Lists(run.trace.ProcessAttribute("capabilities"), "interrupted");
+  saved_ = SavedPoint::From(run);
+  std::error_code error;
+  std::vector<std::string> folders{fs::current_path(error).string()};
+  if (saved_.ok()) {
+    for (const std::string& file : saved_->files) {
+      const std::string parent = fs::path(WholePath(file)).parent_path().string();
+      if (!parent.starts_with(folders.front())) folders.push_back(parent);
+    }
+  }
+  made_ = MadeSince(folders, started, folder_.path());
+}
+
+absl::StatusOr<Run> CommandSubject::RunInterrupted(absl::Duration deadline) {
+  if (interrupts_itself_) {
+    return absl::FailedPreconditionError("a program that takes part interrupts itself");
+  }
+  if (!saved_.ok()) return saved_.status();
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kInterrupted, deadline));
+  launch.request.saved_step = saved_->step;
+  launch.request.end_step = std::min(saved_->end, saved_->step + kInterrupted.steps);
+  interrupted_files_ = std::make_unique<PrivateFiles>(PrivateFiles::Plan());
+  interrupted_files_->Hide(made_);
+  return RunApart(std::move(launch), *interrupted_files_);
+}
+
+absl::StatusOr<Run> CommandSubject::RunResumed(absl::Duration deadline) {
+  if (!saved_.ok()) return saved_.status();
+  if (!interrupted_files_) {
+    return absl::FailedPreconditionError("there is no interrupted run to go on from");
+  }
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kResumed, deadline));
+  if (!options_.resume_command.empty()) {
+    launch.command = {"/bin/sh", "-c", options_.resume_command};
+  }
+  launch.request.end_step = std::min(saved_->end - saved_->step, kInterrupted.steps);
+  interrupted_files_->Hide({});  // what now has these names, the interrupted run made
+  absl::StatusOr<Run> run = RunApart(std::move(launch), *interrupted_files_);
+  const std::vector<std::string> written = interrupted_files_->Clear(kMostPathsTold);
+  interrupted_files_.reset();
+  if (!run.ok()) return run;
+  AddRedirected(written, run->trace);
+  if (WentOn(*run)) return run;
+  return absl::FailedPreconditionError(
+      "started again, the program goes on from nothing that it had saved (where it takes another "
+      "command for that, give --resume-command)");
+}
+
+// True if it read one of the files before its first step.
+bool CommandSubject::WentOn(const Run& run) const {
+  const absl::StatusOr<StateFiles> files = StateFiles::From(run);
+  if (!files.ok()) return false;
+  return std::ranges::any_of(files->loads, [this](const StateFiles::Load& load) {
+    return load.step == 0 && std::ranges::any_of(saved_->files, [&load](const std::string& saved) {
+             return WholePath(saved) == WholePath(load.file);
+           });
+  });
+}
+
+absl::StatusOr<Run> CommandSubject::RunApart(Launch launch, PrivateFiles& files) {
+  launch.files = &files;
+  Ending ending;
+  return Start(launch, ending);
+}
+
+absl::StatusOr<Launch> CommandSubject::Prepare(const Experiment& experiment,
+                                               absl::Duration deadline) const {
+  Launch launch{.command = command_,
+                .request = ToRequest(experiment),
+                .python_folder = PythonFolder(),
+                .own_group = true,
+                .deadline = deadline};
+  DLCHECK_ASSIGN_OR_RETURN(launch.request.run_folder, folder_.AddRun(FolderName(experiment)));
+  launch.request.seed = options_.seed;
+  return launch;
+}
+
+absl::StatusOr<Run> CommandSubject::Start(const Launch& launch, Ending& ending) const {
+  DLCHECK_ASSIGN_OR_RETURN(ending, RunCommand(launch));
+  absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(launch.request.run_folder);
+  if (!recorded.ok()) return recorded.status();
+  if (recorded->run.ending.how == Ending::How::kTruncated) recorded->run.ending = ending;
+  SetDeclared(choice_.declared, recorded->run.trace);
+  return std::move(recorded->run);
+}
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,58 @@
+// The command of `dlcheck run` as a subject: one run folder an experiment, and files of its own for
+// all but the plain run.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "absl/time/time.h"
+#include "checks/engine/experiment.h"
+#include "checks/engine/trace.h"
+#include "checks/observe/launcher.h"
+#include "checks/observe/private_files.h"
+#include "checks/signals/saved_point.h"
+#include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/output_folder.h"
+
+namespace dlcheck::cli {
+
+class CommandSubject {
+ public:
+  // All must outlive it.
+  CommandSubject(const Words& command, const Options& options, const Choice& choice,
+                 const OutputFolder& folder)
+      : command_(command), options_(options), choice_(choice), folder_(folder) {}
+  CommandSubject(const CommandSubject&) = delete;
+  CommandSubject& operator=(const CommandSubject&) = delete;
+  ~CommandSubject();
+
+  // The plain run comes first. Errors: FailedPrecondition where the program cannot be run so.
+  absl::StatusOr<Run> RunUnder(const Experiment& experiment, absl::Duration deadline);
+
+  const Ending& plain_ending() const { return plain_ending_; }
+
+ private:
+  absl::StatusOr<Run> RunPlain();
+  absl::StatusOr<Run> RunInterrupted(absl::Duration deadline);
+  absl::StatusOr<Run> RunResumed(absl::Duration deadline);
+  absl::StatusOr<Run> RunApart(Launch launch, PrivateFiles& files);
+  absl::StatusOr<Launch> Prepare(const Experiment& experiment, absl::Duration deadline) const;
+  absl::StatusOr<Run> Start(const Launch& launch, Ending& ending) const;
+  void NotePlain(const Run& run, absl::Time started);
+  bool WentOn(const Run& run) const;
+
+  const Words& command_;
+  const Options& options_;
+  const Choice& choice_;
+  const OutputFolder& folder_;
+  Ending plain_ending_;
+  bool interrupts_itself_ = false;  // it takes part in `resumed` by its own means
+  absl::StatusOr<SavedPoint> saved_ = absl::FailedPreconditionError("the plain run is not there");
+  std::vector<std::string> made_;                    // by the plain run, and hidden from all others
+  std::unique_ptr<PrivateFiles> interrupted_files_;  // of the interrupted run
+};
+
+}  // namespace dlcheck::cli

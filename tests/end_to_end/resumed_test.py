@@ -1,0 +1,93 @@
+"""A Python program is interrupted after it saved its state, and started again among the files it left."""
+
+import subprocess
+import textwrap
+import unittest
+
+from experiment_files_test import allows_layers
+from support import TORCH_PYTHON, EndToEnd, environment
+
+# Each test leaves something else out of what the program puts back.
+PROGRAM = textwrap.dedent(
+    """
+    import os, random, sys, torch
+    forgotten, file = sys.argv[1], sys.argv[2]
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Linear(8, 1))
+    average = torch.optim.swa_utils.AveragedModel(model)
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 20)
+    rows = torch.randn(96, 4)
+    rows = torch.utils.data.TensorDataset(rows, rows.sum(1, keepdim=True))
+    loader = torch.utils.data.DataLoader(rows, 8, shuffle=True)
+    parts = {"model": model, "average": average, "optimizer": optimizer, "schedule": schedule}
+    epoch = 0
+    if os.path.exists(file) and "--fresh" not in sys.argv:
+        held = torch.load(file)
+        for name, part in parts.items():
+            if name != forgotten:
+                part.load_state_dict(held[name])
+        if forgotten != "random":
+            torch.set_rng_state(held["random"])
+        epoch = held["epoch"]
+        if forgotten == "buffers":
+            model[1].reset_running_stats()
+    while epoch < 3:
+        for x, y in loader:
+            optimizer.zero_grad()
+            torch.nn.functional.mse_loss(model(x), y).backward()
+            optimizer.step()
+            schedule.step()
+            average.update_parameters(model)
+        epoch += 1
+        state = {name: part.state_dict() for name, part in parts.items()}
+        torch.save(dict(state, random=torch.get_rng_state(), epoch=epoch), file)
+    """
+)
+CHECK = "checkpoint/lossy_resume"
+
+
+@unittest.skipUnless(allows_layers(), "this system lets no ordinary user mount an overlay")
+class Resumed(EndToEnd):
+    def judge(self, forgotten, *words, file="state.pt", options=()):
+        """What the check says; the program's own file is as the plain run left it."""
+        home = self.folder / f"{forgotten}{len(words)}{len(options)}"
+        home.mkdir()
+        (home / "train.py").write_text(PROGRAM)
+        command = [TORCH_PYTHON, "-W", "ignore", "train.py", forgotten, file, *words]
+        subprocess.run(command, cwd=home, env=environment(), capture_output=True, check=True)
+        before = (home / file).read_bytes()
+        (home / file).unlink()
+        watched = self.run_command(*command, options=("--deep", "--select", CHECK, *options), cwd=home)
+        self.assertIn(watched.returncode, (0, 5), watched.stderr)
+        self.assertEqual((home / file).read_bytes(), before)
+        return self.check(CHECK)
+
+    def test_a_program_that_puts_all_back_passes(self):
+        result = self.judge("nothing")
+        self.assertEqual((result["outcome"], result["findings"]), ("passed", []))
+
+    def test_each_part_that_is_forgotten_is_named_at_its_line(self):
+        parts = {"optimizer": "exp_avg", "schedule": "schedule of Adam", "average": "averages of",
+                 "buffers": "buffers of Sequential"}  # fmt: skip
+        for forgotten, named in parts.items():
+            (finding,) = self.judge(forgotten)["findings"]
+            self.assertEqual(finding["severity"], "warning")
+            self.assertIn(named, finding["message"])
+            self.assertTrue([p for p in finding["places"] if p.get("file", "").endswith("train.py")])
+
+    def test_other_random_numbers_are_a_note(self):
+        (finding,) = self.judge("random")["findings"]
+        self.assertEqual(finding["severity"], "note")
+        self.assertIn("data/first batch", finding["message"])
+
+    def test_a_program_that_begins_anew_is_not_judged_without_another_command(self):
+        result = self.judge("optimizer", "--fresh")
+        self.assertIn("--resume-command", result["reason"])
+        again = f"{TORCH_PYTHON} -W ignore train.py optimizer state.pt"
+        (finding,) = self.judge("optimizer", "--fresh", options=("--resume-command", again))["findings"]
+        self.assertIn("exp_avg", finding["message"])
+
+
+if __name__ == "__main__":
+    unittest.main()
