@@ -35,11 +35,13 @@ void AddStep(RunBuilder& run, const StepValues& values) {
   run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
 }
 
-Run LossesOnly(const std::vector<double>& losses) {
+Run LossesOnly(const std::vector<double>& losses, double share) {
   RunBuilder run;
   run.Attribute("loss", "cross_entropy", "kind", "cross_entropy");
   run.Attribute("loss", "cross_entropy", "classes", "10");
   for (const double loss : losses) {
+    run.Quantity(Quantity::kInputNorm, "model", "Net", 1);
+    run.Quantity(Quantity::kLossShare, "loss", "cross_entropy", share, 32);
     run.Quantity(Quantity::kLoss, "loss", "cross_entropy", loss, 32);
     run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
   }

@@ -26,8 +26,9 @@ RunBuilder TwoLayers();
 // One whole step: clearing, both forwards, backward, optimizer step.
 void AddStep(RunBuilder& run, const StepValues& values);
 
-// Losses alone, one a step, of a run with a cross-entropy of ten classes.
-Run LossesOnly(const std::vector<double>& losses);
+// Losses alone, one a step, of a run with a cross-entropy of ten classes. Each backward begins from
+// `share` of it.
+Run LossesOnly(const std::vector<double>& losses, double share = 1);
 
 // A cross-entropy that falls from 2.3 towards `floor`.
 std::vector<double> FallingLosses(int steps, double floor);

@@ -1,13 +1,75 @@
 #include "checks/signals/loss_curve.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
 
 #include "absl/strings/numbers.h"
 #include "checks/signals/initial_loss.h"
 #include "checks/signals/statistics.h"
 
 namespace dlcheck {
+namespace {
+
+constexpr double kSameShare = 1e-3;
+
+bool HasSamples(const Trace& trace, Quantity quantity) {
+  return !trace.ThingsWith(quantity).empty();
+}
+
+bool HasFrozen(const Trace& trace) {
+  return std::ranges::any_of(trace.ThingsOfKind("parameter"), [&trace](ThingId parameter) {
+    return trace.Attribute(parameter, "requires_grad") == "0";
+  });
+}
+
+// Whether each backward call whose loss is understood began from the mean of one known loss.
+bool IsPlainMean(const Trace& trace) {
+  size_t count = 0;
+  for (const ThingId thing : trace.ThingsWith(Quantity::kLossShare)) {
+    for (const Sample& sample : trace.Series(Quantity::kLossShare, thing)) {
+      ++count;
+      if (std::abs(sample.value - 1) > kSameShare) return false;
+    }
+  }
+  size_t losses = 0;
+  for (const ThingId thing : trace.ThingsWith(Quantity::kLoss)) {
+    for (const Sample& sample : trace.Series(Quantity::kLoss, thing)) losses += sample.step < 64;
+  }
+  return count >= losses;
+}
+
+bool HasManyTargets(const Trace& trace, double samples) {
+  for (const ThingId thing : trace.ThingsWith(Quantity::kLossShare)) {
+    for (const Sample& sample : trace.Series(Quantity::kLossShare, thing)) {
+      if (sample.aux > samples) return true;
+    }
+  }
+  return false;
+}
+
+std::string DoubtOf(const Trace& trace, const LossCurve& curve) {
+  if (curve.kind != "cross_entropy" && curve.kind != "nll" && curve.kind != "mse") {
+    return "its least value is not known to be zero";
+  }
+  if (!IsPlainMean(trace)) return "it has further terms, or is not a mean";
+  if (HasManyTargets(trace, curve.samples)) return "it has several targets a sample";
+  if (!HasSamples(trace, Quantity::kInputNorm) || HasSamples(trace, Quantity::kTargetShift)) {
+    return "the same whole numbers may have different targets";
+  }
+  return HasFrozen(trace) ? "a part of the model is frozen" : "";
+}
+
+int64_t OptimizersOf(const Trace& trace) {
+  std::set<ThingId> stepped;
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event == Event::kStep && !event.gap) stepped.insert(event.thing);
+  }
+  return static_cast<int64_t>(stepped.size());
+}
+
+}  // namespace
 
 absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
   const Trace& trace = run.trace;
@@ -31,6 +93,8 @@ absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
   for (const auto& [step, sum] : sums) curve.points.push_back({step, sum.first / sum.second});
   curve.loaded = LoadedBeforeStart(trace);
   if (curve.points.empty()) return absl::NotFoundError("no backward call from a loss was seen");
+  curve.optimizers = OptimizersOf(trace);
+  curve.doubt = DoubtOf(trace, curve);
   return curve;
 }
 

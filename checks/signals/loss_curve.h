@@ -20,9 +20,13 @@ struct LossCurve {
   std::vector<Point> points;  // by step
   std::string kind;           // cross_entropy, nll, mse, ...; empty if the probe could not tell
   double label_smoothing = 0;
-  int64_t classes = 0;  // 0 if unknown
-  double samples = 0;   // of the first loss; 0 if unknown
-  bool loaded = false;  // state was loaded before the first step
+  int64_t classes = 0;     // 0 if unknown
+  double samples = 0;      // of the first loss; 0 if unknown
+  bool loaded = false;     // state was loaded before the first step
+  int64_t optimizers = 0;  // that stepped
+  // Why a healthy model may come to rest far above zero, or learn nothing of its inputs in a short
+  // run; empty for one with a target a sample and nothing else in its loss.
+  std::string doubt;
 
   // As many classes as samples: each sample is told from the others of its batch (contrastive
   // losses, whose floor is not zero).

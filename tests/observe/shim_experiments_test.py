@@ -43,6 +43,13 @@ class ShimExperiments(unittest.TestCase):
             self.assertEqual((run.status, len(losses(run))), (0, 200), name + run.err)
             self.assertLess(losses(run)[-1], 0.01, name)
 
+    def test_a_forward_that_builds_the_layers_is_no_batch(self):
+        lazy = {"model": "LazyLinear(1); model(torch.zeros(1, 3))", "inputs": "torch.randn(4, 3)",
+                "loss": "F.mse_loss(model(inputs), torch.randn(4, 1))"}  # fmt: skip
+        run = self.run_loop("one_batch", lazy, steps=20)
+        self.assertEqual(run.status, 0, run.err)
+        self.assertLess(losses(run)[-1], losses(run)[2] / 2)
+
     def test_no_host_learns_blindly(self):
         for name in ("plain", "closures", "trainer"):
             run = run_watched(host(name), experiment="blind", steps=200, reference_rate=0.01)
@@ -80,7 +87,8 @@ class ShimExperiments(unittest.TestCase):
     def test_capabilities_are_said_first(self):
         run = self.run_loop("plain")
         self.assertEqual(
-            run.main.process["capabilities"], "plain same_seed one_batch reference blind trials"
+            run.main.process["capabilities"],
+            "plain same_seed one_batch reference blind trials interrupted resumed",
         )
 
 

@@ -19,14 +19,9 @@ constexpr Setting kShare{
     .high = 1,
     .unit = "fraction",
     .meaning = "of the first loss, above the floor, that must be reached",
-    .source = "measured: 20 of 20 seeds reach it in 100 steps with Adam at 1e-3"};
-constexpr Setting kTargetShare{.name = "target_share",
-                               .value = 0.01,
-                               .low = 1e-6,
-                               .high = 1,
-                               .unit = "fraction",
-                               .meaning = "the same for a squared error",
-                               .source = "measured with the share"};
+    .source =
+        "measured: 20 of 20 seeds reach it in 100 steps with Adam at 1e-3; the healthy "
+        "regression that fits least of the programs of tests/programs is left with 0.018"};
 // Steps after which a batch that is not fitted counts; a program may be shorter than was asked for.
 // Source: measured with the share, at twice the steps that were enough.
 constexpr int64_t kEnough = 200;
@@ -73,6 +68,9 @@ absl::Status Judgeable(const LossCurve& plain, const LossCurve& loss, const Grad
   if (loss.loaded && !plain.loaded) {
     return absl::FailedPreconditionError("the run on one batch began from what another had saved");
   }
+  if (loss.optimizers > 1) {
+    return absl::FailedPreconditionError("several optimizers step, of models that may differ");
+  }
   if (!std::isfinite(loss.points.front().loss)) {
     return absl::FailedPreconditionError("the first loss is not finite");
   }
@@ -91,21 +89,22 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& plain,
        {LeftAfter(faster), LeftAfter(slower), LeftAfter(longer)}) {
     if (left.ok()) best = std::min(best, *left);
   }
-  const double bound = settings[loss->kind == "mse" ? kTargetShare : kShare];
+  const double bound = settings[kShare];
   Verdict verdict{.findings = {}, .judged = StrCat("one batch, ", Counted(points, "step"))};
   if (best <= bound) return verdict;
   if (points < kEnough) {
     return absl::NotFoundError(StrCat("the program made only ", points, " of ", kEnough,
                                       " steps on one batch and did not fit it"));
   }
-  const bool known = loss->kind == "cross_entropy" || loss->kind == "nll" || loss->kind == "mse";
+  const bool is_plain = loss->doubt.empty();
   verdict.findings.push_back(
-      {.severity = known ? Severity::kError : Severity::kWarning,
-       .message =
-           StrCat("The model cannot fit one batch: after ", points,
-                  " steps on the same samples with a reference optimizer, ", Short(100 * best),
-                  " % of the first loss (", Short(loss->points.front().loss), ") are left; ",
-                  Short(100 * bound), " % or less are within reach of a healthy model."),
+      {.severity = is_plain ? Severity::kWarning : Severity::kNote,
+       .message = StrCat(
+           "The model cannot fit one batch: after ", points,
+           " steps on the same samples with a reference optimizer, ", Short(100 * best),
+           " % of the first loss (", Short(loss->points.front().loss), ") are left; ",
+           Short(100 * bound), " % or less are within reach of a healthy model",
+           is_plain ? "" : StrCat(", unless its loss cannot come near zero: ", loss->doubt), "."),
        .places = {},
        .first_step = 0,
        .last_step = points - 1,
@@ -115,13 +114,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& plain,
   return verdict;
 }
 
-Evidence FitsTo(double floor) {
+Evidence FitsTo(double floor, double share = 1) {
   RunBuilder plain = TwoLayers();
   AddStep(plain, {.held = {}});
   Evidence evidence = PlainOnly(plain);
   for (const Experiment& experiment :
        {kOneBatch, kOneBatchFaster, kOneBatchSlower, kOneBatchLonger}) {
-    evidence.Add(experiment, LossesOnly(FallingLosses(static_cast<int>(experiment.steps), floor)));
+    evidence.Add(experiment,
+                 LossesOnly(FallingLosses(static_cast<int>(experiment.steps), floor), share));
   }
   return evidence;
 }
@@ -144,22 +144,27 @@ Check UnfittableBatch() {
           "Look between logits and loss: a softmax before cross_entropy, a ReLU on the logits, "
           "targets in another order than the outputs, a part of the model that is detached.",
       .limits =
-          "A model with fewer numbers than the batch asks for, and a contrastive loss, are not "
-          "judged. Samples that are equal but labelled differently cannot be fitted. A loss with "
-          "further "
-          "terms has a floor that is not known; for losses other than cross-entropy and squared "
-          "error the finding is a warning.",
+          "Not judged: a model with fewer numbers than the batch asks for, a contrastive loss, "
+          "several optimizers. Samples that are equal but labelled differently cannot be fitted. A "
+          "note where the loss may have a floor that is not known: further terms, several targets "
+          "a sample, inputs of whole numbers, frozen parameters, losses other than cross-entropy "
+          "and "
+          "squared error.",
       .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: overfit one batch",
                   "measured: 20 seeds a rung"},
       .covers = {"M09", "M10"},
       .explains = {},
-      .worst = Severity::kError,
+      .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kUsed,
-      .settings = {kShare, kTargetShare},
+      .settings = {kShare},
       .judgement = Reads<&Judge>(),
-      .examples = {{"nearly a tenth is left", Expect::kClean, [] { return FitsTo(0.2); }},
-                   {"more than a tenth is left", Expect::kFaulty, [] { return FitsTo(0.25); }}},
+      .examples =
+          {
+              {"nearly a tenth is left", Expect::kClean, [] { return FitsTo(0.2); }},
+              {"more than a tenth is left", Expect::kFaulty, [] { return FitsTo(0.25); }},
+              {"of a loss with further terms", Expect::kFaulty, [] { return FitsTo(0.25, 0.8); }},
+          },
   };
 }
 

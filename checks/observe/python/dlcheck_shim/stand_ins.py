@@ -84,9 +84,13 @@ class StandIns:
 
 
 class OneBatch(StandIns):
+    """The batch of the first step, or of the second: a forward without a loss, as to build layers
+    that take their size from it, makes the first step unlike all others."""
+
     def __init__(self, watch, refuse):
         super().__init__(watch, refuse)
-        self.first = {}  # tensors by position
+        self.seen = [{}]  # of the first two steps: tensors by position
+        self.first = None  # those that stand in from then on
 
     def begin(self):
         super().begin()
@@ -102,6 +106,9 @@ class OneBatch(StandIns):
         return loss
 
     def stand_in(self, place, tensors):
+        if self.first is None:
+            self.seen[-1][place] = [tensor.clone() for tensor in tensors]
+            return tensors
         first = self.first.get(place)
         if first is None:
             self.first[place] = [tensor.clone() for tensor in tensors]
@@ -116,6 +123,11 @@ class OneBatch(StandIns):
             self.refuse(f"the loss is not one of {known}, so its targets are unknown")
         if not any(isinstance(what, int) for what in self.counts):
             self.refuse("no training forward of a module was seen in a step")
+        if self.first is None and len(self.seen) == 2:
+            first, second = self.seen
+            self.first = second if second.keys() < first.keys() else first
+        elif self.first is None:
+            self.seen.append({})
         super().end_step()
 
 
