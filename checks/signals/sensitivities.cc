@@ -35,8 +35,14 @@ absl::StatusOr<Sensitivities> Sensitivities::From(const Run& run) {
       .copies = TrialsOf(trace, Quantity::kCopiedFutureSensitivity, "future", ""),
       .neighbours = TrialsOf(trace, Quantity::kNeighbourSensitivity, "neighbours", "mixes_in"),
       .padding = TrialsOf(trace, Quantity::kPaddingSensitivity, "padding", "mixes_padding_in"),
-      .noise = TrialsOf(trace, Quantity::kEvaluationNoise, "dropout", "active_dropout")};
-  for (const Of* one : {&found.future, &found.copies, &found.neighbours, &found.padding, &found.noise}) {
+      .lengths = TrialsOf(trace, Quantity::kLengthSensitivity, "shortened", ""),
+      .counted = TrialsOf(trace, Quantity::kCountedPadding, "counted", ""),
+      .documents = TrialsOf(trace, Quantity::kDocumentSensitivity, "packed", "crosses_in"),
+      .separation = TrialsOf(trace, Quantity::kDocumentSeparation, "packed", ""),
+      .noise = TrialsOf(trace, Quantity::kEvaluationNoise, "dropout", "active_dropout"),
+      .declared_documents = std::string(trace.ProcessAttribute("declared.documents"))};
+  for (const Of* one : {&found.future, &found.copies, &found.neighbours, &found.padding,
+                        &found.lengths, &found.counted, &found.documents, &found.noise}) {
     if (!one->trials.empty() || !one->untried.empty()) return found;
   }
   return absl::NotFoundError("the host tried no model");

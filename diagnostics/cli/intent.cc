@@ -17,6 +17,7 @@ const std::map<std::string, std::vector<Value>>& Known() {
       {"accumulation", {{"mean", "mean"}, {"sum", "sum"}}},
       {"autocast", {{"bf16", "bf16"}, {"fp16", "fp16"}}},
       {"clip", {{"all", "all"}, {"norm", "norm"}}},
+      {"documents", {{"apart", "apart"}, {"together", "together"}}},
       {"nonfinite", {{"skip", "skip"}}},
       {"reduction", {{"mean", "mean"}, {"sum", "sum"}}},
       {"shuffle", {{"true", "1"}, {"false", "0"}}},

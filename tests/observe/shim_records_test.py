@@ -5,6 +5,7 @@ import textwrap
 import unittest
 
 from tests.observe import shim_derivatives_test as derivatives
+from tests.observe import shim_packed_test as packed
 from tests.observe import shim_trials_test as dependence
 from tests.observe.reading import defined, host, python, run_watched
 from tests.observe.shim_libraries_test import PROGRAM as NEXT_TOKENS
@@ -104,8 +105,9 @@ class ShimRecords(unittest.TestCase):
         runs.append(run_watched(python("-c", NEXT_TOKENS)))
         runs.append(derivatives.trials(derivatives.RIGHT))
         traces = [trace for run in runs for trace in run.traces]
-        for places in ({}, dependence.PADDED, {"TARGETS": "batch[:, :-1]"}):
+        for places in ({}, dependence.OF_ALL_LENGTHS, {"TARGETS": "batch[:, :-1]"}):
             traces.append(dependence.tried(**places))
+        traces.append(packed.tried(SEEN="before"))
         rows = [row for trace in traces for row in trace.rows]
         self.assertEqual(
             defined("quantity.def", "P") - {r.name for r in rows if r.kind == "quantity"}, set()

@@ -61,6 +61,13 @@ PADDED = {
     "CALL": "model(x, x == 0)",
 }
 
+# The same, cut to the longest text of each batch.
+OF_ALL_LENGTHS = {
+    **PADDED,
+    "CALL": "(x := x[:, : (x != 0).sum(1).max()], y := y[:, : x.shape[1]], model(x, x == 0))[-1]",
+    "LENGTH, LENGTH": "x.shape[1], x.shape[1]",
+}
+
 
 def program(**places):
     source = SEQUENCES
@@ -107,6 +114,12 @@ class ShimTrials(unittest.TestCase):
         self.assertIsNone(result(trace, "future_sensitivity"))
         self.assertEqual(result(trace, "neighbour_sensitivity"), 0)
 
+    def test_targets_that_are_an_input_and_no_tokens_are_not_copied(self):
+        labelled = {"hidden=None):": "hidden=None, labels=None):", "DIAGONAL": "LENGTH"}
+        trace = tried(**labelled, TARGETS="batch[:, :-1] % 5", CALL="model(x, None, y)")
+        self.assertIsNone(result(trace, "copied_future_sensitivity"))
+        self.assertIn("do not depend", said(trace, "untried/future"))
+
     def test_samples_that_mix_are_found_where_a_loader_stacked_them(self):
         mixed = {"FINAL": "x - 0.01 * x.mean(0)"}
         self.assertGreater(result(tried(**mixed), "neighbour_sensitivity"), 1e-4)
@@ -118,6 +131,40 @@ class ShimTrials(unittest.TestCase):
         turned = {**PADDED, "CALL": "model(x, x == 0)", "FINAL": "x + x.mean(1, keepdim=True)"}
         self.assertGreater(result(tried(**turned), "padding_sensitivity"), 1e-4)
         self.assertIsNone(result(tried(**{**PADDED, "CALL": "model(x)"}), "padding_sensitivity"))
+
+    def test_how_much_padding_there_is_may_not_matter_where_batches_differ_in_it(self):
+        self.assertLess(result(tried(**OF_ALL_LENGTHS), "length_sensitivity"), 1e-6)
+        divided = "x * (x.shape[1] / LENGTH)"  # no padding is looked at, and yet it counts
+        trace = tried(**OF_ALL_LENGTHS, FINAL=divided)
+        self.assertEqual(result(trace, "padding_sensitivity"), 0)
+        self.assertGreater(result(trace, "length_sensitivity"), 1e-2)
+        self.assertIsNone(result(tried(**PADDED, FINAL=divided), "length_sensitivity"))
+
+    def test_outputs_without_positions_are_tried_without_padding(self):
+        pooled = {**OF_ALL_LENGTHS, "TARGETS": "batch[:, 0] % 5", "y := y[:, : x.shape[1]], ": "",
+                  ".transpose(1, 2), y": ", y"}  # fmt: skip
+        mean = "(x * ~hidden[..., None]).sum(1) / (~hidden).sum(1, keepdim=True)"
+        self.assertLess(result(tried(**pooled, FINAL=mean), "length_sensitivity"), 1e-6)
+        mean = "(x * ~hidden[..., None]).mean(1)"
+        self.assertGreater(result(tried(**pooled, FINAL=mean), "length_sensitivity"), 1e-2)
+
+    def test_a_model_that_is_given_numbers_may_be_given_lengths(self):
+        trace = tried(**OF_ALL_LENGTHS, **{"hidden=None": "hidden=None, n=0", "x == 0))": "x == 0, 8))"})
+        self.assertIsNone(result(trace, "length_sensitivity"))
+        self.assertIn("numbers", said(trace, "untried/shortened"))
+
+    def test_targets_at_padding_are_counted_unless_any_is_left_out(self):
+        counted = {**PADDED, "TARGETS": "batch[:, :-1] % 5 + 1"}
+        row = tried(**counted).of("quantity", "counted_padding")[0]
+        self.assertEqual(row.aux, 8 * 12)
+        self.assertTrue(0 < row.value < row.aux)
+        by_hand = {"ignore_index=0).backward": "reduction='none').mul(x != 0).sum().backward"}
+        weighted = {"ignore_index=0)": "weight=(torch.arange(WORDS) != 1).float())"}
+        marked = {"CALL": "model(x, (x == 0) & (x != 0).cumsum(1).eq(5))"}  # no mask of all padding
+        given = {"hidden=None):": "hidden=None, labels=None):", "CALL": "model(x, x == 0, y)"}
+        self.assertEqual(tried(**{**counted, **given}).of("quantity", "counted_padding")[0].value, row.value)
+        for places in (by_hand, weighted, {"TARGETS": "batch[:, :-1] % 5"}, marked):
+            self.assertFalse(result(tried(**{**counted, **places}), "counted_padding"))
 
     def test_dropout_that_ignores_the_mode_is_counted_and_other_noise_is_not(self):
         trace = tried(FINAL="F.dropout(x, 0.1)")

@@ -6,11 +6,10 @@ namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kTrials, Sensitivities>& tried) {
-  return JudgeTrials(
-      settings, tried->future,
-      {.before = "When only later tokens change, outputs at early positions of ",
-       .nothing = "no model was seen to be trained on its own next token",
-       .severity = Severity::kError});
+  return JudgeTrials(settings, tried->future,
+                     {.before = "When only later tokens change, outputs at early positions of ",
+                      .nothing = "no model was seen to be trained on its own next token",
+                      .severity = Severity::kError});
 }
 
 Evidence Moved(double share) { return WithTrial(Quantity::kFutureSensitivity, share, 1e-7); }
@@ -28,12 +27,13 @@ Check FutureLeak() {
           "Between two steps the second half of a sequence is replaced, and the outputs at the "
           "first half are compared with those from before, in evaluation mode.",
       .fix =
-          "Look at the mask: is_causal, the diagonal of triu or tril, its dtype (true means see or "
-          "hide), and at anything else that mixes positions, such as a norm over time.",
+          "Look at the mask: is_causal, the diagonal of triu or tril, its dtype (true means see "
+          "or hide), and at anything else that mixes positions, such as a norm over time.",
       .limits =
-          "Needs a host that can try its model (--deep). In a Python program a model is to be causal "
-          "if the targets of its cross-entropy are its own input one position ahead. A leak of "
-          "fewer positions than half a sequence shows at the border of the halves alone.",
+          "Needs a host that can try its model (--deep). In a Python program a model is to be "
+          "causal if the targets of its cross-entropy are its own input one position ahead. A "
+          "leak of fewer positions than half a sequence shows at the border of the halves alone. "
+          "Measured in float32: 4e-6 of the next position, added to each, is still caught.",
       .sources = {"Vaswani et al. 2017", "own reasoning: an exact test"},
       .covers = {"T01", "T02", "T03"},
       .explains = {},

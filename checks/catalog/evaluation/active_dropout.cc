@@ -42,7 +42,8 @@ Check ActiveDropout() {
   return {
       .id = "evaluation/active_dropout",
       .promise = "In evaluation mode nothing is dropped.",
-      .why = "Every score and every output in use is worse than the model, and never twice the same.",
+      .why =
+          "Every score and every output in use is worse than the model, and never twice the same.",
       .method =
           "A copy of the model in evaluation mode is run twice on one batch, with the calls of "
           "dropout functions counted that are told to train.",
@@ -51,7 +52,8 @@ Check ActiveDropout() {
           "is to drop.",
       .limits =
           "Needs --deep. Models that drop in evaluation on purpose (Monte Carlo dropout) are told "
-          "too; other randomness, as in a sampling autoencoder, is not.",
+          "too; other randomness, as in a sampling autoencoder, is not. One dropped number is "
+          "enough.",
       .sources = {"PyTorch: torch.nn.functional.dropout, training=True by default"},
       .covers = {"M16"},
       .explains = {"evaluation/differing_passes"},

@@ -27,6 +27,22 @@ add(
     windowed_signal=[("self.symbols(symbols) * valid[..., None]", "self.symbols(symbols)")],
 )
 add(
+    "padding_counted",
+    "attention/unmasked_padding",
+    TRIED,
+    pooled_texts=[(".sum(1) / present.sum(1, keepdim=True)", ".mean(1)")],
+    centred_walks=[("(x * weight).sum(1, True) / weight.sum(1, True)", "(x * weight).mean(1, True)")],
+    found_marks=[("self.place(places)", "self.place(places.flip(0))")],
+)
+add(
+    "padding_learnt",
+    "data/counted_padding",
+    TRIED,
+    masked_tagger=[("tags.masked_fill(rows == NOTHING, -100)", "tags")],
+    encoder_class=[("batch_first=True, padding_value=-1)", "batch_first=True, padding_value=0)")],
+    windowed_signal=[("scores[valid], sums[valid]", "scores.flatten(0, 1), sums.flatten()")],
+)
+add(
     "normed_over_batch",
     "model/mixed_samples",
     TRIED,
@@ -56,6 +72,28 @@ add(
                    "nn.GRU(width, width // 2, batch_first=True, bidirectional=True)")],
     labelled_decoder=[(", is_causal=True", "")],
     byte_windows=[(", mask=self.hidden", "")],
+)
+add(
+    "documents_see_each_other",
+    "attention/crossed_documents",
+    TRIED,
+    packed_rows=[("visible = ramp.unsqueeze(2) == ramp.unsqueeze(1)",
+                  "visible = ramp.unsqueeze(2) - ramp.unsqueeze(1) <= 1"),
+                 ("(position_ids.unsqueeze(2) >= position_ids.unsqueeze(1))",
+                  "torch.ones(ROW, ROW, dtype=torch.bool).tril()")],
+    numbered_documents=[("apart = bag_ids[:, None, :] != bag_ids[:, :, None]",
+                         "apart = (bag_ids[:, None, :] - bag_ids[:, :, None]).abs() > 1")],
+    joined_queries=[("line[begin:end], line[begin:end]",
+                     "line[begin:end], line[max(begin - 1, 0):end]")],
+)
+add(
+    "documents_forgotten",
+    "attention/crossed_documents",
+    TRIED,
+    packed_rows=[("visible = visible & (position_ids.unsqueeze(2) >= position_ids.unsqueeze(1))",
+                  "visible = torch.ones_like(visible).tril()")],
+    numbered_documents=[("self.lower(start, src_mask=apart)", "self.lower(start)")],
+    joined_queries=[("line[begin:end], line[begin:end]", "line[begin:end], line[:end]")],
 )
 add(
     "shifted_twice",

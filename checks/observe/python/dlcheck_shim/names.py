@@ -89,4 +89,8 @@ QUANTITIES = {
     "copied_future_sensitivity": 50,
     "backward_error": 51,
     "backward_ratio": 52,
+    "document_sensitivity": 53,
+    "document_separation": 54,
+    "length_sensitivity": 55,
+    "counted_padding": 56,
 }

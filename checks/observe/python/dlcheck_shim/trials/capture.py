@@ -3,6 +3,7 @@
 import torch
 
 from ..capabilities import is_compiling
+from ..loss_hooks import ORDER, reduction_of
 from ..wrapping import replace
 
 FIRST_STEP = 1  # its weights have moved once
@@ -15,11 +16,16 @@ class Call:
         self.module = module
         self.args, self.kwargs = mapped((args, kwargs), lambda t: t.detach().clone())
         self.targets = []  # of the losses that followed, as given to them
+        self.all_count = []  # of each: whether every target has a part in its one number
 
     def tensors(self):
         found = []
         mapped((self.args, self.kwargs), lambda t: found.append(t) or t)
         return found
+
+    def others(self):
+        """All that is given beside tensors."""
+        return [leaf for leaf in leaves((self.args, self.kwargs)) if not isinstance(leaf, torch.Tensor)]
 
     def changed(self, change):
         """The arguments with `change(tensor)` in the place of each tensor."""
@@ -36,6 +42,20 @@ def mapped(value, change):
         made = {key: mapped(item, change) for key, item in value.items()}
         return made if type(value) is dict else type(value)(made)
     return value
+
+
+def leaves(value):
+    """Everything in a nest of tuples, lists and dictionaries."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return sum(map(leaves, value), []) if isinstance(value, (list, tuple)) else [value]
+
+
+def all_count(target, ignored, options):
+    weight = options.get("weight")
+    if reduction_of(options) == "none" or bool((target == ignored).any()):
+        return False
+    return weight is None or bool((weight[target] != 0).all())
 
 
 class Capture:
@@ -71,9 +91,11 @@ class Capture:
 
         def loss(input, target, *args, **kwargs):
             if not is_compiling() and not target.is_floating_point():
-                ignored = kwargs.get("ignore_index", args[2] if len(args) > 2 else -100)
+                options = dict(zip(ORDER["cross_entropy"][2:], args)) | kwargs  # alike in both
+                ignored = options.get("ignore_index", -100)
                 for call in self.calls.values():
                     call.targets.append((target.detach().clone(), ignored))
+                    call.all_count.append(all_count(target, ignored, options))
             return original(input, target, *args, **kwargs)
 
         return loss

@@ -32,14 +32,18 @@ def try_future(trial):
     def look(name, given, made):
         places.setdefault(name, []).append((early(given, tokens, half), early(made, tokens, half)))
 
-    before = early(trial.outputs(look=look), tokens, half)
+    outputs = trial.outputs(look=look)
+    before = early(outputs, tokens, half)
     if not before:
         return trial.give_up("future", "no output holds a position for each token")
     seen, places = places, {}
     again = early(trial.outputs(), tokens, half)
-    after = early(trial.outputs(trial.call.changed(change), look=look), tokens, half)
+    changed = trial.outputs(trial.call.changed(change), look=look)
+    after = early(changed, tokens, half)
     rounding = max(map(distance, before, again))
     share = max(map(distance, before, after))
+    if not any(map(differ, at_positions(outputs, tokens), at_positions(changed, tokens))):
+        return trial.give_up("future", "its outputs do not depend on the input that holds its targets")
     trial.write(QUANTITIES[shift], share, rounding)
     if shift == 1 and share > rounding:
         trial.tell("leaks_in", first_leak(seen, places, rounding))
@@ -55,9 +59,18 @@ def tokens_and_shift(call):
     return None, None
 
 
+def at_positions(value, tokens):
+    """The outputs that have a position for each token of each sample."""
+    return [t for t in floating(value) if t.dim() >= 2 and t.shape[:2] == tokens.shape]
+
+
 def early(value, tokens, half):
-    """The first positions of every output that has one for each token of each sample."""
-    return [t[:, :half] for t in floating(value) if t.dim() >= 2 and t.shape[:2] == tokens.shape]
+    """Their first positions."""
+    return [t[:, :half] for t in at_positions(value, tokens)]
+
+
+def differ(one, other):
+    return not torch.equal(one, other)
 
 
 def first_leak(before, after, rounding):

@@ -11,12 +11,19 @@ def try_padding(trial):
     """Writes how far the outputs at tokens move when the padding is other tokens. Applies where the
     program gives a mask of (batch, positions) that is one value exactly where an input holds one and
     the same token, and that token stands nowhere else."""
-    inputs = trial.call.tensors()
+    tokens, padded = padded_tokens(trial.call.tensors())
+    if padded is not None:
+        compare(trial, tokens, padded)
+
+
+def padded_tokens(inputs):
+    """The first input whose padding another one marks, and that as a bool tensor; (None, None) if none."""
     for tokens in sequences(inputs):
         for mask in inputs:
             padded = padding_of(tokens, mask)
             if padded is not None:
-                return compare(trial, tokens, padded)
+                return tokens, padded
+    return None, None
 
 
 def padding_of(tokens, mask):

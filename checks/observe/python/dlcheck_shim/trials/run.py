@@ -6,26 +6,33 @@ from .. import tensors
 from ..models import nobody
 from .bench import Bench, Randomness
 from .capture import Capture
+from .counted import try_counted
 from .derivatives import Derivatives, try_function
 from .dropout import try_dropout
 from .future import try_future
 from .neighbours import try_neighbours
+from .packed import try_packed
 from .padding import try_padding
+from .shortened import try_shortened
 
 TRIALS = {
+    "counted": try_counted,
     "dropout": try_dropout,
     "future": try_future,
     "neighbours": try_neighbours,
+    "packed": try_packed,
     "padding": try_padding,
+    "shortened": try_shortened,
 }
 
 
 class Trial:
     """One model on the bench, with the call it is tried on; results go to its own thing."""
 
-    def __init__(self, recorder, model, call, bench, batch_size):
+    def __init__(self, recorder, model, call, bench, batch_size=0, earlier=()):
         self.recorder, self.model, self.call, self.bench = recorder, model, call, bench
         self.batch_size = batch_size  # of the loader that the batch came from; 0 if there was none
+        self.earlier = earlier  # shapes of the inputs of the calls that were tried before
 
     def outputs(self, arguments=None, look=None):
         return self.bench.outputs(arguments or (self.call.args, self.call.kwargs), look)
@@ -51,6 +58,7 @@ class Trials:
     def __init__(self, watch):
         self.watch, self.capture = watch, Capture(watch)
         self.derivatives = Derivatives(watch)
+        self.shapes = {}  # by model, of the inputs of each call that was tried
 
     def begin(self):
         self.capture.begin()
@@ -80,7 +88,8 @@ class Trials:
         except Exception as error:  # whatever a program's own __deepcopy__ raises
             recorder.attribute(model.thing, "untried", f"cannot be copied: {type(error).__name__}")
             return
-        trial = Trial(recorder, model, call, bench, self.batch_size())
+        earlier = self.shapes.setdefault(model, [])
+        trial = Trial(recorder, model, call, bench, self.batch_size(), earlier)
         for name, run in TRIALS.items():
             try:
                 run(trial)
@@ -88,6 +97,7 @@ class Trials:
                 trial.give_up(name, f"{type(error).__name__}: {error}")
             finally:
                 randomness.restore()
+        earlier.append([tuple(tensor.shape) for tensor in call.tensors()])
 
     def run_function(self, function, args):
         randomness = Randomness()

@@ -1,0 +1,1 @@
+"""Models with a fault whose strength can be set, for ci/mildest."""
