@@ -107,6 +107,9 @@ PrivateFiles PrivateFiles::Plan() {
     files.Add("/" + name, false, !Holds(kSpecial, name));
   }
   files.AddMountsBelow();
+  // Of another user, and open to all: in a layer of its own, since a user cannot copy such a folder
+  // from the layer below.
+  files.Add("/var/tmp", true, true);
   return files;
 }
 
@@ -194,10 +197,14 @@ bool PrivateFiles::MountLayers(bool is_superuser) const {
   bool are_all_there = true;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const Layer& layer = layers_[i];
-    if (layer.is_mounted_below && !Bind(below[i], layer.target.c_str())) {
+    const std::string& target = layer.target;
+    if (layer.is_mounted_below && !Bind(below[i], target.c_str())) {
       are_all_there = false;
-    } else if (!layer.options.empty()) {
-      are_all_there = MountLayer(layer.target, layer.options, is_superuser) && are_all_there;
+    } else if (!layer.options.empty() && !MountLayer(target, layer.options, is_superuser)) {
+      // A user cannot cover what other file systems are mounted below, as often on /mnt: these have
+      // layers of their own, and the folder itself is not the user's to write.
+      const bool is_working_folder = IsBelow(working_folder_, target);
+      are_all_there &= !is_superuser && !is_working_folder && access(target.c_str(), W_OK) != 0;
     }
   }
   return are_all_there;

@@ -60,16 +60,17 @@ class PrivateFilesTest : public testing::TestWithParam<const char*> {
       prctl(PR_SET_DUMPABLE,
             1);  // which becoming another user takes away, as it would not from dlcheck
       if (!became || chdir(Home().c_str()) != 0) _exit(1);
-      const PrivateFiles files = PrivateFiles::Plan(Kept());
+      PrivateFiles files = PrivateFiles::Plan();
+      files.Hide({Home() + "/hidden"});
       const pid_t inner = fork();
       if (inner == 0) {
-        files.Enter();
+        is_whole_ = files.Enter(Kept().c_str());
         act();
         _exit(Exists("a layer") ? 0 : kNotAllowed);
       }
       int status = 0;
       waitpid(inner, &status, 0);
-      for (const std::string& path : files.Clear(9)) {
+      for (const std::string& path : files.Clear(99)) {
         (void)!write(result[1], (path + "\n").c_str(), path.size() + 1);
       }
       // In a layer of the inner process, and not in the folder itself.
@@ -97,6 +98,7 @@ class PrivateFilesTest : public testing::TestWithParam<const char*> {
   passwd* user_ = nullptr;
   TemporaryFolder folder_;
   bool is_allowed_ = true;
+  bool is_whole_ = false;  // as the inner process finds it
 };
 
 TEST_P(PrivateFilesTest, HideWhatIsWrittenAndKeepOneFolder) {
@@ -116,6 +118,33 @@ TEST_P(PrivateFilesTest, HideWhatIsWrittenAndKeepOneFolder) {
   EXPECT_EQ(info.st_size, 6);  // "before"
   EXPECT_FALSE(Exists(Home() + "/by its whole name"));
   EXPECT_TRUE(Exists(Kept() + "/record"));
+}
+
+TEST_P(PrivateFilesTest, CoverTemporaryFoldersAndHideWhatIsToBeHidden) {
+  Write(Home() + "/hidden", "of the plain run");
+  const std::string temporary = "/var/tmp/dlcheck-test-" + std::to_string(getpid());
+  const std::vector<std::string> written = Written([&] {
+    Write("a layer", "");
+    Write(temporary, "");
+    if (is_whole_ && !Exists("hidden")) Write("all is private", "");
+  });
+  if (!is_allowed_) GTEST_SKIP() << "this system lets that user mount no layer";
+  EXPECT_FALSE(Exists(temporary));
+  EXPECT_THAT(written, Contains(temporary));
+  EXPECT_THAT(written, Contains(Home() + "/all is private"));
+  EXPECT_TRUE(Exists(Home() + "/hidden"));
+}
+
+TEST_P(PrivateFilesTest, LetFoldersOfTheProgramBeRemovedAndMadeAgain) {
+  mkdir((Home() + "/folder").c_str(), 0755);
+  ASSERT_EQ(chown((Home() + "/folder").c_str(), user_->pw_uid, user_->pw_gid), 0);
+  const std::vector<std::string> written = Written([] {
+    Write("a layer", "");
+    if (rmdir("folder") == 0 && mkdir("folder", 0755) == 0) Write("folder/inner", "");
+  });
+  if (!is_allowed_) GTEST_SKIP() << "this system lets that user mount no layer";
+  EXPECT_THAT(written, Contains(Home() + "/folder/inner"));
+  EXPECT_FALSE(Exists(Home() + "/folder/inner"));
 }
 
 TEST_P(PrivateFilesTest, AreGoneWhateverTheirRights) {
@@ -146,10 +175,10 @@ TEST(PrivateFiles, LeaveWhatIsMountedBelowInItsPlace) {
     if (!are_mounted || chdir((folder / "home").c_str()) != 0) _exit(kNotAllowed);
     Write("a name/data", "");
     Write("other/data", "");
-    const PrivateFiles files = PrivateFiles::Plan("/nowhere/at/all");
+    const PrivateFiles files = PrivateFiles::Plan();
     const pid_t inner = fork();
     if (inner == 0) {
-      files.Enter();
+      (void)files.Enter("/nowhere/at/all");
       _exit(Exists("a name/data") && Exists("other/data") ? 0 : 1);
     }
     int status = 0;
@@ -167,7 +196,7 @@ INSTANTIATE_TEST_SUITE_P(Users, PrivateFilesTest, testing::Values("root", "nobod
 
 TEST(PrivateFiles, OfNoPlanChangeNothing) {
   const PrivateFiles files;
-  files.Enter();
+  EXPECT_FALSE(files.Enter("/"));
   EXPECT_THAT(files.Clear(9), IsEmpty());
 }
 
