@@ -6,17 +6,21 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 
 #include "checks/records/request.h"
 #include "dlcheck/probe.h"
 #include "reference/faults/faults.h"
+#include "reference/models/scripted_model.h"
 #include "reference/probe_observer.h"
 #include "reference/recipe/command_line.h"
 #include "reference/recipe/page.h"
 #include "reference/recipe/rejection.h"
 #include "reference/training/experiments.h"
+#include "reference/training/memory_limit.h"
+#include "reference/training/rehearsal.h"
 #include "reference/training/run.h"
 #include "reference/training/stop_signal.h"
 
@@ -57,6 +61,31 @@ void RunFirstPart(Plan plan, int64_t steps) {
   }
 }
 
+// A library that calls exit() in the midst of training would look like the end of it.
+bool main_returned = false;
+
+void RefuseToExit() {
+  if (main_returned) return;
+  std::fprintf(stderr, "dlcheck-train: the model ended the process\n");
+  std::fflush(nullptr);
+  _exit(1);
+}
+
+// Before a user's model runs in this process.
+void PrepareForModel(const Recipe& recipe, const InputShape& sample_shape, int64_t classes) {
+  RehearseInChild(recipe, sample_shape, classes);
+  std::atexit(RefuseToExit);
+  if (IsTorchScript(recipe.model)) {
+    std::fprintf(
+        stderr,
+        "dlcheck-train: warning: '%s' is TorchScript, a legacy format: where it was traced "
+        "and not scripted, it ignores train() and eval()\n",
+        recipe.model.c_str());
+  }
+  // Accelerators reserve addresses that count, though they are no memory.
+  if (recipe.device == "cpu") LimitMemory(recipe.memory_limit_mib);
+}
+
 // The exit status; or, negative, the signal that ended the run.
 int Run(const CommandLine& line, const std::optional<Request>& request, const Observer& observer) {
   if (line.exit_status) return *line.exit_status;
@@ -70,6 +99,7 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
   }
   Plan plan;
   plan.recipe = line.recipe;
+  plan.rehearse = PrepareForModel;
   if (!line.recipe.fault.empty()) PlantFault(line.recipe.fault, plan);
   if (request) ApplyRequest(*request, plan);
   if (request && request->experiment == "resumed") {
@@ -100,7 +130,9 @@ int WatchedRun(int count, const char* const* arguments) {
 }
 
 int Main(int count, const char* const* arguments) {
+  if (const std::optional<int> rehearsed = Rehearse(count, arguments)) return *rehearsed;
   const int status = WatchedRun(count, arguments);
+  main_returned = true;
   // What came is what ends the process, so that whoever started it sees why; the records are
   // closed.
   if (status < 0) std::raise(-status);

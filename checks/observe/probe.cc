@@ -180,9 +180,21 @@ void Probe::FutureSensitivity(double share, double rounding) {
   });
 }
 
+void Probe::Schedules(int optimizer, int64_t moves) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.PutOfScheduler(Event::kScheduler, optimizer, {nullptr, 0, nullptr},
+                            static_cast<double>(moves));
+  });
+}
+
 void Probe::Schedule(double rate, Site site) {
-  Guarded(recorder_.get(),
-          [&](ProbeRecorder& recorder) { recorder.PutEvent(Event::kSchedule, site, rate); });
+  Schedule(ProbeRecorder::kOnlyOptimizer, rate, site);
+}
+
+void Probe::Schedule(int optimizer, double rate, Site site) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.PutOfScheduler(Event::kSchedule, optimizer, site, rate);
+  });
 }
 
 void Probe::Saved(std::string_view path) {

@@ -1,6 +1,9 @@
 #include "checks/observe/probe_loss.h"
 
+#include <ATen/ExpandUtils.h>
+
 #include <algorithm>
+#include <cmath>
 
 namespace dlcheck {
 namespace {
@@ -8,6 +11,10 @@ namespace {
 constexpr int64_t kMostSamples = 4096;
 // A vocabulary of 50,000 would otherwise cost seconds.
 constexpr int64_t kMostElements = int64_t{1} << 24;
+constexpr size_t kMostNodes = 64;
+// Between a mean in the program's type and one in float64.
+constexpr double kMeanRounding = 1e-4;
+constexpr double kMostRoundings = 10;
 
 }  // namespace
 
@@ -45,6 +52,43 @@ std::pair<at::Tensor, int64_t> MeanLossOf(const std::string& kind, const at::Ten
   const at::Tensor labels = targets.detach().index_select(0, kept).to(at::kLong);
   const at::Tensor losses = rows.logsumexp(1) - rows.gather(1, labels.unsqueeze(1)).squeeze(1);
   return {losses.mean().reshape({1}), kept.numel()};
+}
+
+bool ComparesAll(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets) {
+  const bool could = loss.numel() == 1 && outputs.is_floating_point() &&
+                     targets.is_floating_point() && outputs.dim() != targets.dim() &&
+                     at::are_expandable(outputs.sizes(), targets.sizes());
+  if (!could) return false;
+  const std::vector<int64_t> shape = at::infer_size(outputs.sizes(), targets.sizes());
+  const int64_t elements = c10::multiply_integers(shape);
+  if (elements <= std::max(outputs.numel(), targets.numel()) || elements > kMostElements) {
+    return false;
+  }
+  const at::Tensor scores = outputs.detach().to(at::kDouble);
+  const at::Tensor answers = targets.detach().to(at::kDouble);
+  const double value = loss.item<double>();
+  const double mean = (scores - answers).square().mean().item<double>();
+  if (!(std::abs(value - mean) < kMeanRounding * mean)) return false;
+  if (scores.numel() != answers.numel()) return true;
+  // Outputs that are all alike have the same mean, each with its own target.
+  const double paired = (scores.flatten() - answers.flatten()).square().mean().item<double>();
+  return std::abs(value - paired) > kMostRoundings * kMeanRounding * mean;
+}
+
+std::string InputFrom(const at::Tensor& loss, const at::Tensor& outputs) {
+  const std::shared_ptr<torch::autograd::Node> made_by = outputs.grad_fn();
+  if (made_by == nullptr || loss.grad_fn() == nullptr) return "";
+  if (made_by->name().rfind("SoftmaxBackward", 0) != 0) return "";
+  // Between the loss and the graph of the model there is little: a mean, a division.
+  std::vector<torch::autograd::Node*> nodes = {loss.grad_fn().get()};
+  for (size_t i = 0; i < nodes.size() && nodes.size() < kMostNodes; ++i) {
+    const bool takes_logits = nodes[i]->name().rfind("LogSoftmaxBackward", 0) == 0;
+    for (const torch::autograd::Edge& edge : nodes[i]->next_edges()) {
+      if (takes_logits && edge.function == made_by) return "softmax";
+      if (edge.function != nullptr) nodes.push_back(edge.function.get());
+    }
+  }
+  return "";
 }
 
 void InitialLosses::Add(const std::string& kind, const at::Tensor& outputs,

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checks/observe/probe_clock.h"
@@ -25,6 +26,14 @@ uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes);
 // are none, or too many to go through in every step.
 std::pair<at::Tensor, int64_t> MeanLossOf(const std::string& kind, const at::Tensor& outputs,
                                           const at::Tensor& targets);
+
+// True if the loss is the mean square of all differences between outputs and targets of different
+// numbers of dimensions, which broadcast, as (N, 1) with (N) do. Works it out; waits for it.
+bool ComparesAll(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets);
+
+// "softmax" if outputs are what a softmax made and cross entropy, which the loss came from, took as
+// they are, as the graph tells; else "".
+std::string InputFrom(const at::Tensor& loss, const at::Tensor& outputs);
 
 class InitialLosses {
  public:

@@ -3,7 +3,6 @@
 #include <utility>
 
 namespace dlcheck {
-namespace {
 
 std::string Shape(const at::Tensor& tensor) {
   std::string text;
@@ -13,6 +12,8 @@ std::string Shape(const at::Tensor& tensor) {
   }
   return text.empty() ? "1" : text;
 }
+
+namespace {
 
 // "float32", as Python spells it.
 std::string DtypeName(const at::Tensor& tensor) {

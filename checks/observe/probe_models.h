@@ -13,6 +13,8 @@
 
 namespace dlcheck {
 
+std::string Shape(const at::Tensor& tensor);  // "64x10"; "1" of a number
+
 class ProbeModels {
  public:
   struct Parameter {

@@ -43,6 +43,7 @@ ProbeOptimizer::ProbeOptimizer(ProbeClock& clock, ProbeModels& models, int ordin
       name_("optimizer#" + std::to_string(ordinal)),
       thing_(clock.writer().Thing("optimizer", ordinal, "")),
       groups_(std::move(groups)),
+      keeps_state_(rule.keeps_state),
       update_check_(clock, std::move(rule), thing_) {
   clock.writer().Attribute(thing_, "type", type.substr(type.rfind(':') + 1));
   for (size_t i = 0; i < groups_.size(); ++i) {
@@ -58,6 +59,7 @@ ProbeOptimizer::ProbeOptimizer(ProbeClock& clock, ProbeModels& models, int ordin
       group_of_[tensor.unsafeGetTensorImpl()] = i;
     }
   }
+  clock.writer().Attribute(thing_, "parameters", std::to_string(parameters_.size()));
 }
 
 std::vector<uint32_t> ProbeOptimizer::ThingsOf(const std::vector<at::Tensor>& parameters) const {
@@ -190,6 +192,10 @@ void ProbeOptimizer::WriteHeld() {
 
 void ProbeOptimizer::AfterStep(bool taken) {
   if (!taken) update_check_.Forget();
+  if (keeps_state_ && keeps_state_()) {
+    clock_->writer().Attribute(thing_, "stateful", "1");
+    keeps_state_ = nullptr;
+  }
   if (clock_->sampled() && !parameters_.empty()) WriteWeights();
   update_check_.After();
   if (!clock_->takes_scalars()) return;

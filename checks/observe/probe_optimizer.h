@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -81,6 +82,7 @@ class ProbeOptimizer {
   uint32_t thing_;
   std::vector<uint32_t> group_things_;
   std::vector<Probe::Group> groups_;
+  std::function<bool()> keeps_state_;  // empty once it was seen to, or where nobody knows
   std::vector<at::Tensor> parameters_;
   std::vector<at::Tensor> copied_, before_;  // parameters, and their values before the step
   size_t next_copied_ = 0;

@@ -3,6 +3,7 @@
 #include "checks/observe/probe_state.h"
 
 #include <sys/resource.h>
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/version.h>
 
 #include <cerrno>
@@ -67,6 +68,9 @@ int ProbeRecorder::Optimizes(std::string_view type, std::vector<Probe::Group> gr
 // Called from within the first accumulation of a backward call.
 void ProbeRecorder::BeforeBackward() {
   if (quiet_) return;
+  // Gradients are enabled in a backward pass that is to have a graph of its own.
+  const double makes_graph = torch::GradMode::is_enabled() ? 1 : 0;
+  const double keeps_graph = torch::autograd::get_current_graph_task_keep_graph() ? 1 : 0;
   const torch::NoGradGuard no_grad;
   const bool first = clock_.micro_step() == 0;
   for (const auto& optimizer : optimizers_) {
@@ -74,7 +78,7 @@ void ProbeRecorder::BeforeBackward() {
     if (first && clock_.sampled()) optimizer->WriteHeld();
   }
   if (loss_thing_ == 0) loss_thing_ = LossThing(clock_, "", 0);
-  clock_.Put(Event::kBackward, {loss_thing_, 0, loss_site_});
+  clock_.Put(Event::kBackward, {loss_thing_, 0, loss_site_}, keeps_graph, makes_graph);
   clock_.CountBackward();
 }
 
@@ -130,9 +134,14 @@ void ProbeRecorder::Batch(const at::Tensor& inputs, const Probe::Site& site) {
 void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
                          const at::Tensor& targets, const Probe::Site& site) {
   const std::string kind = outputs.defined() ? LossKind(outputs, targets) : "";
-  loss_thing_ = LossThing(clock_, kind, kind == "cross_entropy" ? outputs.size(1) : 0);
+  if (clock_.step() == 0 && kind.empty() && outputs.defined()) {
+    compares_all_ = compares_all_ || ComparesAll(loss, outputs, targets);
+  }
+  const bool spreads = kind.empty() && compares_all_;
+  loss_thing_ =
+      LossThing(clock_, spreads ? "mse" : kind, kind == "cross_entropy" ? outputs.size(1) : 0);
   loss_site_ = Site(site);
-  if (clock_.step() == 0 && !kind.empty()) initial_.Add(kind, outputs, targets);
+  if (clock_.step() == 0 && outputs.defined()) DescribeLoss(loss, outputs, targets, kind);
   if (loss.numel() != 1 || !clock_.takes_scalars()) return;
   if (clock_.sampled() && !kind.empty()) WriteLossShare(loss, outputs, targets, kind);
   const double samples = outputs.defined() ? static_cast<double>(targets.size(0)) : 0;
@@ -141,6 +150,17 @@ void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
                          moment = clock_.now()](const std::vector<double>& values) {
                           clock_.Put(Quantity::kLoss, about, moment, values[0], samples);
                         });
+}
+
+// In the first step alone: what it says does not change.
+void ProbeRecorder::DescribeLoss(const at::Tensor& loss, const at::Tensor& outputs,
+                                 const at::Tensor& targets, const std::string& kind) {
+  if (!kind.empty()) initial_.Add(kind, outputs, targets);
+  if (kind.empty() && compares_all_) {
+    clock_.writer().Attribute(loss_thing_, "broadcast", Shape(outputs) + " and " + Shape(targets));
+  }
+  const std::string input_from = kind == "cross_entropy" ? InputFrom(loss, outputs) : "";
+  if (!input_from.empty()) clock_.writer().Attribute(loss_thing_, "input_from", input_from);
 }
 
 void ProbeRecorder::WriteLossShare(const at::Tensor& loss, const at::Tensor& outputs,
@@ -157,7 +177,7 @@ void ProbeRecorder::WriteLossShare(const at::Tensor& loss, const at::Tensor& out
 
 void ProbeRecorder::EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets) {
   clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing()},
-                         models_.IsTraining() ? 1 : 0);
+                         models_.IsTraining() ? 1 : 0, outputs.requires_grad() ? 1 : 0);
   if (clock_.step() == 0) initial_.Add(LossKind(outputs, targets), outputs, targets);
 }
 
@@ -168,6 +188,18 @@ void ProbeRecorder::PutEvent(Event event, const Probe::Site& site, double value)
 
 void ProbeRecorder::PutFileEvent(Event event, std::string_view path) {
   clock_.Put(event, {clock_.writer().Thing("file", 0, path)});
+}
+
+// A scheduler is known by its optimizer, of which it is the only one; -1 is the only optimizer.
+void ProbeRecorder::PutOfScheduler(Event event, int optimizer, const Probe::Site& site,
+                                   double value) {
+  if (optimizer == kOnlyOptimizer && optimizers_.size() == 1) optimizer = 0;
+  ProbeClock::About about{0, 0, site.file == nullptr ? 0 : Site(site)};
+  if (optimizer != kOnlyOptimizer) {
+    about.owner = optimizers_.at(At(optimizer))->thing();
+    about.thing = clock_.writer().Thing("scheduler", optimizer, "scheduler");
+  }
+  clock_.Put(event, about, value);
 }
 
 void ProbeRecorder::Reject(std::string_view file, std::string_view cause) {

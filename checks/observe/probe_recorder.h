@@ -21,6 +21,8 @@ namespace dlcheck {
 
 class ProbeRecorder {
  public:
+  static constexpr int kOnlyOptimizer = -1;  // of which a caller need not know the number
+
   // None if the files cannot be made. Ends the process if `options` lack the experiment asked for.
   static std::unique_ptr<ProbeRecorder> Create(const Request& request,
                                                const Probe::Options& options);
@@ -44,6 +46,7 @@ class ProbeRecorder {
   void EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets);
   void PutEvent(Event event, const Probe::Site& site, double value);
   void PutFileEvent(Event event, std::string_view path);
+  void PutOfScheduler(Event event, int optimizer, const Probe::Site& site, double value);
   void Reject(std::string_view file, std::string_view cause);
   void Evaluated(double loss, int64_t samples);
   void EvaluationBegins();
@@ -62,6 +65,8 @@ class ProbeRecorder {
   void BeforeBackward();
   void WriteLossShare(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
                       const std::string& kind);
+  void DescribeLoss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
+                    const std::string& kind);
   void WriteStepTimeAndMemory(uint32_t owner);
 
   bool quiet_ = false;
@@ -72,6 +77,7 @@ class ProbeRecorder {
   BackwardWatch backward_;
   InitialLosses initial_;
   uint32_t loss_thing_ = 0, loss_site_ = 0;  // of the next backward
+  bool compares_all_ = false;                // the loss was seen to broadcast
   std::optional<uint64_t> last_step_end_;
   int64_t last_batch_step_ = -1;
 };

@@ -59,6 +59,8 @@ class Probe {
     // of a parameter as they are now; undefined where the rule has none.
     std::function<torch::Tensor(const std::string& field, const torch::Tensor& parameter)> state =
         {};
+    // Whether it keeps anything from one step to the next, as momenta; empty: not known.
+    std::function<bool()> keeps_state = {};
   };
 
   Probe() : Probe(Options()) {}
@@ -96,9 +98,9 @@ class Probe {
   // The inputs of the next forward pass, batch dimension first.
   void Batch(const torch::Tensor& inputs, Site site = Site::Here());
   void Training(bool training, Site site = Site::Here());
-  // Before backward. The second also tells what an untrained model's outputs are worth: outputs
-  // (N, C) with class numbers (N), for cross entropy; or two tensors of one shape, for the mean
-  // squared error.
+  // Before backward. The second also tells what an untrained model's outputs are worth, and whether
+  // they are what the loss takes: outputs (N, C) with class numbers (N), for cross entropy; or two
+  // tensors of one shape, for the mean squared error, as they went into it.
   void Loss(const torch::Tensor& loss, Site site = Site::Here());
   void Loss(const torch::Tensor& loss, const torch::Tensor& outputs, const torch::Tensor& targets,
             Site site = Site::Here());
@@ -119,7 +121,11 @@ class Probe {
   // The loss scale of this step, before its first forward pass; then that gradients were unscaled.
   void LossScale(double scale);
   void Unscaled(double scale, Site site = Site::Here());
+  // A scheduler was built for `moves`, 0 if it has no end; it moved, which gave the first group
+  // `rate`. Its optimizer may be left out where there is only one.
+  void Schedules(int optimizer = 0, int64_t moves = 0);
   void Schedule(double rate, Site site = Site::Here());
+  void Schedule(int optimizer, double rate, Site site = Site::Here());
   // What the schedule gives for this step, by group, before it.
   void Scheduled(const std::vector<double>& rates, int optimizer = 0);
   void Epoch(int64_t number);

@@ -19,7 +19,10 @@ class Watched {
   Watched(Probe& probe, TorchOptimizer optimizer)
       : probe_(&probe), optimizer_(std::make_unique<TorchOptimizer>(std::move(optimizer))) {
     if (probe.active()) {
-      number_ = probe.Optimizes(c10::demangle(typeid(TorchOptimizer).name()).c_str(), Groups());
+      Probe::Rule rule;
+      rule.keeps_state = [inner = optimizer_.get()] { return !inner->state().empty(); };
+      number_ =
+          probe.Optimizes(c10::demangle(typeid(TorchOptimizer).name()).c_str(), Groups(), rule);
     }
   }
 
@@ -50,6 +53,9 @@ class Watched {
   std::vector<torch::optim::OptimizerParamGroup>& param_groups() {
     return optimizer_->param_groups();
   }
+
+  // For Probe::Schedules and Probe::Schedule.
+  int number() const { return number_; }
 
   // The optimizer itself, for everything else, such as schedulers and saving.
   TorchOptimizer& inner() { return *optimizer_; }

@@ -59,8 +59,8 @@ void PlantHeadNotInOptimizer(Plan& plan) {
   plan.is_optimized = [](const std::string& parameter) { return !IsOfHead(parameter); };
 }
 
-void PlantDoubleSoftmax(Plan& plan) {
-  plan.logits = [](const Tensor& logits) { return logits.softmax(1); };
+void PlantSquashedOutputs(Plan& plan) {
+  plan.logits = [](const Tensor& logits) { return logits.sigmoid(); };
 }
 
 // Within one batch repeated for ever the lag has no effect, so the model can fit that.
@@ -134,7 +134,7 @@ void PlantAbort(Plan& plan) {
 
 Planters LoopFaults() {
   return {
-      {FaultName::kUnfittableSoftmax, PlantDoubleSoftmax},
+      {FaultName::kSquashedOutputs, PlantSquashedOutputs},
       {FaultName::kLaggingLabels, PlantLaggingLabels},
       {FaultName::kZeroedInputs, PlantZeroedInputs},
       {FaultName::kCorruptedBatches, PlantCorruptedBatches},

@@ -4,7 +4,9 @@
 
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
+#include "reference/models/scripted_model.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -14,11 +16,17 @@ constexpr int64_t kTrialBatch = 2;
 
 std::string FirstLine(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// dlopen's message without the path that it begins with.
+// dlopen's message without the path that it begins with. A symbol that is missing is most often one
+// of another LibTorch, so the message says which one is here.
 std::string LoaderMessage(const std::string& path) {
-  const std::string message = dlerror();
+  std::string message = dlerror();
   const std::string prefix = path + ": ";
-  return message.rfind(prefix, 0) == 0 ? message.substr(prefix.size()) : message;
+  if (message.rfind(prefix, 0) == 0) message = message.substr(prefix.size());
+  if (message.rfind("undefined symbol", 0) == 0) {
+    message += "; was it built with another LibTorch? This dlcheck-train has ";
+    message += TORCH_VERSION;
+  }
+  return message;
 }
 
 void* Symbol(void* library, const char* name, const std::string& path) {
@@ -56,18 +64,27 @@ std::string ShapeOf(const torch::Tensor& tensor) {
   return text.str();
 }
 
+// A forward pass whose failure says whose it is.
+template <typename Failure>
+std::function<torch::Tensor(torch::Tensor)> Named(
+    const std::function<torch::Tensor(torch::Tensor)>& forward, const Failure& failure) {
+  return [forward, failure](torch::Tensor x) {
+    try {
+      return forward(std::move(x));
+    } catch (const c10::Error& error) {
+      throw failure("its forward pass failed: " + FirstLine(error.what_without_backtrace()));
+    } catch (const std::exception& error) {
+      throw failure("its forward pass failed: " + FirstLine(error.what()));
+    }
+  };
+}
+
 torch::Tensor TryForward(const Model& model, const InputShape& sample_shape,
                          const std::string& path) {
   std::vector<int64_t> shape = {kTrialBatch};
   shape.insert(shape.end(), sample_shape.begin(), sample_shape.end());
-  try {
-    return model.forward(torch::zeros(shape));
-  } catch (const c10::Error& error) {
-    throw InputRejected(path,
-                        "its forward pass failed: " + FirstLine(error.what_without_backtrace()));
-  } catch (const std::exception& error) {
-    throw InputRejected(path, "its forward pass failed: " + FirstLine(error.what()));
-  }
+  const auto rejected = [&](const std::string& cause) { return InputRejected(path, cause); };
+  return Named(model.forward, rejected)(torch::zeros(shape));
 }
 
 // Leaves the random state and the mode as they were, so that training does not depend on the trial.
@@ -86,11 +103,11 @@ void TryModel(const Model& model, const InputShape& sample_shape, int64_t classe
   }
 }
 
-}  // namespace
-
-Model HostModel(const std::string& path, const InputShape& sample_shape, int64_t classes) {
+Model LoadLibrary(const std::string& path, const InputShape& sample_shape, int64_t classes,
+                  const Stage& stage) {
   // Absolute, because the loader looks up a name without a slash elsewhere.
   const std::string full_path = std::filesystem::absolute(path);
+  stage("what it does as it is loaded");
   void* library = dlopen(full_path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     throw InputRejected(path, "cannot be loaded: " + LoaderMessage(full_path));
@@ -101,11 +118,25 @@ Model HostModel(const std::string& path, const InputShape& sample_shape, int64_t
       reinterpret_cast<PluginCreateFunction*>(Symbol(library, kPluginCreateSymbol, path));
   PluginModel created;
   char error[512] = "";
+  stage("its constructor");
   if (create(sample_shape, classes, created, error, sizeof(error)) != 0) {
     throw InputRejected(path, "its constructor failed: " + FirstLine(error));
   }
-  const Model model{created.module, created.forward};
+  return {created.module, created.forward};
+}
+
+}  // namespace
+
+Model HostModel(const std::string& path, const InputShape& sample_shape, int64_t classes,
+                const Stage& stage) {
+  stage("its reading");
+  Model model =
+      IsTorchScript(path) ? LoadTorchScript(path) : LoadLibrary(path, sample_shape, classes, stage);
+  stage("its forward pass");
   TryModel(model, sample_shape, classes, path);
+  model.forward = Named(model.forward, [path](const std::string& cause) {
+    return std::runtime_error("'" + path + "': " + cause);
+  });
   return model;
 }
 

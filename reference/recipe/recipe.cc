@@ -146,8 +146,7 @@ bool ScalesLoss(const Recipe& recipe) {
 }
 
 bool IsBuiltIn(const std::string& model) {
-  const bool ends_in_so = model.size() > 3 && model.compare(model.size() - 3, 3, ".so") == 0;
-  return !ends_in_so && model.find('/') == std::string::npos;
+  return model.find('.') == std::string::npos && model.find('/') == std::string::npos;
 }
 
 void Assign(Recipe& recipe, const Key& key, const std::string& text) {

@@ -32,7 +32,7 @@ double LearningRate(const Recipe& recipe);
 // True if a loss scaler runs.
 bool ScalesLoss(const Recipe& recipe);
 
-// True for mlp, resnet and gpt, false for a plugin's path.
+// True for mlp, resnet and gpt, false for the path of a plugin or a TorchScript file.
 bool IsBuiltIn(const std::string& model);
 
 // One choice: a flag `--name` and a key `name`.

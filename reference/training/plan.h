@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 
+#include "dlcheck/plugin.h"
 #include "reference/data/data.h"
 #include "reference/recipe/recipe.h"
 #include "reference/training/deviations.h"
@@ -21,6 +22,10 @@ struct Plan {
   using Tensor = torch::Tensor;
 
   Recipe recipe;
+
+  // Set by main.cc: what comes before a user's model is loaded; throws if it is not to be.
+  std::function<void(const Recipe& recipe, const InputShape& sample_shape, int64_t classes)>
+      rehearse = [](const Recipe&, const InputShape&, int64_t) {};
 
   // Set by experiments.
   std::function<int64_t(int64_t step)> batch_of_step = [](int64_t step) { return step; };

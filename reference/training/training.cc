@@ -64,6 +64,7 @@ void SetPriorBias(const Recipe& recipe, const Dataset& data, Model& model) {
 
 Model BuildModel(const Plan& plan, const Dataset& data, const at::Device& device) {
   const Recipe& recipe = plan.recipe;
+  if (!IsBuiltIn(recipe.model)) plan.rehearse(recipe, data.sample_shape, data.classes);
   Model model = IsBuiltIn(recipe.model) ? MakeModel(OptionsOf(plan, data))
                                         : HostModel(recipe.model, data.sample_shape, data.classes);
   SetPriorBias(recipe, data, model);

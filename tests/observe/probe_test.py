@@ -8,7 +8,7 @@ from tests.observe.reading import DIGITS, defined, run_unwatched, run_watched
 PROGRAM = [os.environ.get("CPP_LOOP", ""), DIGITS]
 # Clearing works, so nothing is held; and the loop saves and schedules nothing.
 NOT_IN_A_CLEAN_RUN = {"held_gradient_norm"}
-NOT_IN_THE_LOOP = {"saved", "loaded", "schedule", "quiet", "stopped", "uncleared"}
+NOT_IN_THE_LOOP = {"saved", "loaded", "schedule", "scheduler", "quiet", "stopped", "uncleared"}
 
 
 @unittest.skipUnless(PROGRAM[0], "CPP_LOOP names no program: LibTorch was not found")

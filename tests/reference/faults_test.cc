@@ -78,8 +78,8 @@ TEST(Faults, WrongStartsCostMoreThanTwiceChance) {
   EXPECT_GT(LossesOf(With("raw_inputs_times_255", 1)).front(), bound);
 }
 
-TEST(Faults, DoubleSoftmaxFitsNoBatch) {
-  Plan plan = With("double_softmax", 1);
+TEST(Faults, SquashedOutputsFitNoBatch) {
+  Plan plan = With("squashed_outputs", 1);
   Request request;
   request.experiment = "one_batch";
   request.steps = 300;

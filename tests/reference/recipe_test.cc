@@ -101,7 +101,8 @@ TEST(Recipe, LetsFlagsOverrideTheFile) {
   EXPECT_EQ(recipe.model, "resnet");
 }
 
-TEST(Recipe, TakesAPluginByItsPath) {
+TEST(Recipe, TakesAPluginOrATorchScriptFileByItsPath) {
+  EXPECT_FALSE(IsBuiltIn(Read({"--model", "net.pt"}).recipe.model));
   EXPECT_FALSE(IsBuiltIn(Read({"--model", "libnet.so"}).recipe.model));
   EXPECT_FALSE(IsBuiltIn(Read({"--model", "./net"}).recipe.model));
 }
@@ -125,7 +126,7 @@ TEST(Recipe, RefusesNamesItDoesNotKnow) {
   EXPECT_EQ(RefusalOf({"--optimizer", "lamb"}),
             "optimizer is 'lamb'; expected: sgd, adam or adamw");
   EXPECT_EQ(RefusalOf({"--model", "cnn"}),
-            "model is 'cnn'; expected: mlp, resnet, gpt, or the path of a plugin");
+            "model is 'cnn'; expected: mlp, resnet, gpt, or the path of a plugin or a TorchScript file");
   EXPECT_EQ(RefusalOf({"--batchsize", "3"}),
             "unknown argument '--batchsize'; did you mean '--batch-size'?");
 }
@@ -213,7 +214,7 @@ TEST(Recipe, RefusesPairsThatContradictEachOther) {
       {{"--model", "gpt", "--width", "12"}, "positions is rotary, but width / heads is odd"},
       {{"--model", "gpt", "--head-bias", "prior"},
        "head-bias is prior, but the head of gpt has no bias"},
-      {{"--model", "./x.so", "--dropout", "0.1"}, "dropout is set, but model is a plugin"},
+      {{"--model", "./x.so", "--dropout", "0.1"}, "dropout is set, but model is a file"},
       {{"--activation-checkpointing"}, "activation-checkpointing is true, but model is not gpt"},
       {{"--loss", "mse", "--label-smoothing", "0.1"},
        "label-smoothing is set, but loss is not cross_entropy"},

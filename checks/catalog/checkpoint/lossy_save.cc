@@ -83,7 +83,7 @@ Check LossySave() {
           "that is not in the file at all is a warning: a program may leave out on purpose what "
           "it can make again.",
       .sources = {"own reasoning: equal bits have equal digests"},
-      .covers = {"K04", "K07", "K08"},
+      .covers = {"K04", "K07", "K08", "B12"},
       .explains = {"checkpoint/lossy_resume"},
       .worst = Severity::kError,
       .live = false,

@@ -59,7 +59,7 @@ Check TrainingMode() {
           "the program does not declare. The mode is that of the whole model, not of each module. "
           "Evaluations before the first step are not judged.",
       .sources = {"PyTorch documentation of Module.eval", "Gal and Ghahramani 2016"},
-      .covers = {"P02"},
+      .covers = {"P02", "B06"},
       .explains = {"evaluation/changed_state", "evaluation/differing_passes"},
       .worst = Severity::kWarning,
       .live = false,

@@ -107,7 +107,7 @@ Check Missing() {
           "hundred steps can be missed by the sampled steps.",
       .sources = {"PyTorch documentation of torch.autograd: Tensor.detach, no_grad",
                   "own reasoning for the three severities"},
-      .covers = {"M02", "M05", "M06", "O20"},
+      .covers = {"M02", "M05", "M06", "O20", "B02", "B05", "B07"},
       .explains = {"capacity/input_independence", "capacity/unfittable_batch",
                    "gradients/vanishing"},
       .worst = Severity::kError,

@@ -124,7 +124,7 @@ Check WrongUpdate() {
           "looked at a part at a time.",
       .sources = {"Kingma and Ba 2015", "Loshchilov and Hutter 2019",
                   "measured: 14 healthy runs, 8 planted faults"},
-      .covers = {"O05", "O06", "O08", "O09"},
+      .covers = {"O05", "O06", "O08", "O09", "B04"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -28,6 +28,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {
   }
   std::string message =
       StrCat("The program ", How(run.ending), " after ", Counted(run.steps, "optimizer step"));
+  if (run.model.find('/') != std::string::npos) StrAppend(&message, " of the model ", run.model);
   std::vector<Place> places;
   if (!run.rejected_file.empty()) {
     StrAppend(&message, ": it refused ", run.rejected_file, ": ", run.rejected_cause);

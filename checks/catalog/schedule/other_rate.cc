@@ -52,7 +52,7 @@ Check OtherRate() {
           "Needs a program that says what its schedule gives (Probe::Scheduled). A constant "
           "multiple of the schedule, as with layer-wise rates, and one or two steps are a note.",
       .sources = {"PyTorch documentation of torch.optim.lr_scheduler", "own reasoning"},
-      .covers = {"S02", "S03", "S08", "K10"},
+      .covers = {"S02", "S03", "S08", "K10", "B11"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

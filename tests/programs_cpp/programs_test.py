@@ -1,0 +1,112 @@
+"""C++ programs with loops of their own: the healthy ones raise no error and no warning and train to the
+same bit with and without dlcheck, and each fault that is planted in them is found by its check.
+
+One shape of each fault is drawn from the commit; DLCHECK_ALL_SHAPES=1 takes all.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("DLCHECK_BUILD", ROOT / "build"))
+PROGRAMS = BUILD / "tests" / "programs_cpp"
+SHAPES = ("plain", "closures", "trainer")
+
+# Fault: the check that must find it, and the programs that can have it.
+FAULTS = {
+    "uncleared": ("optimizer/stale_gradients", SHAPES),
+    "cleared_before_step": ("gradients/cleared_before_step", SHAPES),
+    "cleared_in_window": ("gradients/cleared_in_window", ("plain",)),
+    "step_first": ("loop/step_before_backward", ("trainer",)),
+    "retained": ("loop/retained_graph", SHAPES),
+    "not_divided": ("loop/undivided_accumulation", ("plain",)),
+    "divided_twice": ("loop/doubly_divided_loss", ("plain",)),
+    "clipped_late": ("gradients/late_clip", ("plain", "trainer")),
+    "never_scheduled": ("schedule/never_moved", ("plain", "trainer")),
+    "scheduled_first": ("schedule/before_step", ("plain", "trainer")),
+    "left_in_evaluation": ("loop/left_in_evaluation_mode", ("plain", "trainer")),
+    "evaluated_in_training": ("evaluation/training_mode", ("plain", "trainer")),
+    "evaluated_with_gradients": ("evaluation/with_gradients", ("plain", "trainer")),
+    "head_not_optimized": ("optimizer/untracked_parameters", SHAPES),
+    "rebuilt": ("optimizer/rebuilt", ("plain", "closures")),
+    "frozen_moves": ("optimizer/frozen_moved", ("trainer",)),
+    "doubled_softmax": ("model/doubled_softmax", ("plain", "trainer")),
+    "broadcast": ("model/broadcast_loss", ("closures",)),
+    "nonfinite": ("numerics/nonfinite_values", ("closures",)),
+    "detached_backbone": ("gradients/missing", ("trainer",)),
+    "assigned_member": ("gradients/missing", ("closures",)),
+    "guarded_backbone": ("gradients/missing", ("trainer",)),
+    "options_copied": ("schedule/other_rate", ("trainer",)),
+    "buffers_not_saved": ("checkpoint/lossy_save", ("trainer",)),
+    "copied_holder": ("optimizer/average_without_memory", ("closures",)),
+}
+
+
+def shapes_of(fault):
+    shapes = FAULTS[fault][1]
+    if os.environ.get("DLCHECK_ALL_SHAPES"):
+        return shapes
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True,
+                            check=False).stdout
+    return random.Random(commit + fault).sample(shapes, 1)
+
+
+class CppPrograms(unittest.TestCase):
+    def setUp(self):
+        if not (PROGRAMS / "plain").exists():
+            self.skipTest("the programs were not built: no LibTorch was found")
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="dlcheck-test-"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def run_words(self, *words):
+        environment = {key: value for key, value in os.environ.items() if key != "DLCHECK_REQUEST"}
+        return subprocess.run([*map(str, words)], cwd=self.folder, capture_output=True, text=True,
+                              timeout=300, check=False, env={**environment, "OMP_NUM_THREADS": "1"})
+
+    def watch(self, shape, *fault):
+        """The finished process, and the result."""
+        out = self.folder / "-".join((shape, *fault))
+        process = self.run_words(BUILD / "bin" / "dlcheck", "run", "--out", out, "--",
+                                 PROGRAMS / shape, *fault)
+        return process, json.loads((out / "result.json").read_text())
+
+    def test_healthy_programs_have_no_error_and_no_warning(self):
+        for shape in SHAPES:
+            with self.subTest(shape=shape):
+                process, result = self.watch(shape)
+                self.assertEqual(process.returncode, 0, process.stderr)
+                loud = [(check["id"], finding["message"]) for check in result["checks"]
+                        for finding in check["findings"] if finding["severity"] != "note"]
+                self.assertEqual(loud, [])
+
+    def test_watching_changes_no_bit(self):
+        for shape in SHAPES:
+            with self.subTest(shape=shape):
+                alone = self.run_words(PROGRAMS / shape)
+                self.assertEqual(alone.returncode, 0, alone.stdout)
+                self.assertIn("weights 0x", alone.stdout)
+                self.assertEqual(self.watch(shape)[0].stdout, alone.stdout)
+
+    def test_each_fault_is_found_by_its_check(self):
+        for fault, (check, _) in FAULTS.items():
+            for shape in shapes_of(fault):
+                with self.subTest(fault=fault, shape=shape):
+                    process, result = self.watch(shape, fault)
+                    failed = [one["id"] for one in result["checks"] if one["outcome"] == "failed"]
+                    self.assertIn(check, failed, process.stderr)
+
+    def test_what_a_fault_of_one_line_stands_at_is_a_line_of_the_program(self):
+        _, result = self.watch("trainer", "uncleared")
+        found = next(check for check in result["checks"] if check["id"] == "optimizer/stale_gradients")
+        files = [place.get("file", "") for place in found["findings"][0]["places"]]
+        self.assertTrue(files[0].endswith("trainer.cc"), files)
+
+
+if __name__ == "__main__":
+    unittest.main()
