@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <map>
 
 #include "checks/engine/text.h"
@@ -211,6 +212,30 @@ std::string RenderCoverage(const Coverage& coverage) {
                     WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step")));
 }
 
+// Which experiments were run, and of those that were not, or came to nothing, why.
+std::string RenderExperiments(const Report& report) {
+  size_t count = 0;
+  std::map<std::string, std::vector<std::string>> missing;  // by reason
+  for (const RunSummary& run : report.runs) {
+    if (run.experiment == kPlain) continue;
+    std::string name(ExperimentName(run.experiment.name));
+    std::ranges::replace(name, '_', ' ');
+    std::vector<std::string>& names = missing[run.missing];
+    if (run.missing.empty()) {
+      ++count;
+    } else if (std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  missing.erase("");
+  if (count == 0 && missing.empty()) return "";
+  std::string text = StrCat("experiments: ", count, " run");
+  for (const auto& [reason, names] : missing) {
+    StrAppend(&text, "; not ", Listed(names, names.size()), ": ", reason);
+  }
+  return Row("", text);
+}
+
 // What ran where no hook looks, and what of the run was seen nowhere else.
 std::string RenderUnseen(const Coverage& coverage) {
   const Unseen& unseen = coverage.unseen;
@@ -251,6 +276,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
   text += RenderCoverage(report.coverage);
   text += RenderUnseen(report.coverage);
+  text += RenderExperiments(report);
   if (!frame.redirected.empty()) text += Row("", frame.redirected);
   text += RenderUndecided(report, frame.with_reasons);
   if (!causes.empty()) {
