@@ -217,7 +217,9 @@ std::string RenderExperiments(const Report& report) {
   size_t count = 0;
   std::map<std::string, std::vector<std::string>> missing;  // by reason
   for (const RunSummary& run : report.runs) {
-    if (run.experiment == kPlain) continue;
+    // Of an interrupted run that is not there, the resumed one says why.
+    const bool is_half = run.experiment == kInterrupted && !run.missing.empty();
+    if (run.experiment == kPlain || is_half) continue;
     std::string name(ExperimentName(run.experiment.name));
     std::ranges::replace(name, '_', ' ');
     std::vector<std::string>& names = missing[run.missing];
@@ -228,7 +230,7 @@ std::string RenderExperiments(const Report& report) {
     }
   }
   missing.erase("");
-  if (count == 0 && missing.empty()) return "";
+  if (count == 0) return "";
   std::string text = StrCat("experiments: ", count, " run");
   for (const auto& [reason, names] : missing) {
     StrAppend(&text, "; not ", Listed(names, names.size()), ": ", reason);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 
 #include "absl/strings/str_split.h"
@@ -113,14 +114,14 @@ absl::StatusOr<Run> CommandSubject::RunResumed(absl::Duration deadline) {
       "command for that, give --resume-command)");
 }
 
-// True if it read one of the files before its first step.
+// True if before its first step it read a file that the plain run saved or made, as by renaming.
 bool CommandSubject::WentOn(const Run& run) const {
   const absl::StatusOr<StateFiles> files = StateFiles::From(run);
   if (!files.ok()) return false;
-  return std::ranges::any_of(files->loads, [this](const StateFiles::Load& load) {
-    return load.step == 0 && std::ranges::any_of(saved_->files, [&load](const std::string& saved) {
-             return WholePath(saved) == WholePath(load.file);
-           });
+  std::set<std::string> own(made_.begin(), made_.end());
+  for (const std::string& file : saved_->files) own.insert(WholePath(file));
+  return std::ranges::any_of(files->loads, [&own](const StateFiles::Load& load) {
+    return load.step == 0 && own.contains(WholePath(load.file));
   });
 }
 

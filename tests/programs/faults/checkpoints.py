@@ -4,6 +4,27 @@ from planting import add
 
 RESET = "lambda m: m.reset_parameters() if hasattr(m, 'reset_parameters') else None"
 
+# The experiment alone: what others find in these programs is theirs.
+RESUMED = ("--deep", "--ignore", "capacity/*", "--ignore", "reproducibility/*")
+
+add(
+    "resumes_without_optimizer",
+    "checkpoint/lossy_resume",
+    options=RESUMED,
+    resuming_script=[('    rule.load_state_dict(kept["rule"])\n', "")],
+    resuming_class=[('            part.load_state_dict(content[name])\n',
+                     '            if name != "sgd":\n                part.load_state_dict(content[name])\n')],
+    resuming_counter=[('    opt.load_state_dict(state["opt"])\n', "")],
+)
+add(
+    "resumes_without_a_part",
+    "checkpoint/lossy_resume",
+    options=RESUMED,
+    resuming_script=[('    decay.load_state_dict(kept["decay"])\n', "")],
+    resuming_class=[('            part.load_state_dict(content[name])\n',
+                     '            if name != "mean":\n                part.load_state_dict(content[name])\n')],
+    resuming_counter=[('    warm.load_state_dict(state["warm"])\n', "")],
+)
 add(
     "optimizer_not_loaded",
     "checkpoint/forgotten_state",
