@@ -17,6 +17,7 @@ FEW_ELEMENTS = 1 << 20  # so many are looked at in every save
 ALWAYS = 8  # first saves that are looked into; then those whose number is a power of two
 RANDOM_STATE_BYTES = 5056  # of the generator of the CPU
 BUFFER = "a buffer in memory"  # written to a file by the program or its library, we cannot see which
+SCHEDULER_KEYS = ("_step_count", "base_lrs", "num_bad_epochs")  # the last: ReduceLROnPlateau's
 CHANGED = 1e-3  # relative difference of two norms
 
 
@@ -215,7 +216,7 @@ def kind_of(value, known):
         return "optimizer"
     if "growth_factor" in value and "scale" in value:
         return "scaler"
-    if "last_epoch" in value and ("_step_count" in value or "base_lrs" in value):
+    if "last_epoch" in value and any(key in value for key in SCHEDULER_KEYS):
         return "scheduler"
     return "model" if is_state_of_model(value, *known) else ""
 

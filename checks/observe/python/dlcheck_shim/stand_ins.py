@@ -110,6 +110,8 @@ class OneBatch(StandIns):
             self.seen[-1][place] = [tensor.clone() for tensor in tensors]
             return tensors
         first = self.first.get(place)
+        if first is None and place[0] not in {what for what, _ in self.first}:
+            self.refuse("later steps call another model than the first ones")
         if first is None:
             self.first[place] = [tensor.clone() for tensor in tensors]
             return tensors
