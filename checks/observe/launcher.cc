@@ -45,17 +45,20 @@ class SignalGuard {
     action.sa_handler = OnSignal;
     sigaction(SIGINT, &action, &interrupt_);
     sigaction(SIGTERM, &action, &terminate_);
+    sigaction(SIGHUP, nullptr, &hang_up_);
+    if (hang_up_.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // not under nohup
     action.sa_handler = SIG_IGN;
     sigaction(SIGQUIT, &action, &quit_);
   }
   ~SignalGuard() {
     sigaction(SIGINT, &interrupt_, nullptr);
     sigaction(SIGTERM, &terminate_, nullptr);
+    sigaction(SIGHUP, &hang_up_, nullptr);
     sigaction(SIGQUIT, &quit_, nullptr);
   }
 
  private:
-  struct sigaction interrupt_, terminate_, quit_;
+  struct sigaction interrupt_, terminate_, hang_up_, quit_;
 };
 
 absl::Status ToStatusOnly(const Expected<Done>& done) {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -110,7 +111,23 @@ PrivateFiles PrivateFiles::Plan() {
   // Of another user, and open to all: in a layer of its own, since a user cannot copy such a folder
   // from the layer below.
   files.Add("/var/tmp", true, true);
+  files.is_whole_ = files.is_whole_ && files.HasLayer(files.working_folder_ + "/file");
   return files;
+}
+
+void PrivateFiles::Hide(std::vector<std::string> paths) {
+  hidden_ = std::move(paths);
+  hides_in_layers_ =
+      std::ranges::all_of(hidden_, [this](const std::string& path) { return HasLayer(path); });
+}
+
+bool PrivateFiles::HasLayer(const std::string& path) const {
+  const Layer* nearest = nullptr;
+  for (const Layer& layer : layers_) {
+    if (!IsBelow(path, layer.target)) continue;
+    if (nearest == nullptr || layer.target.size() >= nearest->target.size()) nearest = &layer;
+  }
+  return nearest != nullptr && !nearest->options.empty();
 }
 
 void PrivateFiles::ChoosePlaces() {
@@ -179,17 +196,38 @@ bool PrivateFiles::Enter(const char* kept) const {
     }
   }
   const int own = open(kept, O_PATH | O_CLOEXEC);
-  const bool is_whole = MountLayers(is_superuser) && Bind(own, kept) && is_whole_;
+  const bool could_write = access(working_folder_.c_str(), W_OK) == 0;
+  std::array<bool, kMostLayers> mounted{};
+  if (layers_.size() > mounted.size()) return false;
+  const bool are_mounted = MountLayers(is_superuser, mounted.data());
   (void)!chdir(working_folder_.c_str());  // into the layer over it
-  if (!is_whole) return false;
-  for (const std::string& path : hidden_) remove(path.c_str());
+  if (could_write && !CanWrite()) {
+    // As in a folder of a group that this user's own file systems do not know: better no layer.
+    for (size_t i = layers_.size(); i-- > 0;) {
+      if (mounted[i]) umount2(layers_[i].target.c_str(), MNT_DETACH);
+    }
+    (void)!chdir(working_folder_.c_str());
+    return false;
+  }
+  if (!Bind(own, kept) || !are_mounted || !is_whole_ || !hides_in_layers_) return false;
+  for (const std::string& path : hidden_) {
+    if (remove(path.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY) return false;
+  }
   return true;
 }
 
-// True if every layer is there.
-bool PrivateFiles::MountLayers(bool is_superuser) const {
+// In the working folder, as it is now.
+bool PrivateFiles::CanWrite() const {
+  constexpr char kTry[] = ".dlcheck-can-write";
+  const int file = open(kTry, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return false;
+  close(file);
+  return unlink(kTry) == 0;
+}
+
+// True if every layer is there; says which are.
+bool PrivateFiles::MountLayers(bool is_superuser, bool* mounted) const {
   std::array<int, kMostLayers> below{};
-  if (layers_.size() > below.size()) return false;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const char* target = layers_[i].target.c_str();
     below[i] = layers_[i].is_mounted_below ? open(target, O_PATH | O_CLOEXEC) : -1;
@@ -200,7 +238,11 @@ bool PrivateFiles::MountLayers(bool is_superuser) const {
     const std::string& target = layer.target;
     if (layer.is_mounted_below && !Bind(below[i], target.c_str())) {
       are_all_there = false;
-    } else if (!layer.options.empty() && !MountLayer(target, layer.options, is_superuser)) {
+      continue;
+    }
+    if (layer.options.empty()) continue;
+    mounted[i] = MountLayer(target, layer.options, is_superuser);
+    if (!mounted[i]) {
       // A user cannot cover what other file systems are mounted below, as often on /mnt: these have
       // layers of their own, and the folder itself is not the user's to write.
       const bool is_working_folder = IsBelow(working_folder_, target);

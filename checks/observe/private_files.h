@@ -18,8 +18,8 @@ class PrivateFiles {
   static PrivateFiles Plan();
 
   // Paths that processes which enter from now on do not find, a folder after what it holds; only
-  // where all is private.
-  void Hide(std::vector<std::string> paths) { hidden_ = std::move(paths); }
+  // where all is private, which it is not if one of them lies where no layer is planned.
+  void Hide(std::vector<std::string> paths);
 
   // In a child, between fork and exec: system calls only. `kept`, an absolute folder, stays the
   // real one. True if all is private that the child may write, but for temporary file systems of
@@ -41,14 +41,17 @@ class PrivateFiles {
   void ChoosePlaces();
   void Add(const std::string& target, bool is_mounted_below, bool is_layer);
   void AddMountsBelow();
-  bool MountLayers(bool is_superuser) const;
+  bool HasLayer(const std::string& path) const;
+  bool MountLayers(bool is_superuser, bool* mounted) const;
+  bool CanWrite() const;
 
   std::vector<Layer> layers_;
   // The second takes what is written over the place of the first.
   std::array<std::string, 2> folders_;
   std::vector<std::string> hidden_;
   std::string working_folder_, user_map_, group_map_;
-  bool is_whole_ = true;  // no layer is missing in the plan
+  bool is_whole_ = true;         // no layer is missing in the plan
+  bool hides_in_layers_ = true;  // all of `hidden_`
 };
 
 }  // namespace dlcheck

@@ -4,7 +4,7 @@
 #include <ftw.h>
 #include <sys/stat.h>
 
-#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <set>
@@ -34,12 +34,42 @@ void OpenAll(const std::string& folder) {
   }
 }
 
-bool WasMadeSince(const fs::path& path, absl::Time since) {
+absl::Time TimeOf(const struct statx_timestamp& time) {
+  return absl::FromUnixSeconds(time.tv_sec) + absl::Nanoseconds(time.tv_nsec);
+}
+
+enum class Fate : uint8_t { kUntouched, kMade, kChanged };
+
+Fate FateOf(const fs::path& path, absl::Time since) {
   struct statx info = {};
-  if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &info) != 0) return false;
-  if ((info.stx_mask & STATX_BTIME) == 0) return false;
-  return absl::FromUnixSeconds(info.stx_btime.tv_sec) + absl::Nanoseconds(info.stx_btime.tv_nsec) >=
-         since;
+  const unsigned wanted = STATX_BTIME | STATX_MTIME | STATX_TYPE;
+  if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, wanted, &info) != 0) {
+    return Fate::kUntouched;
+  }
+  if ((info.stx_mask & STATX_BTIME) == 0) return Fate::kUntouched;
+  if (TimeOf(info.stx_btime) >= since) return Fate::kMade;
+  const bool is_changed = S_ISREG(info.stx_mode) && TimeOf(info.stx_mtime) >= since;
+  return is_changed ? Fate::kChanged : Fate::kUntouched;
+}
+
+std::set<std::string> WithFate(Fate fate, const std::vector<std::string>& folders, absl::Time since,
+                               const std::string& except) {
+  std::set<std::string> found;
+  for (const std::string& folder : folders) {
+    std::error_code error;
+    size_t entries = 0;
+    for (fs::recursive_directory_iterator
+             entry(folder, fs::directory_options::skip_permission_denied, error),
+         end;
+         entry != end && entries < kMostEntries; entry.increment(error), ++entries) {
+      if (entry->path() == except) {
+        entry.disable_recursion_pending();
+      } else if (FateOf(entry->path(), since) == fate) {
+        found.insert(entry->path().string());
+      }
+    }
+  }
+  return found;
 }
 
 }  // namespace
@@ -65,22 +95,14 @@ void RemoveTree(const std::string& folder) {
 
 std::vector<std::string> MadeSince(const std::vector<std::string>& folders, absl::Time since,
                                    const std::string& except) {
-  std::set<std::string> found;
-  for (const std::string& folder : folders) {
-    std::error_code error;
-    size_t entries = 0;
-    for (fs::recursive_directory_iterator
-             entry(folder, fs::directory_options::skip_permission_denied, error),
-         end;
-         entry != end && entries < kMostEntries; entry.increment(error), ++entries) {
-      if (entry->path() == except) {
-        entry.disable_recursion_pending();
-      } else if (WasMadeSince(entry->path(), since)) {
-        found.insert(entry->path().string());
-      }
-    }
-  }
+  const std::set<std::string> found = WithFate(Fate::kMade, folders, since, except);
   return {found.rbegin(), found.rend()};  // "folder/file" sorts after "folder"
+}
+
+std::vector<std::string> ChangedSince(const std::vector<std::string>& folders, absl::Time since,
+                                      const std::string& except) {
+  const std::set<std::string> found = WithFate(Fate::kChanged, folders, since, except);
+  return {found.begin(), found.end()};
 }
 
 }  // namespace dlcheck

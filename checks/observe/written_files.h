@@ -22,4 +22,9 @@ void RemoveTree(const std::string& folder);
 std::vector<std::string> MadeSince(const std::vector<std::string>& folders, absl::Time since,
                                    const std::string& except);
 
+// Regular files below the folders that were made before `since` and written to later. Empty where
+// the file system does not know when a file was made.
+std::vector<std::string> ChangedSince(const std::vector<std::string>& folders, absl::Time since,
+                                      const std::string& except);
+
 }  // namespace dlcheck

@@ -58,6 +58,9 @@ std::string DoubtOf(const Trace& trace, const LossCurve& curve) {
   if (!HasSamples(trace, Quantity::kInputNorm) || HasSamples(trace, Quantity::kTargetShift)) {
     return "the same whole numbers may have different targets";
   }
+  if (!trace.ProcessAttribute("draws_in_forward").empty()) {
+    return "the model draws random numbers";
+  }
   return HasFrozen(trace) ? "a part of the model is frozen" : "";
 }
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
 #include <system_error>
 
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "checks/engine/status.h"
+#include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
 #include "checks/observe/written_files.h"
 #include "checks/signals/state_files.h"
@@ -27,9 +27,40 @@ bool Lists(std::string_view words, std::string_view word) {
   return std::ranges::find(all, word) != all.end();
 }
 
+// Files that a run read before its first step; "" stands for all without a name, as buffers.
+std::set<std::string> ReadFirst(const Trace& trace) {
+  std::set<std::string> names;
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event != Event::kLoaded || event.gap || event.step != 0) continue;
+    const NamedThing& thing = trace.thing(event.thing);
+    if (event.thing == 0 || thing.kind == "file") names.insert(thing.name);
+  }
+  return names;
+}
+
+// True if a model that an optimizer has was given a whole state before the first step, or an
+// optimizer was given its state.
+bool TrainsLoaded(const Trace& trace) {
+  std::set<int> optimized;  // ordinals of models
+  for (const ThingId parameter : trace.ThingsOfKind("parameter")) {
+    if (trace.Attribute(parameter, "optimizer").empty()) continue;
+    optimized.insert(trace.thing(parameter).ordinal);
+  }
+  const bool has_whole =
+      std::ranges::any_of(trace.ThingsWith(Quantity::kLoadedShare), [&](ThingId model) {
+        const Sample& first = trace.Series(Quantity::kLoadedShare, model).front();
+        return optimized.contains(trace.thing(model).ordinal) && first.step == 0 &&
+               first.value == 1 && first.aux == 0;
+      });
+  return has_whole || std::ranges::any_of(trace.Events(), [&trace](const Occurrence& event) {
+           return event.event == Event::kLoaded && event.step == 0 &&
+                  trace.thing(event.thing).kind == "optimizer";
+         });
+}
+
 std::string WholePath(const std::string& path) {
   std::error_code error;
-  return fs::absolute(path, error).lexically_normal().string();
+  return fs::weakly_canonical(path, error).string();
 }
 
 }  // namespace
@@ -43,6 +74,11 @@ absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
   if (experiment == kPlain) return RunPlain();
   if (experiment == kInterrupted) return RunInterrupted(deadline);
   if (experiment == kResumed && !interrupts_itself_) return RunResumed(deadline);
+  if (experiment == kSameSeed && !changed_.empty()) {
+    return absl::FailedPreconditionError(
+        StrCat("the plain run changed ", Listed(changed_, 2),
+               ", which was there before, so another run may begin elsewhere"));
+  }
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(experiment, deadline));
   PrivateFiles files = PrivateFiles::Plan();
   files.Hide(made_);
@@ -73,10 +109,11 @@ void CommandSubject::NotePlain(const Run& run, absl::Time started) {
   if (saved_.ok()) {
     for (const std::string& file : saved_->files) {
       const std::string parent = fs::path(WholePath(file)).parent_path().string();
-      if (!parent.starts_with(folders.front())) folders.push_back(parent);
+      if (!(parent + "/").starts_with(folders.front() + "/")) folders.push_back(parent);
     }
   }
   made_ = MadeSince(folders, started, folder_.path());
+  changed_ = ChangedSince(folders, started, folder_.path());
 }
 
 absl::StatusOr<Run> CommandSubject::RunInterrupted(absl::Duration deadline) {
@@ -89,12 +126,21 @@ absl::StatusOr<Run> CommandSubject::RunInterrupted(absl::Duration deadline) {
   launch.request.end_step = std::min(saved_->end, saved_->step + kInterrupted.steps);
   interrupted_files_ = std::make_unique<PrivateFiles>(PrivateFiles::Plan());
   interrupted_files_->Hide(made_);
-  return RunApart(std::move(launch), *interrupted_files_);
+  absl::StatusOr<Run> run = RunApart(std::move(launch), *interrupted_files_);
+  if (!run.ok()) return run;
+  const absl::StatusOr<StateFiles> files = StateFiles::From(*run);
+  if (!files.ok() || files->saves.empty() || files->saves.back().step != saved_->step) {
+    return absl::FailedPreconditionError(
+        "the program did not save after as many steps as in the plain run");
+  }
+  read_anyway_ = ReadFirst(run->trace);
+  was_interrupted_ = true;
+  return run;
 }
 
 absl::StatusOr<Run> CommandSubject::RunResumed(absl::Duration deadline) {
   if (!saved_.ok()) return saved_.status();
-  if (!interrupted_files_) {
+  if (!interrupted_files_ || !was_interrupted_) {
     return absl::FailedPreconditionError("there is no interrupted run to go on from");
   }
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kResumed, deadline));
@@ -110,19 +156,15 @@ absl::StatusOr<Run> CommandSubject::RunResumed(absl::Duration deadline) {
   AddRedirected(written, run->trace);
   if (WentOn(*run)) return run;
   return absl::FailedPreconditionError(
-      "started again, the program goes on from nothing that it had saved (where it takes another "
-      "command for that, give --resume-command)");
+      "started again, the program puts no whole state into a model that it then trains (where it "
+      "takes another command to go on, give --resume-command)");
 }
 
-// True if before its first step it read a file that the plain run saved or made, as by renaming.
+// True if before its first step it read a file that the interrupted run did not begin with, and the
+// model that trains then was given a whole state: not a teacher, nor the body of another task.
 bool CommandSubject::WentOn(const Run& run) const {
-  const absl::StatusOr<StateFiles> files = StateFiles::From(run);
-  if (!files.ok()) return false;
-  std::set<std::string> own(made_.begin(), made_.end());
-  for (const std::string& file : saved_->files) own.insert(WholePath(file));
-  return std::ranges::any_of(files->loads, [&own](const StateFiles::Load& load) {
-    return load.step == 0 && own.contains(WholePath(load.file));
-  });
+  const std::set<std::string> read = ReadFirst(run.trace);
+  return !std::ranges::includes(read_anyway_, read) && TrainsLoaded(run.trace);
 }
 
 absl::StatusOr<Run> CommandSubject::RunApart(Launch launch, PrivateFiles& files) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,9 @@ class CommandSubject {
   bool interrupts_itself_ = false;  // it takes part in `resumed` by its own means
   absl::StatusOr<SavedPoint> saved_ = absl::FailedPreconditionError("the plain run is not there");
   std::vector<std::string> made_;                    // by the plain run, and hidden from all others
+  std::vector<std::string> changed_;                 // by the plain run, but there before
+  std::set<std::string> read_anyway_;                // files that the interrupted run began with
+  bool was_interrupted_ = false;                     // where it was to be
   std::unique_ptr<PrivateFiles> interrupted_files_;  // of the interrupted run
 };
 

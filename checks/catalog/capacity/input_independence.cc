@@ -33,6 +33,13 @@ constexpr double kFittedBlind = 0.1;  // share of its first loss that a blind ru
 using Sighted = During<kReference, LossCurve>;
 using Blind = During<kBlind, LossCurve>;
 
+// Bit for bit: the inputs reach nothing.
+bool AreEqual(const LossCurve& a, const LossCurve& b) {
+  return std::ranges::equal(a.points, b.points, [](const auto& one, const auto& other) {
+    return one.step == other.step && one.loss == other.loss;
+  });
+}
+
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, const Blind& blind,
                               const IfSeen<During<kReferenceLonger, LossCurve>>& sighted_longer,
                               const IfSeen<During<kBlindLonger, LossCurve>>& blind_longer) {
@@ -64,8 +71,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, 
                                       " steps with and without its inputs"));
   }
   const bool nothing = ratio > settings[kNothing];
+  Severity severity = Severity::kNote;
+  if (nothing && with.doubt.empty() && with.kind != "mse") severity = Severity::kWarning;
+  if (AreEqual(with, without) && with.samples > 1) severity = Severity::kError;
   verdict.findings.push_back(
-      {.severity = nothing && with.doubt.empty() ? Severity::kWarning : Severity::kNote,
+      {.severity = severity,
        .message =
            StrCat("The model learns ", nothing ? "nothing" : "little", " from its inputs: after ",
                   with.points.size(), " steps with a reference optimizer its loss is ",
@@ -108,16 +118,16 @@ Check InputIndependence() {
           "belong to row i of x? A shuffle of only one of them, or zeroed inputs, are the usual "
           "causes.",
       .limits =
-          "Data with a weak signal give a note, as does a hard task, or a loss with further terms, "
-          "of "
-          "which nothing is learned in so few steps. Targets that can be met without inputs, and "
-          "several optimizers, are not judged.",
+          "An error only where the losses with and without inputs are the same numbers. Where "
+          "nothing is learned of them a warning for classes, and a note for other targets, whose "
+          "signal may be weak, and for losses with further terms. Targets that can be met without "
+          "inputs, and several optimizers, are not judged.",
       .sources =
           {"Karpathy 2019, A Recipe for Training Neural Networks: input-independent baseline",
            "measured: five strengths of signal, 40 runs with random labels"},
       .covers = {"D01", "D02"},
       .explains = {"capacity/unfittable_batch"},
-      .worst = Severity::kWarning,
+      .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kUsed,
       .settings = {kNothing, kLittle},

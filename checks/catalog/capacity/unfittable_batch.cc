@@ -98,7 +98,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& plain,
   }
   const bool is_plain = loss->doubt.empty();
   verdict.findings.push_back(
-      {.severity = is_plain ? Severity::kWarning : Severity::kNote,
+      {.severity = is_plain ? Severity::kError : Severity::kNote,
        .message = StrCat(
            "The model cannot fit one batch: after ", points,
            " steps on the same samples with a reference optimizer, ", Short(100 * best),
@@ -154,7 +154,7 @@ Check UnfittableBatch() {
                   "measured: 20 seeds a rung"},
       .covers = {"M09", "M10"},
       .explains = {},
-      .worst = Severity::kWarning,
+      .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kUsed,
       .settings = {kShare},

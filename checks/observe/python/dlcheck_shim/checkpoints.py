@@ -31,6 +31,7 @@ class Checkpoints:
     def reset(self):
         self.saves, self.depth = 0, 0
         self.read = False  # whether any file was
+        self.written = set()  # files by thing
         self.put_in = IdentityMap()  # modules that were given a state: share, rest, norms
 
     def watch_all(self):
@@ -62,6 +63,7 @@ class Checkpoints:
             content, trained = args[0] if args else kwargs.get("obj"), []
             contents = self.contents(content, trained)
             if looked:
+                self.written.add(thing)
                 self.recorder.attribute(thing, "contents", contents)
             if looked or sum(tensor.numel() for tensor in trained) < FEW_ELEMENTS:
                 self.count_nonfinite(thing, trained)
@@ -70,7 +72,7 @@ class Checkpoints:
         thing = self.file_thing(args[0] if args else kwargs.get("f"))
         self.recorder.event("loaded", thing, site=self.sites.current(True), always=True)
         self.read = True
-        if thing:
+        if thing and thing not in self.written:  # as it was saved, the models were those of the file
             self.recorder.attribute(thing, "contents", self.contents(result, []))
 
     def file_thing(self, file):

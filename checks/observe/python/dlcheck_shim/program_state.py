@@ -32,9 +32,15 @@ class ProgramState:
         self.scaled, self.averages = observe(self.scaled), observe(self.averages)
         for scaler in scaler_classes():
             replace([scaler], "scale", followed_by(self.scaled))
+        replace([torch, torch.serialization], "save", followed_by(observe(self.saves)))
         averaged = getattr(torch.optim.swa_utils, "AveragedModel", None)
         if averaged is not None:
             replace([averaged], "update_parameters", self.watched_average)
+
+    def saves(self, *_):
+        """What a forward before the save showed, as between two micro-batches, is shown again."""
+        if self.recorder.step == self.step:
+            self.done = {part for part in self.done if not isinstance(part, tuple)}
 
     def is_first(self, part):
         if self.recorder.step < self.step or part in self.done:

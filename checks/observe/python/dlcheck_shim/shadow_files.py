@@ -47,7 +47,8 @@ class ShadowFiles:
             full = os.path.abspath(os.fsdecode(path))
         except TypeError:
             return None
-        return None if full.startswith(self.free) else full
+        is_free = full.startswith(self.free) and not full.startswith("/dev/shm/")
+        return None if is_free else full
 
     def current(self, path):
         """Where the content of a path is now. Raises FileNotFoundError for a removed one."""

@@ -76,7 +76,11 @@ class StandIns:
                 swapped((args, kwargs), lambda tensor: tensors.append(tensor) or tensor)
                 others = iter(self.stand_in(place, tensors))
                 args, kwargs = swapped((args, kwargs), lambda tensor: next(others))
-                return original(module, *args, **kwargs)
+                before = torch.get_rng_state()
+                result = original(module, *args, **kwargs)
+                if not torch.equal(before, torch.get_rng_state()):
+                    self.watch.recorder.attribute(0, "draws_in_forward", "1")
+                return result
             finally:
                 self.inside = False
 
