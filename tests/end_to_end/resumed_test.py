@@ -44,6 +44,29 @@ PROGRAM = textwrap.dedent(
         torch.save(dict(state, random=torch.get_rng_state(), epoch=epoch), file)
     """
 )
+# Trains a teacher unless its file is there, then a student.
+TAUGHT = textwrap.dedent(
+    """
+    import os, torch
+    torch.manual_seed(0)
+    x = torch.randn(64, 4)
+    def learn(model, y, file):
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+        for step in range(24):
+            optimizer.zero_grad()
+            torch.nn.functional.mse_loss(model(x), y).backward()
+            optimizer.step()
+        torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
+    teacher, student = torch.nn.Linear(4, 1), torch.nn.Linear(4, 1)
+    if os.path.exists("teacher.pt"):
+        teacher.load_state_dict(torch.load("teacher.pt")["model"])
+    else:
+        learn(teacher, x.sum(1, keepdim=True), "teacher.pt")
+    with torch.no_grad():
+        wanted = teacher(x)
+    learn(student, wanted, "student.pt")
+    """
+)
 CHECK = "checkpoint/lossy_resume"
 
 
@@ -87,6 +110,19 @@ class Resumed(EndToEnd):
         again = f"{TORCH_PYTHON} -W ignore train.py optimizer state.pt"
         (finding,) = self.judge("optimizer", "--fresh", options=("--resume-command", again))["findings"]
         self.assertIn("exp_avg", finding["message"])
+
+    def test_a_teacher_that_was_kept_is_no_run_to_go_on_with(self):
+        (self.folder / "train.py").write_text(TAUGHT)
+        self.run_command(TORCH_PYTHON, "-W", "ignore", "train.py", options=("--deep", "--select", CHECK))
+        self.assertEqual(self.check(CHECK)["outcome"], "not_applicable")
+
+    def test_the_same_seed_is_not_compared_where_the_program_changed_what_it_began_with(self):
+        (self.folder / "train.py").write_text(PROGRAM.replace("while epoch < 3", "while epoch < 3 + first").replace(
+            "while", "first = epoch\nwhile", 1))  # fmt: skip
+        for outcome in ("passed", "not_applicable"):
+            self.run_command(TORCH_PYTHON, "-W", "ignore", "train.py", "nothing", "state.pt",
+                             options=("--deep", "--select", "reproducibility/seed_drift"))  # fmt: skip
+            self.assertEqual(self.check("reproducibility/seed_drift")["outcome"], outcome)
 
 
 if __name__ == "__main__":

@@ -135,6 +135,26 @@ TEST_P(PrivateFilesTest, CoverTemporaryFoldersAndHideWhatIsToBeHidden) {
   EXPECT_TRUE(Exists(Home() + "/hidden"));
 }
 
+// Without a layer over it, hiding would remove the file itself.
+TEST(PrivateFiles, RemoveNothingWhereNoLayerIs) {
+  const std::string path = "/dev/shm/dlcheck-test-" + std::to_string(getpid());
+  const std::string own = "/var/tmp/dlcheck-test-" + std::to_string(getpid());
+  Write(path, "");
+  Write(own, "");
+  PrivateFiles files = PrivateFiles::Plan();
+  files.Hide({path, own});
+  const pid_t child = fork();
+  if (child == 0) _exit(files.Enter("/var") ? 1 : 0);
+  int status = 0;
+  waitpid(child, &status, 0);
+  files.Clear(0);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(Exists(path));
+  EXPECT_TRUE(Exists(own));
+  unlink(path.c_str());
+  unlink(own.c_str());
+}
+
 TEST_P(PrivateFilesTest, LetFoldersOfTheProgramBeRemovedAndMadeAgain) {
   mkdir((Home() + "/folder").c_str(), 0755);
   ASSERT_EQ(chown((Home() + "/folder").c_str(), user_->pw_uid, user_->pw_gid), 0);

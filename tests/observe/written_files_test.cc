@@ -32,6 +32,8 @@ TEST(MadeSince, ListsWhatWasMadeAFolderAfterWhatItHolds) {
   const std::vector<std::string> made = MadeSince({folder.path()}, since, folder / "kept");
   if (made.empty()) GTEST_SKIP() << "this file system does not know when a file was made";
   EXPECT_THAT(made, ElementsAre(folder / "made/inner", folder / "made"));
+  EXPECT_THAT(ChangedSince({folder.path()}, since, folder / "kept"),
+              ElementsAre(folder / "before"));
   EXPECT_THAT(MadeSince({folder / "nowhere"}, since, ""), IsEmpty());
 }
 
