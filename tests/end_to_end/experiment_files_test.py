@@ -3,10 +3,14 @@ another process."""
 
 import os
 import subprocess
+import sys
 import textwrap
 import unittest
 
-from support import DLCHECK, TORCH_PYTHON, EndToEnd
+from support import DLCHECK, SOURCE, TORCH_PYTHON, EndToEnd
+
+sys.path.append(str(SOURCE / "tests/programs"))
+from watching import allows_layers  # noqa: E402
 
 PROGRAM = textwrap.dedent(
     """
@@ -35,15 +39,6 @@ PROGRAM = textwrap.dedent(
             open("python", "a").write("python\\n")
     """
 )
-
-
-def allows_layers():
-    """Whether this system lets the user of this process mount a layer over a folder."""
-    script = "mkdir -p $0/a $0/b $0/c && mount -t overlay x -o lowerdir=$0/a,upperdir=$0/b,workdir=$0/c $0/a"
-    process = subprocess.run(["unshare", "-Urm", "sh", "-c", script, "/var/tmp/dlcheck-layers"],
-                             capture_output=True, check=False)
-    subprocess.run(["rm", "-rf", "/var/tmp/dlcheck-layers"], check=False)
-    return process.returncode == 0
 
 
 def copies():

@@ -1,11 +1,14 @@
 """A Python program is interrupted after it saved its state, and started again among the files it left."""
 
 import subprocess
+import sys
 import textwrap
 import unittest
 
-from experiment_files_test import allows_layers
-from support import TORCH_PYTHON, EndToEnd, environment
+from support import SOURCE, TORCH_PYTHON, EndToEnd, environment
+
+sys.path.append(str(SOURCE / "tests/programs"))
+from watching import allows_layers  # noqa: E402
 
 # Each test leaves something else out of what the program puts back.
 PROGRAM = textwrap.dedent(
