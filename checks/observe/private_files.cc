@@ -72,7 +72,7 @@ bool Bind(int file, const char* target) {
   return file >= 0 && mount(LinkOf(file, link), target, nullptr, MS_BIND | MS_REC, nullptr) == 0;
 }
 
-// Copies "first,second" or the first alone, without memory from the heap; empty if it is too long.
+// One text behind the other, without memory from the heap; empty if both are too long.
 const char* Joined(const std::string& first, const char* second, std::array<char, 4096>& buffer) {
   const std::string_view rest = second;
   if (first.size() + rest.size() + 1 > buffer.size()) return "";
