@@ -71,6 +71,12 @@ class Randomness:
         self.numpy = sys.modules.get("numpy")
         self.numpy_state = self.numpy.random.get_state() if self.numpy else None
 
+    def equals(self, other):
+        if self.numpy and other.numpy and repr(self.numpy_state) != repr(other.numpy_state):
+            return False
+        devices = all(map(torch.equal, self.devices, other.devices))
+        return devices and torch.equal(self.torch, other.torch) and self.python == other.python
+
     def restore(self):
         torch.set_rng_state(self.torch)
         random.setstate(self.python)

@@ -1,0 +1,204 @@
+"""One step after another: keeps the batches of the second, waits until steps agree, and tries one
+arrangement after another, each between two steps of the batches as they are.
+
+A library may fetch the batches of a step during the one before; so each arrangement is held for two
+steps, of which the second counts.
+"""
+
+import sys
+
+from .. import tensors
+from ..optimizers import parameters_of
+from ..other_steps import OtherSteps, loss_of
+from ..stand_ins import switch_dropout_off
+from ..trials.bench import Randomness
+from ..trials.run import trains_with_others
+from .comparisons import Comparisons
+from .fetches import Fetches, as_they_are
+from .gradients import Gradient, distance
+from .order import try_order
+from .sizes import try_sizes
+from .targets import try_targets
+from .unjudged import Unjudged
+from .weights import Jitter, Resolution
+
+TRIALS = {"order": try_order, "targets": try_targets, "sizes": try_sizes}
+DRAWS = "its steps draw random numbers"
+MOST_SETTLING = 6  # steps until two of them agree
+
+
+class Step:
+    """What one step of the program came to."""
+
+    def __init__(self, gradient, calls, drawn):
+        self.gradient, self.calls = gradient, calls
+        self.drawn = drawn  # the generators as it left them
+
+    def equals(self, other):
+        return self.is_like(other) and self.gradient.equals(other.gradient)
+
+    def is_like(self, other):
+        return len(self.calls) == len(other.calls) and all(
+            one.is_like(another) for one, another in zip(self.calls, other.calls))
+
+
+class Held(OtherSteps):
+    def __init__(self, watch, ending):
+        super().__init__()
+        self.watch, self.ending = watch, ending
+        self.fetches = Fetches(watch, self.fetched, ending.refuse)
+        self.comparisons, self.resolution = Comparisons(watch), Resolution(watch.guard)
+        self.optimizer = None  # of the program, once it has stepped
+        self.gradient = None  # as the last backward of this step left it
+        self.randomness = None  # at the start of every step from the second on
+        self.plan = self.steps()
+        self.advance = watch.guard.isolated("held")(self.advance)
+
+    def begin(self):
+        switch_dropout_off()
+        self.take_over()
+        self.fetches.begin()
+        self.comparisons.begin()
+        self.resolution.begin()
+        self.watch.steps.after_each.append(self.end_step)
+        self.watch.backwards.after_each.append(self.keep_gradient)
+
+    def instead(self, optimizer, args, kwargs):
+        own = type(optimizer).step
+        if self.watch.guard.elsewhere():
+            return own(optimizer, *args, **kwargs)
+        if trains_with_others():
+            self.ending.refuse("it trains in several processes")
+        if self.optimizer is None:  # what begins at zero has no gradient before it moved once
+            self.optimizer = optimizer
+            loss = own(optimizer, *args, **kwargs)
+            self.advance()
+        elif optimizer is not self.optimizer:
+            self.ending.refuse("more than one of its optimizers steps")
+        else:
+            loss = loss_of(optimizer, args, kwargs)
+            self.advance()
+            self.watch.steps.skip(optimizer)
+        return loss
+
+    def advance(self):
+        """As a step ends: what it came to goes into the plan, which says what the next one is to be."""
+        if not all(map(tensors.is_plain, self.parameters())):
+            self.ending.refuse("its weights are spread over processes, or are no plain tensors")
+        if next(self.plan, "at its end") is not None:
+            self.ending.stop()
+
+    def end_step(self):
+        """Of any step, also of one that a scaler leaves out."""
+        self.gradient, self.comparisons.calls = None, []
+        self.fetches.end_step()
+        if self.randomness is not None:
+            self.randomness.restore()
+
+    def parameters(self):
+        return parameters_of(self.optimizer)
+
+    def keep_gradient(self):
+        if self.optimizer is not None and tensors.may_compute():
+            self.gradient = Gradient(self.parameters())
+
+    def fetched(self):
+        """Only what is drawn after the first batch of a step is drawn by the step."""
+        first = sum(source.fetched for source in self.fetches.sources) == 1
+        if self.fetches.holding and first:
+            self.randomness.restore()
+
+    def steps(self):
+        """The plan: a generator that yields where the program makes a step."""
+        self.randomness = Randomness()
+        self.fetches.keeping = True
+        yield
+        self.fetches.hold()
+        if self.fetches.why_not():
+            self.ending.refuse(self.fetches.why_not())
+        self.whole = yield from self.settled()
+        self.watch.recorder.attribute(0, "held_order", self.fetches.order())
+        if not self.whole.drawn.equals(self.randomness):
+            self.watch.recorder.attribute(0, "held_draws", 1)
+        try:
+            self.rounding = yield from self.jittered()
+        except Unjudged as error:
+            self.ending.refuse(str(error))
+        for name, attempt in TRIALS.items():
+            try:
+                found = yield from attempt(self)
+                if not (yield from self.arranged(as_they_are)).equals(self.whole):
+                    raise Unjudged("the batches as they were gave another gradient after it")
+                self.write(found)
+            except Unjudged as error:
+                self.watch.recorder.attribute(0, f"untried/{name}", str(error))
+
+    def settled(self):
+        """The step that the batches as they are come to, once two of them agree."""
+        before = None
+        for _ in range(MOST_SETTLING):
+            yield
+            now = self.seen()
+            if before is not None and now.equals(before) and now.gradient.is_finite():
+                return now
+            before = now
+        self.ending.refuse("the same batches give another gradient each time, or one that is not finite")
+
+    def jittered(self):
+        with Jitter(self.parameters(), self.resolution.coarsest):
+            return (yield from self.arranged(as_they_are))
+
+    def arranged(self, change):
+        """The step that the batches come to with `change(number of the source, batch)` for each."""
+        self.fetches.arrange(change)
+        yield
+        complete = self.fetches.are_complete()
+        yield
+        if not complete and not self.fetches.are_complete():
+            raise Unjudged("a step fetched fewer batches than the one that was held")
+        now = self.seen()
+        if not now.drawn.equals(self.whole.drawn):
+            raise Unjudged("its step draws other random numbers then")
+        if not now.gradient.is_finite():
+            raise Unjudged("its gradient is not finite then")
+        return now
+
+    def alike(self, change):
+        """As `arranged`, where the calls of loss functions can be compared one by one."""
+        step = yield from self.arranged(change)
+        if not step.is_like(self.whole) or not self.rounding.is_like(self.whole):
+            raise Unjudged("its steps call loss functions in other ways then")
+        return step
+
+    def beside(self, step):
+        """Triples of calls: as they are, under rounding, in this step."""
+        return zip(self.whole.calls, self.rounding.calls, step.calls)
+
+    def without_draws(self):
+        """To be called where each sample is to be treated as in any other place."""
+        if not self.whole.drawn.equals(self.randomness):
+            raise Unjudged(DRAWS)
+
+    def seen(self):
+        gradient = self.gradient or Gradient(self.parameters())
+        return Step(gradient, self.comparisons.take(), Randomness())
+
+    def rounding_of_gradient(self):
+        return distance(self.whole.gradient, self.rounding.gradient)
+
+    def write(self, found):
+        for quantity, thing, value, aux in found:
+            self.watch.recorder.quantity(quantity, thing, value, aux)
+
+    def loss_thing(self, number):
+        return self.watch.recorder.thing("loss", 0, self.whole.calls[number].function)
+
+    def give_up_at_exit(self, name):
+        """For a program that does not bear an arrangement: what was found before it counts."""
+        error = getattr(sys, "last_value", None)
+        reason = "the program ended" if error is None else f"{type(error).__name__}: {error}"
+        self.watch.recorder.attribute(0, f"untried/{name}", reason)
+        self.ending.stop()
+
+    def thing(self):
+        return self.watch.steps.optimizers.watch(self.optimizer).thing

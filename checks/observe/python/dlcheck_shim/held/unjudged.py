@@ -1,0 +1,2 @@
+class Unjudged(Exception):
+    """Says why an arrangement cannot be judged."""

@@ -1,0 +1,49 @@
+// What the gradient of a step came to when its batches were arranged in other ways, under weights
+// that stayed.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct Arrangements {
+  static constexpr std::string_view kName = "arrangements of a batch";
+  struct Order {
+    int64_t step;
+    double share;     // how far the gradient moved, of its norm
+    double rounding;  // how far rounding moves it
+  };
+  struct Loss {
+    std::string name;
+    int64_t step;
+    double misplaced;  // targets that came with other samples than the outputs
+    double told;       // positions of which that can be told
+  };
+  struct Sizes {
+    int64_t step;
+    double summed;    // part of the gradient that grows with the batch
+    double averaged;  // part that does not, and depends on the samples
+    double bent;      // what is neither
+    double rounding;
+  };
+  std::optional<Sizes> sizes;  // batches of one, two and three copies of the same samples
+  std::optional<Order> order;  // samples changed places, each with its target
+  std::vector<Loss> losses;
+  bool draws = false;            // steps draw random numbers: then no order is judged
+  bool drawn_at_random = false;  // the loader's order says nothing
+  std::string untried_order;     // why there is none, as far as the host says
+  std::string untried_targets;
+  std::string untried_sizes;
+
+  // Errors: NotFound if no batch was arranged in any way.
+  static absl::StatusOr<Arrangements> From(const Run& run);
+};
+
+}  // namespace dlcheck
