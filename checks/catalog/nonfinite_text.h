@@ -6,6 +6,7 @@
 
 #include "checks/engine/text.h"
 #include "checks/signals/finiteness.h"
+#include "checks/signals/replay.h"
 
 namespace dlcheck {
 
@@ -61,6 +62,39 @@ inline std::string BirthText(const Finiteness& finiteness) {
   if (birth.of != "parameter") return "";
   return StrCat(" Before that, ", birth.name.empty() ? "a parameter" : birth.name,
                 " was not finite.");
+}
+
+// The operation and where it stands: "aten::log of inputs in [0, 3.2], in layer body.3".
+inline std::string OperationOf(const Replay& replay) {
+  std::string text = replay.name;
+  if (!replay.inputs.empty()) StrAppend(&text, " of inputs in ", replay.inputs);
+  if (replay.phase == "backward") StrAppend(&text, ", in the backward of ", replay.behind);
+  if (replay.phase == "update") StrAppend(&text, ", in the update of ", replay.reached);
+  if (!replay.module.empty()) StrAppend(&text, ", in layer ", replay.module);
+  return text;
+}
+
+// With a space before it; what a replay found, or why it found nothing.
+inline std::string ReplayText(const Replay& replay) {
+  if (!replay.untold.empty()) return StrCat(" A replay did not tell more: ", replay.untold, ".");
+  std::string text = " A replay found ";
+  if (replay.of == "operation") {
+    StrAppend(&text, "it born in ", OperationOf(replay));
+  } else if (replay.of == "constant") {
+    StrAppend(&text, "that it was put in by ", OperationOf(replay));
+  } else if (replay.of == "data") {
+    StrAppend(&text, "that it came in with data that ", replay.name, " was given");
+  } else {
+    StrAppend(&text, "that the ", replay.of, " ", replay.name, " was not finite before that");
+  }
+  if (replay.samples == "all") {
+    text += ", in all samples of the batch";
+  } else if (!replay.samples.empty()) {
+    StrAppend(&text, ", samples ", replay.samples, " of the batch");
+  }
+  text += ".";
+  if (!replay.batch.empty()) StrAppend(&text, " The batch is in ", replay.batch, ".");
+  return text;
 }
 
 }  // namespace dlcheck

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "checks/catalog/nonfinite_runs.h"
 #include "checks/catalog/nonfinite_text.h"
-#include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/finiteness.h"
@@ -27,7 +27,18 @@ std::vector<Place> PlacesOf(const Finiteness::Step& first, const Finiteness::Ste
   return places;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness) {
+// What made the first such value; a replay knows it better than the graph of a loss.
+void TellBirth(const Finiteness& finiteness, const Replay* replay, Finding& finding) {
+  const bool told = replay != nullptr && replay->untold.empty();
+  if (!told) finding.message += BirthText(finiteness);
+  if (replay != nullptr) finding.message += ReplayText(*replay);
+  if (!told || replay->line == 0) return;
+  finding.places.insert(finding.places.begin(),
+                        {.thing = replay->module, .file = replay->file, .line = replay->line});
+}
+
+absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness,
+                              const IfSeen<During<kReplayed, Replay>>& replay) {
   Verdict verdict{.findings = {},
                   .judged = StrCat(Counted(finiteness.values_judged, "recorded value"))};
   if (finiteness.first.step < 0) return verdict;
@@ -54,43 +65,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness) {
     StrAppend(&finding.message, same ? "; in the same step" : StrCat("; at step ", trained.step),
               " it reached ", Reached(trained), ".");
   }
-  finding.message += BirthText(finiteness);
+  TellBirth(finiteness, replay.signal, finding);
   verdict.findings.push_back(std::move(finding));
   return verdict;
-}
-
-Evidence GradientWith(double nonfinite_elements) {
-  RunBuilder run = TwoLayers();
-  for (int step = 0; step < 8; ++step) {
-    AddStep(run,
-            {.trunk_gradient = 3e38, .held = {}, .nonfinite = step == 5 ? nonfinite_elements : 0});
-  }
-  return PlainOnly(run);
-}
-
-// A loss that is infinite at step 5, and what is known of its graph.
-Evidence Born(std::string_view of, std::string_view name, std::string_view step) {
-  constexpr double kInfinite = std::numeric_limits<double>::infinity();
-  RunBuilder run = TwoLayers();
-  for (int i = 0; i < 8; ++i) {
-    AddStep(run, {.loss = i == 5 ? kInfinite : 2, .held = {}, .nonfinite = i == 5 ? 1.0 : 0.0});
-  }
-  run.Attribute("loss", "cross_entropy", "born_step", step);
-  run.Attribute("loss", "cross_entropy", "born_of", of);
-  run.Attribute("loss", "cross_entropy", "born_name", name);
-  run.Attribute("loss", "cross_entropy", "born_distance", "4");
-  run.Attribute("loss", "cross_entropy", "born_low", "0");
-  run.Attribute("loss", "cross_entropy", "born_high", "3.1");
-  return PlainOnly(run);
-}
-
-Evidence LeftOut() {
-  RunBuilder run = TwoLayers();
-  for (int step = 0; step < 8; ++step) {
-    BeginStep(run);
-    EndStep(run, {.nonfinite = step == 5 ? 1.0 : 0.0, .taken = step != 5});
-  }
-  return PlainOnly(run);
 }
 
 }  // namespace
@@ -107,7 +84,11 @@ Check NonfiniteValues() {
           "Inputs, losses, consumed gradients and weights are tested for elements that are not "
           "finite; the finding names the first in the order input, loss, gradient, weight, and "
           "its step. Of the first such loss, the graph that is there for the backward tells in "
-          "which operation it was born.",
+          "which operation it was born. With --deep the program runs again to that step, where "
+          "every "
+          "operation is looked at, forward, backward and in the update: named is the one from "
+          "whose "
+          "finite inputs the loss, gradient or weight stopped being finite, with the samples.",
       .fix =
           "Look at the named tensor in the named step: a log or division by zero, an exp that "
           "overflows, a square root at zero, a NaN in the data; torch.autograd.set_detect_anomaly "
@@ -116,7 +97,8 @@ Check NonfiniteValues() {
           "A loss that is not finite in a step that the program leaves out is a warning. While a "
           "loss scaler is at work, gradients may overflow. Weights and inputs are looked at in "
           "sampled steps, losses and gradients in every step. The birth is told by the Python shim "
-          "on the CPU, where the graph saved enough to be sure of it.",
+          "on the CPU, where the graph saved enough to be sure of it; a replay tells nothing of "
+          "what torch compiled, and of a run that takes another course each time.",
       .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"N01", "N02", "N03", "N04", "N05", "N06"},
       .explains = {"capacity/input_independence", "capacity/unfittable_batch",
@@ -131,6 +113,7 @@ Check NonfiniteValues() {
           {{"large but finite", Expect::kClean, [] { return GradientWith(0); }},
            {"one element", Expect::kFaulty, [] { return GradientWith(1); }},
            {"a logarithm of zero", Expect::kFaulty, [] { return Born("operation", "log", "5"); }},
+           {"a logarithm of zero, replayed", Expect::kFaulty, &Replayed},
            {"a parameter", Expect::kFaulty, [] { return Born("parameter", "trunk.weight", "5"); }},
            {"born at another step", Expect::kFaulty, [] { return Born("operation", "log", "6"); }},
            {"one element in a step that is left out", Expect::kClean, &LeftOut}},
