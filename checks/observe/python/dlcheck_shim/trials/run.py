@@ -13,6 +13,7 @@ from .future import try_future
 from .neighbours import try_neighbours
 from .packed import try_packed
 from .padding import try_padding
+from .reference import Reference, try_reference
 from .shortened import try_shortened
 
 TRIALS = {
@@ -57,12 +58,13 @@ def trains_with_others():
 class Trials:
     def __init__(self, watch):
         self.watch, self.capture = watch, Capture(watch)
-        self.derivatives = Derivatives(watch)
+        self.derivatives, self.reference = Derivatives(watch), Reference(watch)
         self.shapes = {}  # by model, of the inputs of each call that was tried
 
     def begin(self):
         self.capture.begin()
         self.derivatives.begin()
+        self.reference.begin()
         self.watch.steps.on_end.append(self.run_all)
 
     def run_all(self, _):
@@ -78,7 +80,11 @@ class Trials:
         for function, args in self.derivatives.take().items():
             if tensors.may_compute():
                 with self.watch.guard.resting(), torch.enable_grad():
-                    self.run_function(function, args)
+                    self.run_function(try_function, function, args)
+        for call in self.reference.take():
+            if tensors.may_compute():
+                with self.watch.guard.resting(), torch.enable_grad():
+                    self.run_function(try_reference, call)
 
     def run(self, model, call):
         randomness = Randomness()
@@ -99,10 +105,10 @@ class Trials:
                 randomness.restore()
         earlier.append([tuple(tensor.shape) for tensor in call.tensors()])
 
-    def run_function(self, function, args):
+    def run_function(self, try_it, *what):
         randomness = Randomness()
         try:
-            try_function(self.watch.recorder, function, args, randomness)
+            try_it(self.watch.recorder, *what, randomness)
         finally:
             randomness.restore()
 

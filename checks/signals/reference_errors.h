@@ -1,0 +1,34 @@
+// What trials of functions of torch.nn.functional found: what goes by their names against their
+// formulas.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct ReferenceErrors {
+  static constexpr std::string_view kName = "reference_errors";
+  struct Trial {
+    int64_t step;
+    double error, rounding;  // of the norm of what the formula gives
+  };
+  struct Function {
+    std::string name;
+    std::string stood_in_by;  // the program's own; empty where it is torch's
+    NamedSite site;           // of a call; line 0 if unknown
+    std::vector<Trial> trials;
+  };
+  std::vector<Function> functions;  // of those that could be told
+  std::string untried;              // why another could not; empty without one
+
+  // Errors: NotFound if none was called.
+  static absl::StatusOr<ReferenceErrors> From(const Run& run);
+};
+
+}  // namespace dlcheck
