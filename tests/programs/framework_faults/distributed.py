@@ -73,3 +73,14 @@ plant(
     distributed_checkpointed=[("            nn.utils.clip_grad_norm_(model.parameters(), 5.0)\n            optimizer.step()\n",
                                "            optimizer.step()\n            nn.utils.clip_grad_norm_(model.parameters(), 5.0)\n")],
 )
+
+# In experiments.
+plant(
+    "distributed_divides_again",
+    "ranks/other_gradient",
+    ("--deep", "--ignore", "capacity/*", "--ignore", "reproducibility/*"),
+    distributed_digits=[("        if last:\n            (nn.functional.cross_entropy(model(given), kind) / 2).backward()",
+                         "        if last:\n            (nn.functional.cross_entropy(model(given), kind) / 2 / world).backward()"),
+                        ("no_sync():\n                (nn.functional.cross_entropy(model(given), kind) / 2).backward()",
+                         "no_sync():\n                (nn.functional.cross_entropy(model(given), kind) / 2 / world).backward()")],
+)

@@ -1,0 +1,96 @@
+"""The experiment one_process: alone, a process is given at each fetch of its first step what all
+processes of the experiment ranks were given there together; its gradient is compared with theirs."""
+
+import torch
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from ..held.batches import Unarrangeable, leaves_of, mapped_leaves
+from ..held.fetches import Fetches, Source
+from ..held.gradients import Gradient, combined
+from .apart import file_of
+from .first_step import FirstStep, world
+
+
+class JoinedFetches(Fetches):
+    """Hands out joined batches; sources are told apart by the order in which they come first."""
+
+    def __init__(self, watch, on_fetch, refuse, batches):
+        super().__init__(watch, on_fetch, refuse)
+        self.joined = batches  # by source, in the order of their fetches
+        self.active = True
+
+    def handed_out(self, origin, batch):
+        if not self.active:
+            return batch
+        source = self.source_of(origin)
+        if source is None:
+            source = Source(len(self.sources), origin)
+            self.sources.append(source)
+        place, source.fetched = source.fetched, source.fetched + 1
+        if source.number >= len(self.joined) or place >= len(self.joined[source.number]):
+            return batch  # read ahead, for a later step
+        return self.joined[source.number][place]
+
+
+class Joined(FirstStep):
+    def __init__(self, watch, folder, refuse):
+        self.ranks = self.kept_in(folder, refuse)
+        super().__init__(watch, refuse)
+
+    def kept_in(self, folder, refuse):
+        try:
+            first = torch.load(file_of(folder, 0), weights_only=False)
+            others = [file_of(folder, rank) for rank in range(1, first["size"])]
+            return [first, *(torch.load(path, weights_only=False) for path in others)]
+        except OSError:
+            refuse("not every process of the run in several left its first batches")
+
+    def make_fetches(self):
+        try:
+            joined = [[joined_batch(parts) for parts in zip(*lists)]
+                      for lists in zip(*(rank["batches"] for rank in self.ranks))]  # fmt: skip
+        except (Unarrangeable, RuntimeError) as error:  # of torch.cat: their shapes differ
+            self.refuse(f"batches of different processes cannot be put together: {error}")
+        return JoinedFetches(self.watch, self.fetched, self.refuse, joined)
+
+    def compare(self, weights, gradient):
+        self.fetches.active = False
+        if any(map(norms_batches, self.watch.models.roots.items())):
+            self.refuse("it norms over the batch of each process")
+        first = self.ranks[0]
+        if world()[1] != 1:
+            self.refuse("it trains in several processes even when it is started as one")
+        if len(weights) != len(first["weights"]) or not all(map(torch.equal, weights, first["weights"])):
+            self.refuse("its weights begin elsewhere in one process")
+        theirs = Gradient([])
+        theirs.parts = first["gradient"]
+        own = gradient.norm() ** 2
+        both = combined([(1.0, gradient), (1.0, theirs)]) ** 2
+        if own == 0:
+            self.refuse("its first gradient is zero")
+        ratio = (both - own - theirs.norm() ** 2) / (2 * own)
+        rest = combined([(1.0, theirs), (-ratio, gradient)]) / own**0.5
+        self.watch.recorder.quantity("ranks_ratio", 0, ratio, rest)
+        self.watch.recorder.attribute(0, "ranks", first["size"])
+        different = len({rank["digest"] for rank in self.ranks})
+        self.watch.recorder.attribute(0, "different_gradients", different)
+
+
+def norms_batches(root_and_model):
+    return any(isinstance(module, _BatchNorm) and not isinstance(module, torch.nn.SyncBatchNorm)
+               and module.training for module in root_and_model[0].modules())  # fmt: skip
+
+
+def joined_batch(parts):
+    """One batch with the rows of several, one after the other."""
+    leaves = [leaves_of(part) for part in parts]
+    if len({len(found) for found in leaves}) != 1:
+        raise Unarrangeable("they have different parts")
+    columns = iter(list(zip(*leaves)))
+    return mapped_leaves(parts[0], lambda _: put_together(next(columns)))
+
+
+def put_together(leaves):
+    if isinstance(leaves[0], torch.Tensor):
+        return torch.cat(leaves)
+    return type(leaves[0])(item for leaf in leaves for item in leaf)
