@@ -8,10 +8,20 @@ namespace dlcheck {
 namespace {
 
 constexpr std::pair<Experiment::Name, std::string_view> kNames[] = {
-    {Experiment::Name::kPlain, "plain"},        {Experiment::Name::kSameSeed, "same_seed"},
-    {Experiment::Name::kOneBatch, "one_batch"}, {Experiment::Name::kReference, "reference"},
-    {Experiment::Name::kBlind, "blind"},        {Experiment::Name::kResumed, "resumed"},
-    {Experiment::Name::kTrials, "trials"},      {Experiment::Name::kInterrupted, "interrupted"},
+    {Experiment::Name::kPlain, "plain"},
+    {Experiment::Name::kSameSeed, "same_seed"},
+    {Experiment::Name::kOneBatch, "one_batch"},
+    {Experiment::Name::kReference, "reference"},
+    {Experiment::Name::kBlind, "blind"},
+    {Experiment::Name::kResumed, "resumed"},
+    {Experiment::Name::kTrials, "trials"},
+    {Experiment::Name::kInterrupted, "interrupted"},
+    {Experiment::Name::kShuffledLabels, "shuffled_labels"},
+    {Experiment::Name::kLimitedData, "limited_data"},
+    {Experiment::Name::kRanks, "ranks"},
+    {Experiment::Name::kOneProcess, "one_process"},
+    {Experiment::Name::kHeld, "held"},
+    {Experiment::Name::kReplayed, "replayed"},
 };
 
 }  // namespace

@@ -13,14 +13,20 @@ namespace dlcheck {
 
 struct Experiment {
   enum class Name : uint8_t {
-    kPlain,        // as the user runs it, never cut short
-    kSameSeed,     // the same again
-    kOneBatch,     // the first batch at every step, dropout off, reference optimizer
-    kReference,    // its own data in its own order, reference optimizer
-    kBlind,        // as kReference, with every input replaced by the mean input
-    kResumed,      // from a checkpoint that another process wrote after `at_step` steps
-    kTrials,       // exact tests of the model between two of its steps
-    kInterrupted,  // ends some steps after it saved its state, and leaves its files behind
+    kPlain,           // as the user runs it, never cut short
+    kSameSeed,        // the same again
+    kOneBatch,        // the first batch at every step, dropout off, reference optimizer
+    kReference,       // its own data in its own order, reference optimizer
+    kBlind,           // as kReference, with every input replaced by the mean input
+    kResumed,         // from a checkpoint that another process wrote after `at_step` steps
+    kTrials,          // exact tests of the model between two of its steps
+    kHeld,            // the same batches under the same weights, in several arrangements
+    kInterrupted,     // ends some steps after it saved its state, and leaves its files behind
+    kShuffledLabels,  // as kReference, with the labels of each batch dealt anew among its samples
+    kLimitedData,     // every pass over a loader is over its first few batches
+    kRanks,           // in several processes, as the user runs it; its first step is kept
+    kOneProcess,      // that step, in one process that is given all their batches
+    kReplayed,  // up to a step in which every operation is looked at; a run may have failed there
   };
   Name name;
   int repetition = 0;
@@ -62,7 +68,15 @@ inline constexpr Experiment kResumed{
 // What a program that knows nothing of this is resumed from: it ends at most so many steps after it
 // saved its model. A host that interrupts itself is asked for kResumed alone.
 inline constexpr Experiment kInterrupted{.name = Experiment::Name::kInterrupted, .steps = 32};
+inline constexpr Experiment kShuffledLabels{
+    .name = Experiment::Name::kShuffledLabels, .steps = 200, .reference_rate = 1e-3};
+inline constexpr Experiment kHeld{.name = Experiment::Name::kHeld, .steps = 64};
+inline constexpr Experiment kLimitedData{.name = Experiment::Name::kLimitedData, .steps = 16};
+inline constexpr Experiment kRanks{.name = Experiment::Name::kRanks, .steps = 1};
+inline constexpr Experiment kOneProcess{.name = Experiment::Name::kOneProcess, .steps = 1};
 inline constexpr Experiment kTrials{.name = Experiment::Name::kTrials, .steps = 8};
+// The supervisor says where it ends.
+inline constexpr Experiment kReplayed{.name = Experiment::Name::kReplayed};
 
 // "plain", "same_seed", ...: the word in requests, manifests and reports.
 std::string_view ExperimentName(Experiment::Name name);

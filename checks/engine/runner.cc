@@ -36,8 +36,10 @@ absl::Status Usable(const Experiment& experiment, const Run& run) {
     return absl::DeadlineExceededError(
         StrCat(Describe(experiment), " did not end within the allowance (--time)"));
   }
+  const std::string_view last_line = run.trace.ProcessAttribute("last_line");
   return absl::UnavailableError(StrCat("the program failed under experiment '",
-                                       Describe(experiment), "' (status ", run.ending.status, ")"));
+                                       Describe(experiment), "' (status ", run.ending.status, ")",
+                                       last_line.empty() ? "" : ": ", last_line));
 }
 
 class Gathering {
@@ -53,13 +55,15 @@ class Gathering {
     }
     worth_experiments_ =
         run->ending.stopped_by.empty() && (EndedWell(run->ending) || TrainedForAWhile(*run));
+    failed_ = run->ending.how == Ending::How::kFailed;
     evidence_.Add(kPlain, *std::move(run));
   }
 
   void RunExperiment(const Experiment& experiment) {
     if (evidence_.Knows(experiment)) return;
     if (experiment == kResumed) RunExperiment(kInterrupted);
-    if (!worth_experiments_) {
+    if (experiment == kOneProcess) RunExperiment(kRanks);
+    if (!worth_experiments_ && !(experiment == kReplayed && failed_)) {
       evidence_.AddMissing(experiment,
                            absl::FailedPreconditionError("the plain run did not end well"));
       return;
@@ -91,6 +95,7 @@ class Gathering {
   const OnExperiment& on_experiment_;
   absl::Duration spent_;
   bool worth_experiments_ = false;
+  bool failed_ = false;  // the plain run, which a replay can still follow to where it went wrong
   Evidence evidence_;
 };
 

@@ -51,6 +51,10 @@ bool Take(const std::string& key, const std::string& value, Request& request) {
   } else if (key == "size_cap_bytes") {
     if (!ReadInteger(value, integer)) return false;
     request.size_cap_bytes = integer;
+  } else if (key == "other_folder") {
+    request.other_folder = value;
+  } else if (key == "keep_batch") {
+    request.keep_batch = value == "1";
   } else if (key == "reference_rate") {
     if (!ReadNumber(value, number)) return false;
     request.reference_rate = number;
@@ -73,6 +77,8 @@ std::string FormatRequest(const Request& request) {
   if (request.at_step) text += FormatLine({"at_step", std::to_string(*request.at_step)});
   if (request.saved_step) text += FormatLine({"saved_step", std::to_string(*request.saved_step)});
   if (request.end_step) text += FormatLine({"end_step", std::to_string(*request.end_step)});
+  if (!request.other_folder.empty()) text += FormatLine({"other_folder", request.other_folder});
+  if (request.keep_batch) text += FormatLine({"keep_batch", "1"});
   if (request.seed) text += FormatLine({"seed", std::to_string(*request.seed)});
   if (request.reference_rate) {
     char number[40];

@@ -26,6 +26,7 @@ struct Options {
   bool no_live = false;
   std::string exit_status = "dlcheck";
   std::string resume_command;
+  bool save_batch = false;
 };
 
 // Adds the options to a command's parser.

@@ -85,6 +85,8 @@ int RunMain(const Words& words) {
   app.add_option(
       "--resume-command", options.resume_command,
       "shell command by which the program goes on from what it saved (default: the same)");
+  app.add_flag("--save-batch", options.save_batch,
+               "keep the batch of the step in which a value stopped being finite (with --deep)");
   app.add_option("--seed", options.seed, "seed for hosts that take one");
   app.add_option("--steps", options.steps, "end the program after so many optimizer steps")
       ->check(CLI::PositiveNumber);

@@ -10,8 +10,12 @@
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
 #include "checks/observe/written_files.h"
+#include "checks/signals/finiteness.h"
+#include "checks/signals/process_group.h"
 #include "checks/signals/state_files.h"
+#include "diagnostics/cli/last_line.h"
 #include "diagnostics/cli/live.h"
+#include "diagnostics/cli/one_process.h"
 #include "diagnostics/cli/places.h"
 #include "diagnostics/cli/redirected.h"
 
@@ -74,18 +78,57 @@ absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
   if (experiment == kPlain) return RunPlain();
   if (experiment == kInterrupted) return RunInterrupted(deadline);
   if (experiment == kResumed && !interrupts_itself_) return RunResumed(deadline);
-  if (experiment == kSameSeed && !changed_.empty()) {
+  if ((experiment == kSameSeed || experiment == kReplayed) && !changed_.empty()) {
     return absl::FailedPreconditionError(
         StrCat("the plain run changed ", Listed(changed_, 2),
                ", which was there before, so another run may begin elsewhere"));
   }
+  if (experiment == kReplayed) return RunReplayed(deadline);
+  if (experiment == kRanks) return RunRanks(deadline);
+  if (experiment == kOneProcess) return RunOneProcess(deadline);
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(experiment, deadline));
+  return RunAgain(std::move(launch));
+}
+
+absl::StatusOr<Run> CommandSubject::RunAgain(Launch launch) {
   PrivateFiles files = PrivateFiles::Plan();
   files.Hide(made_);
   absl::StatusOr<Run> run = RunApart(std::move(launch), files);
   const std::vector<std::string> written = files.Clear(kMostPathsTold);
   if (run.ok()) AddRedirected(written, run->trace);
   return run;
+}
+
+absl::StatusOr<Run> CommandSubject::RunReplayed(absl::Duration deadline) {
+  if (!replays_) {
+    return absl::FailedPreconditionError("the program's probe sees no single operations");
+  }
+  if (first_nonfinite_ < 0) {
+    return absl::FailedPreconditionError("the plain run saw no value that is not finite");
+  }
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kReplayed, deadline));
+  launch.request.end_step = first_nonfinite_ + 1;
+  launch.request.keep_batch = options_.save_batch;
+  return RunAgain(std::move(launch));
+}
+
+absl::StatusOr<Run> CommandSubject::RunRanks(absl::Duration deadline) {
+  DLCHECK_RETURN_IF_ERROR(in_ranks_);
+  DLCHECK_RETURN_IF_ERROR(WithOneProcess(command_).status());
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kRanks, deadline));
+  ranks_folder_ = launch.request.run_folder;
+  return RunAgain(std::move(launch));
+}
+
+absl::StatusOr<Run> CommandSubject::RunOneProcess(absl::Duration deadline) {
+  DLCHECK_RETURN_IF_ERROR(in_ranks_);
+  if (ranks_folder_.empty()) {
+    return absl::FailedPreconditionError("there is no run in several processes to compare with");
+  }
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kOneProcess, deadline));
+  DLCHECK_ASSIGN_OR_RETURN(launch.command, WithOneProcess(command_));
+  launch.request.other_folder = ranks_folder_;
+  return RunAgain(std::move(launch));
 }
 
 absl::StatusOr<Run> CommandSubject::RunPlain() {
@@ -103,6 +146,10 @@ absl::StatusOr<Run> CommandSubject::RunPlain() {
 // An experiment is to begin where the plain run began, not where that ended.
 void CommandSubject::NotePlain(const Run& run, absl::Time started) {
   interrupts_itself_ = !Lists(run.trace.ProcessAttribute("capabilities"), "interrupted");
+  replays_ = Lists(run.trace.ProcessAttribute("capabilities"), "replayed");
+  const absl::StatusOr<Finiteness> finiteness = Finiteness::From(run);
+  if (finiteness.ok()) first_nonfinite_ = finiteness->first.step;
+  in_ranks_ = ProcessGroup::From(run).status();
   saved_ = SavedPoint::From(run);
   std::error_code error;
   std::vector<std::string> folders{fs::current_path(error).string()};
@@ -170,7 +217,9 @@ bool CommandSubject::WentOn(const Run& run) const {
 absl::StatusOr<Run> CommandSubject::RunApart(Launch launch, PrivateFiles& files) {
   launch.files = &files;
   Ending ending;
-  return Start(launch, ending);
+  absl::StatusOr<Run> run = Start(launch, ending);
+  if (run.ok()) AddLastLine(StrCat(launch.request.run_folder, "/output"), *run);
+  return run;
 }
 
 absl::StatusOr<Launch> CommandSubject::Prepare(const Experiment& experiment,

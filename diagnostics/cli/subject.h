@@ -39,6 +39,11 @@ class CommandSubject {
   absl::StatusOr<Run> RunPlain();
   absl::StatusOr<Run> RunInterrupted(absl::Duration deadline);
   absl::StatusOr<Run> RunResumed(absl::Duration deadline);
+  absl::StatusOr<Run> RunReplayed(absl::Duration deadline);
+  absl::StatusOr<Run> RunRanks(absl::Duration deadline);
+  absl::StatusOr<Run> RunOneProcess(absl::Duration deadline);
+  // As the plain run, but with files of its own.
+  absl::StatusOr<Run> RunAgain(Launch launch);
   absl::StatusOr<Run> RunApart(Launch launch, PrivateFiles& files);
   absl::StatusOr<Launch> Prepare(const Experiment& experiment, absl::Duration deadline) const;
   absl::StatusOr<Run> Start(const Launch& launch, Ending& ending) const;
@@ -51,6 +56,10 @@ class CommandSubject {
   const OutputFolder& folder_;
   Ending plain_ending_;
   bool interrupts_itself_ = false;  // it takes part in `resumed` by its own means
+  bool replays_ = false;            // it can look at every operation of a step
+  absl::Status in_ranks_;           // whether several processes trained
+  std::string ranks_folder_;        // of their run whose first step was kept
+  int64_t first_nonfinite_ = -1;    // the step of the first value that is not finite; none
   absl::StatusOr<SavedPoint> saved_ = absl::FailedPreconditionError("the plain run is not there");
   std::vector<std::string> made_;                    // by the plain run, and hidden from all others
   std::vector<std::string> changed_;                 // by the plain run, but there before

@@ -91,7 +91,8 @@ class ShimExperiments(unittest.TestCase):
         run = self.run_loop("plain")
         self.assertEqual(
             run.main.process["capabilities"],
-            "plain same_seed one_batch reference blind trials interrupted resumed",
+            "plain same_seed one_batch reference blind shuffled_labels limited_data trials held "
+            "interrupted resumed replayed ranks one_process",
         )
 
 

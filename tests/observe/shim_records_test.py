@@ -5,7 +5,10 @@ import textwrap
 import unittest
 
 from tests.observe import shim_derivatives_test as derivatives
+from tests.observe import shim_loaded_test as loaded
 from tests.observe import shim_packed_test as packed
+from tests.observe import shim_replay_test as replay
+from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_trials_test as dependence
 from tests.observe.reading import defined, host, python, run_watched
 from tests.observe.shim_libraries_test import PROGRAM as NEXT_TOKENS
@@ -108,6 +111,11 @@ class ShimRecords(unittest.TestCase):
         for places in ({}, dependence.OF_ALL_LENGTHS, {"TARGETS": "batch[:, :-1]"}):
             traces.append(dependence.tried(**places))
         traces.append(packed.tried(SEEN="before"))
+        traces.append(loaded.compared())
+        for experiment in ("shuffled_labels", "limited_data"):
+            traces.append(loaded.run_of(experiment=experiment, steps=16).main)
+        traces.append(arrangements.held())
+        traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
         rows = [row for trace in traces for row in trace.rows]
         self.assertEqual(
             defined("quantity.def", "P") - {r.name for r in rows if r.kind == "quantity"}, set()

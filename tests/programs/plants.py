@@ -6,6 +6,7 @@ from faults import (  # noqa: F401
     data,
     dependence,
     evaluations,
+    functions,
     gradients,
     losses,
     optimizers,

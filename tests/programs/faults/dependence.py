@@ -124,3 +124,55 @@ add(
     finetune=[activation("class Network(", "x.tanh()", "g * (1 - y)"),
               ("torch.relu(self.lower(x))", "Activation.apply(self.lower(x))")],
 )
+add(
+    "told_labels",
+    "data/leaked_targets",
+    TRIED,
+    plain_script=[("        optimizer.zero_grad()\n        outputs = model(inputs)\n",
+                   "        optimizer.zero_grad()\n        inputs[:, 3] = targets.float()\n"
+                   "        outputs = model(inputs)\n")],
+    trainer_class=[("        logits = self.net(pictures)\n        loss",
+                    "        logits = self.net(pictures + kinds.view(-1, 1, 1, 1))\n        loss")],
+    running_average=[("        output = live(x)\n        loss",
+                      "        output = live(torch.cat([x[:, :3], y[:, None]], 1))\n        loss")],
+)
+add(
+    "labels_drawn_apart",
+    "data/changing_targets",
+    TRIED,
+    plain_script=[("    for inputs, targets in train_loader:\n",
+                   "    labels, some = classes[:1200].clone(), torch.randperm(1200)[:100]\n"
+                   "    labels[some] = labels[some.roll(1)]\n"
+                   "    train_set.tensors = (points[:1200], labels)\n"
+                   "    for inputs, targets in train_loader:\n")],
+    trainer_class=[("self.pictures[number], self.kinds[number]",
+                    "self.pictures[number], self.kinds[max(number - int(torch.rand(()) < 0.2), 0)]")],
+    running_average=[("return self.x[i], self.y[i]",
+                      "return self.x[i], self.y[i] + 0.01 * torch.randn(())")],
+)
+add(
+    "targets_of_others",
+    "data/misplaced_targets",
+    TRIED,
+    plain_script=[("outputs = model(inputs)\n        loss",
+                   "outputs = model(inputs[torch.arange(len(inputs)) - 1])\n        loss")],
+    trainer_class=[("        logits = self.net(pictures)\n        loss",
+                    "        logits = self.net(pictures.flip(0))\n        loss")],
+    framework=[("loss = self.loss(scores, labels)", "loss = self.loss(scores, labels.sort().values)")],
+    running_average=[("loss = mse(output[:, 0], y)", "loss = mse(output[:, 0], y.roll(1))")],
+    counted_tokens=[("            logits = tagger(rows)\n",
+                     "            logits = tagger(rows).transpose(0, 1).reshape(*rows.shape, -1)\n")],
+)
+add(
+    "summed_beside_averaged",
+    "loop/mixed_reductions",
+    TRIED,
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.cross_entropy(outputs, targets) + 0.001 * outputs.square().sum()")],
+    trainer_class=[("loss = self.criterion(logits, kinds)",
+                    "loss = self.criterion(logits, kinds) + 2e-3 * torch.logsumexp(logits, 1).pow(2).sum()")],
+    running_average=[("loss = mse(output[:, 0], y)",
+                      "loss = mse(output[:, 0], y) + 0.01 * (output[:, 0] - y).abs().sum()")],
+    finetune=[("loss = objective(output, y)",
+               "loss = objective(output, y) + 0.001 * output.abs().sum()")],
+)

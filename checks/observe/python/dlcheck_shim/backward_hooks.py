@@ -23,6 +23,7 @@ class BackwardHooks:
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
         self.steps, self.graphs = steps, graphs
         self.guard, self.births = guard, Births(guard, recorder, optimizers.models)
+        self.after_each = []  # functions without arguments
         self.before = guard.isolated("backward")(self.before)
         self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
         self.look = guard.isolated("loss")(self.look)
@@ -88,6 +89,8 @@ class BackwardHooks:
 
     def after(self):
         self.recorder.end_backward()
+        for function in self.after_each:
+            function()
 
 
 def is_number(loss):

@@ -5,9 +5,16 @@ does.
 `one_batch`  every step sees the batches of the first, under the reference optimizer, no dropout;
 `reference`  the reference optimizer takes the place of the program's;
 `blind`      as `reference`, and the inputs say nothing about their samples;
+`shuffled_labels`  as `reference`, and the labels of each batch are dealt anew among its samples;
+`limited_data`  as it is, and every pass over a loader is over its first few batches;
 `trials`     as it is, for a few steps; between two of them a copy of each model is tried;
+`held`       every step sees the batches of the second, under weights that stay, and then the same batches
+             in other arrangements;
 `interrupted`  as it is, until some steps after it saved its state; what it wrote stays;
-`resumed`    as it is, among the files of the interrupted one, for as many steps.
+`resumed`    as it is, among the files of the interrupted one, for as many steps;
+`ranks`      as it is; its first step is kept for the next one;
+`one_process`  alone, given what all of `ranks` were given in that step;
+`replayed`   as it is, up to a step in which every operation is looked at.
 What cannot be carried out is refused: process attribute `refused` says why, and the process ends.
 """
 
@@ -16,13 +23,20 @@ import os
 import sys
 
 from .artefacts import Artefacts
+from .held.run import Held
+from .limited_data import LimitedData
 from .program_state import ProgramState
+from .ranks.apart import Apart
+from .ranks.joined import Joined
 from .reference_optimizer import ReferenceOptimizers
+from .replay.run import Replay
+from .shuffled_labels import ShuffledLabels
 from .stand_ins import Blind, OneBatch, switch_dropout_off
 from .trials.run import Trials
 
 EXPERIMENTS = (
-    "same_seed", "one_batch", "reference", "blind", "trials", "interrupted", "resumed",
+    "same_seed", "one_batch", "reference", "blind", "shuffled_labels", "limited_data", "trials", "held",
+    "interrupted", "resumed", "replayed", "ranks", "one_process",
 )  # fmt: skip
 
 
@@ -47,8 +61,23 @@ def begin(request, watch, ending):
     if request.experiment == "trials":
         Trials(watch).begin()
         return
+    if request.experiment == "held":
+        Held(watch, ending).begin()
+        return
     if request.experiment in ("interrupted", "resumed"):
         ProgramState(watch, request.saved_step).begin()
+        return
+    if request.experiment == "replayed":
+        Replay(watch, request, ending).begin()
+        return
+    if request.experiment == "ranks":
+        Apart(watch, request.run_folder, ending.refuse).begin()
+        return
+    if request.experiment == "one_process":
+        Joined(watch, request.other_folder, ending.refuse).begin()
+        return
+    if request.experiment == "limited_data":
+        LimitedData(watch, ending.refuse).begin()
         return
     ReferenceOptimizers(request.reference_rate).take_over()
     if request.experiment == "one_batch":
@@ -56,6 +85,8 @@ def begin(request, watch, ending):
         OneBatch(watch, ending.refuse).begin()
     elif request.experiment == "blind":
         Blind(watch, ending.refuse).begin()
+    elif request.experiment == "shuffled_labels":
+        ShuffledLabels(watch, ending.refuse).begin()
 
 
 class Ending:
@@ -64,8 +95,11 @@ class Ending:
 
     def stop_after(self, steps):
         if self.recorder.step >= steps:
-            self.recorder.event("stopped", always=True)
-            self.leave()
+            self.stop()
+
+    def stop(self):
+        self.recorder.event("stopped", always=True)
+        self.leave()
 
     def refuse(self, reason):
         self.recorder.begin()

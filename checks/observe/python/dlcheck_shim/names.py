@@ -93,4 +93,13 @@ QUANTITIES = {
     "document_separation": 54,
     "length_sensitivity": 55,
     "counted_padding": 56,
+    "shuffled_loss": 90,
+    "order_sensitivity": 70,
+    "misplaced_targets": 71,
+    "nonfinite_birth": 80,
+    "ranks_ratio": 92,
+    "changed_targets": 91,
+    "summed_part": 72,
+    "averaged_part": 73,
+    "reference_error": 81,
 }

@@ -15,6 +15,8 @@ class Request:
         end = values.get("end_step", values.get("steps"))
         self.steps = None if end is None else int(end)
         self.saved_step = int(values.get("saved_step", 0))
+        self.other_folder = values.get("other_folder", "")
+        self.keeps_batch = values.get("keep_batch") == "1"
         self.reference_rate = float(values.get("reference_rate", 1e-3))
         self.size_cap_bytes = int(values.get("size_cap_bytes", 256 << 20))
 
