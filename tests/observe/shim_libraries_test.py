@@ -65,6 +65,11 @@ class Libraries(unittest.TestCase):
         shifts = {row.value for row in self.trace.of("quantity", "target_shift")}
         self.assertEqual(shifts, {1.0})
 
+    def test_targets_that_are_given_too_are_not_the_words(self):
+        run = run_watched(python("-c", PROGRAM.replace("labels=batch)", "labels=batch.roll(-1, 1))")))
+        shifts = {row.value for row in run.main.of("quantity", "target_shift")}
+        self.assertEqual(shifts, {2.0}, run.err)
+
     def test_evaluations_by_keyword_and_in_inference_mode_have_their_data(self):
         prints = [(r.value, r.aux) for r in self.trace.of("quantity", "evaluation_fingerprint")]
         self.assertEqual((len(prints), len(set(prints))), (7, 1))

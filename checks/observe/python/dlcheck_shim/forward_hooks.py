@@ -43,6 +43,7 @@ class ForwardHooks:
         self.last_batch = ([], 0, None)
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
+        self.looked_up = set()  # in tables of words, in the last forward: where they lie
 
     def before(self, module, args):
         if is_compiling() or self.root_number or tracing_state():
@@ -77,7 +78,7 @@ class ForwardHooks:
             self.evaluations.end()
         if self.ran != self.recorder.step:
             self.ran, self.seen_now = self.recorder.step, set()
-        self.model = self.models.as_root(module)
+        self.model, self.looked_up = self.models.as_root(module), set()
         if self.model is None:
             return
         if module.training:
@@ -158,12 +159,12 @@ class ForwardHooks:
                 self.end_evaluation(self.model, module)
         elif not in_backward():
             if self.recorder.sampled:
-                self.add_forward(module, output)
+                self.add_forward(module, args, output)
             if id(module) == self.root_number:
                 self.end(module, kwargs, output)
         return None
 
-    def add_forward(self, module, output):
+    def add_forward(self, module, args, output):
         """Written all at once as the outermost module ends: a record by itself costs more."""
         if self.model is None:
             thing = self.models.thing_of_any(module)
@@ -172,6 +173,8 @@ class ForwardHooks:
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
             self.products[0] += output.dtype in tensors.HALF
             self.products[1] += 1
+        if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
+            self.looked_up.add(args[0].data_ptr())
         is_root = id(module) == self.root_number
         seen = (thing, trains(module) if is_root else module.training)
         if thing and seen not in self.seen_now and torch.is_grad_enabled():
@@ -187,9 +190,11 @@ class ForwardHooks:
             self.recorder.event("forward", root[0], root[1], site=self.sites.current(), owner=owner)
 
     def tokens(self):
-        """The inputs of the last batch that hold a token at each position."""
+        """The inputs of the last batch that hold a token at each position; where some of them are seen
+        to be words, only these: others may be targets, which a model may be given too."""
         alive = [reference() for reference, _ in self.last_batch[0]]
-        return [part for part in alive if part is not None and is_sequence(part)]
+        found = [part for part in alive if part is not None and is_sequence(part)]
+        return [part for part in found if part.data_ptr() in self.looked_up] or found
 
     def end(self, module, kwargs, output):
         self.root_number, model = 0, self.model
