@@ -53,4 +53,13 @@ Evidence LeftOut() {
   return PlainOnly(run);
 }
 
+Evidence MaskKept() {
+  RunBuilder run = TwoLayers();
+  AddStep(run, {.held = {}});
+  run.Attribute("parameter", "mask", "requires_grad", "0");
+  run.Quantity(Quantity::kWeightNorm, "parameter", "mask", std::numeric_limits<double>::infinity(),
+               28);
+  return PlainOnly(run);
+}
+
 }  // namespace dlcheck

@@ -16,6 +16,9 @@ Evidence Born(std::string_view of, std::string_view name, std::string_view step)
 // The same, and the replay of its step.
 Evidence Replayed();
 
+// Infinities in a parameter that is not trained, as a mask is.
+Evidence MaskKept();
+
 // One element of a gradient, in a step that leaves the weights alone.
 Evidence LeftOut();
 

@@ -3,6 +3,8 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -40,16 +42,28 @@ absl::Time TimeOf(const struct statx_timestamp& time) {
 
 enum class Fate : uint8_t { kUntouched, kMade, kChanged };
 
+// A log that our own output goes to, which is the program's too.
+bool IsOutput(const struct statx& info) {
+  for (const int output : {STDOUT_FILENO, STDERR_FILENO}) {
+    struct stat of_output = {};
+    if (fstat(output, &of_output) == 0 && of_output.st_ino == info.stx_ino &&
+        of_output.st_dev == makedev(info.stx_dev_major, info.stx_dev_minor)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 Fate FateOf(const fs::path& path, absl::Time since) {
   struct statx info = {};
-  const unsigned wanted = STATX_BTIME | STATX_MTIME | STATX_TYPE;
+  const unsigned wanted = STATX_BTIME | STATX_MTIME | STATX_TYPE | STATX_INO;
   if (statx(AT_FDCWD, path.c_str(), AT_SYMLINK_NOFOLLOW, wanted, &info) != 0) {
     return Fate::kUntouched;
   }
   if ((info.stx_mask & STATX_BTIME) == 0) return Fate::kUntouched;
   if (TimeOf(info.stx_btime) >= since) return Fate::kMade;
   const bool is_changed = S_ISREG(info.stx_mode) && TimeOf(info.stx_mtime) >= since;
-  return is_changed ? Fate::kChanged : Fate::kUntouched;
+  return is_changed && !IsOutput(info) ? Fate::kChanged : Fate::kUntouched;
 }
 
 std::set<std::string> WithFate(Fate fate, const std::vector<std::string>& folders, absl::Time since,

@@ -25,6 +25,11 @@ bool IsNonFinite(Quantity quantity, const Sample& sample) {
   return sample.aux > 0;
 }
 
+// A parameter that is not trained may hold a mask of infinities.
+bool IsFixed(const Trace& trace, ThingId parameter) {
+  return trace.Attribute(parameter, "requires_grad") == "0";
+}
+
 // Steps that left the weights alone: they consumed nothing.
 std::set<int64_t> StepsLeftOut(const Trace& trace) {
   std::set<int64_t> steps;
@@ -71,6 +76,7 @@ absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
         ++finiteness.values_judged;
         if (!IsNonFinite(quantity, sample)) continue;
         if (quantity == Quantity::kGradientNorm && left_out.contains(sample.step)) continue;
+        if (quantity == Quantity::kWeightNorm && IsFixed(trace, thing)) continue;
         if (quantity == Quantity::kInputNorm && !steps.contains(sample.step)) continue;
         Step& step = steps[sample.step];
         step.step = sample.step;

@@ -50,6 +50,31 @@ class ShimExperiments(unittest.TestCase):
         self.assertEqual(run.status, 0, run.err)
         self.assertLess(losses(run)[-1], losses(run)[2] / 2)
 
+    def test_inputs_in_classes_of_the_program_and_ones_that_ask_for_a_gradient_stand_in(self):
+        begin = ("Linear(3, 1); import collections, dataclasses; Pair = collections.namedtuple('Pair', 'x n'); "
+                 "Data = dataclasses.dataclass(type('Data', (), {'__annotations__': {'x': torch.Tensor}}))")
+        for inputs, call in (("Pair(torch.randn(4, 3), 1)", "model(inputs.x)"),
+                             ("Data(torch.randn(4, 3))", "model(inputs.x)"),
+                             ("torch.randn(4, 3).requires_grad_()", "model(inputs)")):
+            model = begin if call == "model(inputs)" else (
+                begin + "; layer = model; model = type('Net', (torch.nn.Module,), "
+                "{'forward': lambda self, inputs: layer(inputs.x)})(); model.layer = layer")
+            source = {"model": model, "inputs": inputs,
+                      "loss": "F.mse_loss(model(inputs), torch.randn(4, 1))"}
+            run = self.run_loop("one_batch", source, steps=20)
+            self.assertEqual(run.status, 0, run.err)
+            self.assertNotIn("refused", run.main.process)
+            self.assertLess(losses(run)[-1], losses(run)[2] / 2, inputs)
+
+    def test_a_model_that_is_given_what_is_not_known_is_not_fitted(self):
+        source = {"model": "Linear(3, 1); layer = model; Own = type('Own', (), {}); "
+                           "model = type('Net', (torch.nn.Module,), "
+                           "{'forward': lambda self, own: layer(own.x)})(); model.layer = layer",
+                  "inputs": "Own(); inputs.x = torch.randn(4, 3)",
+                  "loss": "F.mse_loss(model(inputs), torch.randn(4, 1))"}  # fmt: skip
+        run = self.run_loop("one_batch", source, steps=20)
+        self.assertIn("is given a Own", run.main.process["refused"])
+
     def test_no_host_learns_blindly(self):
         for name in ("plain", "closures", "trainer"):
             run = run_watched(host(name), experiment="blind", steps=200, reference_rate=0.01)

@@ -53,6 +53,11 @@ class ShimLoaded(unittest.TestCase):
             self.assertEqual(share < 0.8, is_told, share)
             self.assertEqual(share > 0.98, not is_told, share)
 
+    def test_a_batch_that_is_used_again_can_be_learnt_by_heart_and_is_not_judged(self):
+        once = "kept = globals().setdefault('kept', (given, labels)); given, labels = kept"
+        run = run_of(once, experiment="shuffled_labels", steps=100, reference_rate=1e-2)
+        self.assertEqual(of(run, "shuffled_loss"), [], run.err)
+
     def test_labels_that_no_loader_hands_out_are_not_dealt(self):
         run = run_of("labels = (labels + 1) % 3", experiment="shuffled_labels", steps=20)
         self.assertIn("one for each sample", run.main.process["refused"])
@@ -64,6 +69,12 @@ class ShimLoaded(unittest.TestCase):
                 found = of(run, "changed_targets")
                 self.assertGreater(len(found), 8, run.err)
                 self.assertEqual({value for value, _ in found}, {changed})
+
+    def test_a_data_set_may_be_a_mere_list(self):
+        source = PROGRAM.replace("TensorDataset(x, x[:, :3].argmax(1))", "list(zip(x, x[:, :3].argmax(1)))")
+        source = source.replace("GIVEN", "pass").replace("WORKERS", "0")
+        run = run_watched(python("-c", source), experiment="limited_data", steps=16)
+        self.assertEqual({value for value, _ in of(run, "changed_targets")}, {0.0}, run.err)
 
     def test_one_process_on_the_same_batch_has_the_same_gradient(self):
         trace = compared()

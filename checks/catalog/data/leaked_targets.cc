@@ -34,7 +34,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss,
     return Verdict{.findings = {}, .judged = "outputs that stay when targets alone change"};
   }
   if (!shuffled) {
-    return absl::NotFoundError("no loader was seen to hand out one label for each sample");
+    return absl::NotFoundError("no run with labels dealt anew can be judged");
   }
   if (shuffled->floor <= 0) {
     return absl::FailedPreconditionError("all samples of a batch have the same label");
@@ -45,11 +45,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss,
   const double below = shuffled->floor - shuffled->loss;
   if (share >= settings[kShare] || below < settings[kErrors] * shuffled->error) return verdict;
   verdict.findings.push_back(
-      {.severity = Severity::kError,
+      {.severity = Severity::kNote,
        .message = StrCat(
-           "The model is told the labels: with those of each batch dealt anew among its samples, "
+           "The labels reach what is compared with them: with those of each batch dealt anew among "
+           "its samples, "
            "so that nothing in a sample says which is its own, the loss still falls to ",
-           Short(shuffled->loss), "; a model that is not told cannot be expected below ",
+           Short(shuffled->loss), "; an answer that does not know them cannot be expected below ",
            Short(shuffled->floor), "."),
        .places = {},
        .first_step = shuffled->first_step,
@@ -95,12 +96,17 @@ Check LeakedTargets() {
           "the features that are worked out from them, and a model's argument that takes them.",
       .limits =
           "Needs --deep and one label a sample, from a DataLoader, that reaches cross_entropy, "
-          "nll_loss, mse_loss or binary_cross_entropy_with_logits as it is. What leaks before the "
-          "loader hands out its batches is part of the data and not seen.",
+          "nll_loss, mse_loss or binary_cross_entropy_with_logits as it is, and batches that are "
+          "used "
+          "once each. What leaks before the loader hands out its batches is part of the data and "
+          "not "
+          "seen. A note, as labels are given to a model on purpose: autoencoders of them, "
+          "diffusion, "
+          "prototypes or heads that are worked out from a batch.",
       .sources = {"own reasoning: an expectation over permutations, which no answer is below"},
       .covers = {"D08"},
       .explains = {},
-      .worst = Severity::kError,
+      .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kUsed,
       .settings = {kShare, kErrors},

@@ -116,6 +116,7 @@ Check NonfiniteValues() {
            {"a logarithm of zero, replayed", Expect::kFaulty, &Replayed},
            {"a parameter", Expect::kFaulty, [] { return Born("parameter", "trunk.weight", "5"); }},
            {"born at another step", Expect::kFaulty, [] { return Born("operation", "log", "6"); }},
+           {"a mask that is not trained", Expect::kClean, &MaskKept},
            {"one element in a step that is left out", Expect::kClean, &LeftOut}},
   };
 }

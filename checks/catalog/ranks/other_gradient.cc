@@ -39,22 +39,20 @@ std::string MessageFor(const RanksGradient& found, double distance) {
                 Short(100 * found.rest), " % of its norm stands beside it.");
 }
 
-// Whether a step begins from a mean, or from as many times one, or so small a part, as there are
-// processes; a sum over the targets is far more.
-bool IsMean(const Windows& windows, const RanksGradient& found) {
-  return !windows.windows.empty() &&
-         windows.windows.front().Share() < static_cast<double>(found.ranks) + 0.5;
+// As many times as there are processes, of what begins from a mean or from as many times one; or so
+// small a part, where the program divides a mean by that number itself. A sum over the targets,
+// even divided by a number, may be meant for one process.
+bool IsMultiple(const Windows& windows, const RanksGradient& found, double distance) {
+  if (windows.windows.empty()) return false;
+  const auto ranks = static_cast<double>(found.ranks);
+  const double share = windows.windows.front().Share();
+  if (IsNear(found.ratio, ranks, distance)) return share < ranks + 0.5;
+  return IsNear(found.ratio, 1 / ranks, distance) && IsNear(share, 1 / ranks, distance);
 }
 
-// Several gradients, or a multiple by the number of processes, are no choice where the loss is a
-// mean; everything else may be one.
-Severity SeverityOf(const RanksGradient& found, bool is_mean, double distance) {
-  const auto ranks = static_cast<double>(found.ranks);
-  const bool is_multiple =
-      IsNear(found.ratio, ranks, distance) || IsNear(found.ratio, 1 / ranks, distance);
+Severity SeverityOf(const RanksGradient& found, bool is_multiple, double distance) {
   const bool is_along = found.rest <= distance;
-  return is_mean && found.different == 1 && is_multiple && is_along ? Severity::kWarning
-                                                                    : Severity::kNote;
+  return found.different == 1 && is_multiple && is_along ? Severity::kWarning : Severity::kNote;
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings,
@@ -65,14 +63,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
   if (found->different == 1 && found->rest <= distance && IsNear(found->ratio, 1, distance)) {
     return verdict;
   }
-  verdict.findings.push_back({.severity = SeverityOf(*found, windows && IsMean(*windows, *found), distance),
-                              .message = MessageFor(*found, distance),
-                              .places = {},
-                              .first_step = 0,
-                              .last_step = 0,
-                              .count = 1,
-                              .measured = std::hypot(found->ratio - 1, found->rest),
-                              .bound = distance});
+  verdict.findings.push_back(
+      {.severity = SeverityOf(*found, windows && IsMultiple(*windows, *found, distance), distance),
+       .message = MessageFor(*found, distance),
+       .places = {},
+       .first_step = 0,
+       .last_step = 0,
+       .count = 1,
+       .measured = std::hypot(found->ratio - 1, found->rest),
+       .bound = distance});
   return verdict;
 }
 
@@ -108,8 +107,9 @@ Check OtherGradient() {
       .limits =
           "Needs --deep, a launcher with an option that says how many processes there are, a "
           "DataLoader, and weights that are not spread over processes. Not for norms over the "
-          "batch of each process. A note unless the loss is a mean and the ratio is the number of "
-          "processes: sums, means over unequal counts and local steps may be meant.",
+          "batch of each process. A note unless a mean loss is as many times too long as there are "
+          "processes, or divided by their number: sums divided by a size, means over unequal "
+          "counts and local steps may be meant.",
       .sources = {"PyTorch: DistributedDataParallel averages gradients",
                   "torchtune #2172: loss scaled by the number of processes"},
       .covers = {"X08"},

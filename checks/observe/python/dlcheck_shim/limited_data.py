@@ -19,9 +19,9 @@ class LimitedData(StandIns):
 
     def __init__(self, watch, refuse):
         super().__init__(watch, refuse)
-        # By data set, as a program may make a loader for each pass, and by the size of its batches: the
-        # samples of the first ones.
-        self.chosen = IdentityMap()
+        # By data set, as a program may make a loader for each pass: that, which may be a mere list, and
+        # by the size of the batches the samples of the first ones.
+        self.chosen = {}
         # By iterator: what was chosen of its data set, and how many batches it gave.
         self.passes = IdentityMap()
         self.known = {}  # digests of all targets of a step, by those of all its inputs
@@ -62,14 +62,12 @@ class LimitedData(StandIns):
         return next_index
 
     def chosen_of(self, loader):
-        known = self.chosen.get(loader.dataset)
-        if known is None:
-            known = {}
-            self.chosen.set(loader.dataset, known)
+        _, known = self.chosen.setdefault(id(loader.dataset), (loader.dataset, {}))
         return known.setdefault(batch_size_of(loader), [])
 
     def stand_in(self, place, tensors):
-        self.inputs.append(digest(tensors))
+        if tensors:
+            self.inputs.append(digest(tensors))
         return tensors
 
     def watched_loss(self, original):

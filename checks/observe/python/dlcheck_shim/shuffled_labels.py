@@ -49,8 +49,10 @@ class ShuffledLabels:
         self.watch, self.refuse = watch, refuse
         self.draw = torch.Generator().manual_seed(0)  # not the program's
         self.place = None  # of the labels: the data set, and their number among the batch's tensors
-        # Of the batches handed out last: their data set, and their tensors as the program got them.
+        # Of the batches handed out since the last step began and some before: their data set, their tensors
+        # as the program got them, whether labels were dealt in them.
         self.batches = collections.deque(maxlen=MOST_AHEAD)
+        self.used = []  # of them, in this step
 
     def begin(self):
         replace([torch.utils.data.dataloader._BaseDataLoaderIter], "__next__", self.watched_next)
@@ -61,10 +63,10 @@ class ShuffledLabels:
     def watched_next(self, original):
         def next_batch(iterator):
             batch = original(iterator)
-            data = iterator._dataset  # the loader itself may be gone
+            data, dealt = iterator._dataset, self.place is not None  # the loader itself may be gone
             batch, found = self.dealt_anew(data, batch), []
             mapped(batch, lambda tensor: found.append(tensor) or tensor)
-            self.batches.append((data, [tensor.detach().clone() for tensor in found]))
+            self.batches.append((data, [tensor.detach().clone() for tensor in found], dealt))
             return batch
 
         return next_batch
@@ -99,28 +101,34 @@ class ShuffledLabels:
         return make
 
     def look(self, function, floor, result, target, options):
-        """Finds the labels in the first step; from then on writes what became of them."""
-        place = self.place_of(target)
+        """Finds the labels in the first step; from then on writes what became of those that were dealt,
+        once: what is used again can be learnt by heart."""
+        entry, place = self.place_of(target)
         if self.place is None:
             self.place = place
-        elif self.is_the_place(place) and is_plain_mean(function, options):
+        elif self.is_the_place(place) and entry[2] and is_plain_mean(function, options):
             mean = result.sum() / (1 if reduction_of(options) == "mean" else target.numel())
             thing = self.watch.losses.things.get(function, 0)
             self.watch.recorder.quantity("shuffled_loss", thing, float(mean), floor(target))
+            self.used.append(entry)
 
     def place_of(self, target):
-        """The data set, and the number of the tensor, whose samples have these very labels: one each,
-        and not what they are told by."""
-        for data, batch in reversed(self.batches):
+        """The batch whose samples have these very labels, one each and not what they are told by; and of
+        it the data set and the number of the labels' tensor."""
+        for entry in reversed(self.batches):
+            data, batch, _ = entry
             for number, labels in enumerate(batch):
                 if is_single(labels) and len(batch) > 1 and same_values(labels, target):
-                    return data, number
-        return None
+                    return entry, (data, number)
+        return None, None
 
     def is_the_place(self, place):
         return place is not None and place[0] is self.place[0] and place[1] == self.place[1]
 
     def end_step(self):
+        for entry in self.used:
+            entry[1].clear()
+        self.used = []
         if self.place is None:
             self.refuse("no loss compares with labels that a loader hands out, one for each sample")
 

@@ -1,9 +1,14 @@
 """Inputs and targets that stand in for the program's own, for the experiments one_batch and blind.
 
-A model's inputs are the tensors among the arguments of a training forward of its root; what already
-carries a gradient is no input. Positions are counted within a step, so that a step of several
+A model's inputs are the tensors among the arguments of a training forward of its root; what was worked
+out with gradients is no input. Positions are counted within a step, so that a step of several
 micro-batches is stood in for as a whole.
 """
+
+import collections.abc
+import copy
+import dataclasses
+import enum
 
 import torch
 import torch.nn.functional as F
@@ -14,6 +19,13 @@ from .wrapping import replace
 
 DROPOUTS = (
     "dropout", "dropout1d", "dropout2d", "dropout3d", "alpha_dropout", "feature_alpha_dropout",
+)  # fmt: skip
+
+
+# What holds no tensors.
+PLAIN = (
+    type(None), bool, int, float, complex, str, bytes, range, slice, enum.Enum, torch.dtype, torch.device,
+    torch.nn.Module, torch.Generator,
 )  # fmt: skip
 
 
@@ -31,15 +43,35 @@ def without_dropout(original):
     return attend
 
 
-def swapped(value, swap):
-    """The same nest of tuples, lists and dictionaries with `swap` applied to every input tensor."""
+def swapped(value, swap, stranger=lambda value: None):
+    """The same nest of sequences, mappings and data classes with `swap` applied to every input tensor.
+    `stranger` is called with what may hold tensors and is none of these."""
     if isinstance(value, torch.Tensor):
-        return value if value.requires_grad else swap(value)
-    if type(value) in (list, tuple):
-        return type(value)(swapped(item, swap) for item in value)
-    if type(value) is dict:
-        return {key: swapped(item, swap) for key, item in value.items()}
+        return swap(value) if is_input(value) else value
+    if isinstance(value, (list, tuple)):
+        made = [swapped(item, swap, stranger) for item in value]
+        return type(value)(*made) if hasattr(value, "_fields") else type(value)(made)
+    if isinstance(value, collections.abc.MutableMapping):
+        made = copy.copy(value)
+        for key in value:
+            made[key] = swapped(value[key], swap, stranger)
+        return made
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        made = copy.copy(value)
+        for field in dataclasses.fields(value):
+            part = swapped(getattr(value, field.name), swap, stranger)
+            object.__setattr__(made, field.name, part)  # of a frozen one, too
+        return made
+    if not isinstance(value, PLAIN) and not callable(value):
+        stranger(value)
     return value
+
+
+def is_input(tensor):
+    """A leaf that asks for a gradient is one that a program means to change, or to differentiate by."""
+    if not tensor.requires_grad:
+        return True
+    return tensor.is_leaf and not isinstance(tensor, torch.nn.Parameter)
 
 
 class StandIns:
@@ -57,6 +89,9 @@ class StandIns:
     def end_step(self):
         self.counts = {}
 
+    def refuse_stranger(self, value):
+        self.refuse(f"a model is given a {type(value).__name__}, which may hold tensors")
+
     def position(self, what):
         number = self.counts.get(what, 0)
         self.counts[what] = number + 1
@@ -73,9 +108,9 @@ class StandIns:
             self.inside = True
             try:
                 place, tensors = self.position(model.ordinal), []
-                swapped((args, kwargs), lambda tensor: tensors.append(tensor) or tensor)
+                swapped((args, kwargs), lambda t: tensors.append(t) or t, self.refuse_stranger)
                 others = iter(self.stand_in(place, tensors))
-                args, kwargs = swapped((args, kwargs), lambda tensor: next(others))
+                args, kwargs = swapped((args, kwargs), lambda tensor: asked(next(others), tensor))
                 before = torch.get_rng_state()
                 result = original(module, *args, **kwargs)
                 if not torch.equal(before, torch.get_rng_state()):
@@ -85,6 +120,15 @@ class StandIns:
                 self.inside = False
 
         return call
+
+
+def asked(made, tensor):
+    """Asks for a gradient where the program did."""
+    return made.requires_grad_() if tensor.requires_grad and made is not tensor else made
+
+
+def copies(tensors):
+    return [tensor.detach().clone() for tensor in tensors]
 
 
 class OneBatch(StandIns):
@@ -111,17 +155,17 @@ class OneBatch(StandIns):
 
     def stand_in(self, place, tensors):
         if self.first is None:
-            self.seen[-1][place] = [tensor.clone() for tensor in tensors]
+            self.seen[-1][place] = copies(tensors)
             return tensors
         first = self.first.get(place)
         if first is None and place[0] not in {what for what, _ in self.first}:
             self.refuse("later steps call another model than the first ones")
         if first is None:
-            self.first[place] = [tensor.clone() for tensor in tensors]
+            self.first[place] = copies(tensors)
             return tensors
         if [t.dtype for t in first] != [t.dtype for t in tensors]:
             self.refuse("the first batch cannot stand in: later ones have other tensors")
-        return [tensor.clone() for tensor in first]
+        return copies(first)
 
     def end_step(self):
         if "target" not in self.counts:
@@ -146,7 +190,7 @@ class Blind(StandIns):
         if any(not tensor.is_floating_point() for tensor in tensors):
             self.refuse("the inputs are not floating-point numbers, so they have no mean")
         if place not in self.means:
-            self.means[place] = [tensor.mean(0, keepdim=True) for tensor in tensors]
+            self.means[place] = [tensor.detach().mean(0, keepdim=True) for tensor in tensors]
         means = self.means[place]
         if [m.shape[1:] for m in means] != [t.shape[1:] for t in tensors]:
             self.refuse("the inputs differ in shape from batch to batch")

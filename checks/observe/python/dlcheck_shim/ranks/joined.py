@@ -17,7 +17,7 @@ class JoinedFetches(Fetches):
     def __init__(self, watch, on_fetch, refuse, batches):
         super().__init__(watch, on_fetch, refuse)
         self.joined = batches  # by source, in the order of their fetches
-        self.active = True
+        self.active, self.beyond = True, False
 
     def handed_out(self, origin, batch):
         if not self.active:
@@ -28,7 +28,8 @@ class JoinedFetches(Fetches):
             self.sources.append(source)
         place, source.fetched = source.fetched, source.fetched + 1
         if source.number >= len(self.joined) or place >= len(self.joined[source.number]):
-            return batch  # read ahead, for a later step
+            self.beyond = True
+            return batch
         return self.joined[source.number][place]
 
 
@@ -55,6 +56,8 @@ class Joined(FirstStep):
 
     def compare(self, weights, gradient):
         self.fetches.active = False
+        if self.fetches.beyond:
+            self.refuse("in one process its first step takes other batches")
         if any(map(norms_batches, self.watch.models.roots.items())):
             self.refuse("it norms over the batch of each process")
         first = self.ranks[0]
