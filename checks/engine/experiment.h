@@ -70,7 +70,7 @@ inline constexpr Experiment kResumed{
 inline constexpr Experiment kInterrupted{.name = Experiment::Name::kInterrupted, .steps = 32};
 inline constexpr Experiment kShuffledLabels{
     .name = Experiment::Name::kShuffledLabels, .steps = 200, .reference_rate = 1e-3};
-inline constexpr Experiment kHeld{.name = Experiment::Name::kHeld, .steps = 64};
+inline constexpr Experiment kHeld{.name = Experiment::Name::kHeld, .steps = 96};
 inline constexpr Experiment kLimitedData{.name = Experiment::Name::kLimitedData, .steps = 16};
 inline constexpr Experiment kRanks{.name = Experiment::Name::kRanks, .steps = 1};
 inline constexpr Experiment kOneProcess{.name = Experiment::Name::kOneProcess, .steps = 1};

@@ -11,6 +11,17 @@ std::string Untried(const Trace& trace, std::string_view name) {
   return reason.empty() ? "the program made too few steps" : std::string(reason);
 }
 
+Arrangements::Slope SlopeOf(const Trace& trace, const Sample& sample) {
+  Arrangements::Slope slope{
+      .step = sample.step, .ratio = sample.value, .rounding = sample.aux, .cuts = {}};
+  for (const ThingId operation : trace.ThingsWith(Quantity::kGraphCuts)) {
+    for (const Sample& cut : trace.Series(Quantity::kGraphCuts, operation)) {
+      slope.cuts.push_back({.operation = trace.Display(operation), .site = trace.site(cut.site)});
+    }
+  }
+  return slope;
+}
+
 }  // namespace
 
 absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
@@ -21,10 +32,14 @@ absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
                      .drawn_at_random = order == "random",
                      .untried_order = Untried(trace, "order"),
                      .untried_targets = Untried(trace, "targets"),
-                     .untried_sizes = Untried(trace, "sizes")};
+                     .untried_sizes = Untried(trace, "sizes"),
+                     .untried_slope = Untried(trace, "slope")};
   for (const ThingId optimizer : trace.ThingsWith(Quantity::kOrderSensitivity)) {
     const Sample& sample = trace.Series(Quantity::kOrderSensitivity, optimizer).front();
     found.order = Order{.step = sample.step, .share = sample.value, .rounding = sample.aux};
+  }
+  for (const ThingId optimizer : trace.ThingsWith(Quantity::kSlopeRatio)) {
+    found.slope = SlopeOf(trace, trace.Series(Quantity::kSlopeRatio, optimizer).front());
   }
   for (const ThingId optimizer : trace.ThingsWith(Quantity::kSummedPart)) {
     const Sample& summed = trace.Series(Quantity::kSummedPart, optimizer).front();
@@ -37,7 +52,9 @@ absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
                         .rounding = summed.aux};
   }
   for (const ThingId thing : trace.ThingsWith(Quantity::kMisplacedTargets)) {
-    Loss loss{.name = trace.Display(thing), .step = 0, .misplaced = 0, .told = 0};
+    Loss loss{
+        .name = trace.Display(thing), .step = 0, .misplaced = 0, .told = 0, .minimised = false};
+    loss.minimised = !trace.Series(Quantity::kLossShare, thing).empty();
     for (const Sample& sample : trace.Series(Quantity::kMisplacedTargets, thing)) {
       loss.step = sample.step;
       loss.misplaced += sample.value;

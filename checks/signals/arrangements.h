@@ -25,6 +25,7 @@ struct Arrangements {
     int64_t step;
     double misplaced;  // targets that came with other samples than the outputs
     double told;       // positions of which that can be told
+    bool minimised;    // backward calls of this run begin from a multiple of this loss
   };
   struct Sizes {
     int64_t step;
@@ -33,6 +34,17 @@ struct Arrangements {
     double bent;      // what is neither
     double rounding;
   };
+  struct Cut {
+    std::string operation;
+    NamedSite site;  // of no line where none is known
+  };
+  struct Slope {
+    int64_t step;
+    double ratio;           // of the slope of the loss along its gradient, over what that says
+    double rounding;        // how well it is known
+    std::vector<Cut> cuts;  // where values leave the graph, or gradients are changed
+  };
+  std::optional<Slope> slope;  // batches as they are, weights moved along their gradient
   std::optional<Sizes> sizes;  // batches of one, two and three copies of the same samples
   std::optional<Order> order;  // samples changed places, each with its target
   std::vector<Loss> losses;
@@ -41,6 +53,7 @@ struct Arrangements {
   std::string untried_order;     // why there is none, as far as the host says
   std::string untried_targets;
   std::string untried_sizes;
+  std::string untried_slope;
 
   // Errors: NotFound if no batch was arranged in any way.
   static absl::StatusOr<Arrangements> From(const Run& run);

@@ -115,6 +115,7 @@ class ShimRecords(unittest.TestCase):
         for experiment in ("shuffled_labels", "limited_data"):
             traces.append(loaded.run_of(experiment=experiment, steps=16).main)
         traces.append(arrangements.held())
+        traces.append(arrangements.held(loss="F.cross_entropy(outputs, targets) + outputs.data.mean()"))
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
         rows = [row for trace in traces for row in trace.rows]
         self.assertEqual(

@@ -12,6 +12,7 @@ from faults import (  # noqa: F401
     optimizers,
     precision,
     schedules,
+    slopes,
     windows,
 )
 from planting import FAULTS, planted  # noqa: F401

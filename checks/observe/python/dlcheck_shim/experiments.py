@@ -8,8 +8,8 @@ does.
 `shuffled_labels`  as `reference`, and the labels of each batch are dealt anew among its samples;
 `limited_data`  as it is, and every pass over a loader is over its first few batches;
 `trials`     as it is, for a few steps; between two of them a copy of each model is tried;
-`held`       every step sees the batches of the second, under weights that stay, and then the same batches
-             in other arrangements;
+`held`       every step sees the batches of the second, under weights that stay; then the same batches
+             in other arrangements, or under weights that are moved along the gradient;
 `interrupted`  as it is, until some steps after it saved its state; what it wrote stays;
 `resumed`    as it is, among the files of the interrupted one, for as many steps;
 `ranks`      as it is; its first step is kept for the next one;

@@ -102,4 +102,6 @@ QUANTITIES = {
     "summed_part": 72,
     "averaged_part": 73,
     "reference_error": 81,
+    "slope_ratio": 100,
+    "graph_cuts": 101,
 }

@@ -18,11 +18,13 @@ from .fetches import Fetches, as_they_are
 from .gradients import Gradient, distance
 from .order import try_order
 from .sizes import try_sizes
+from .slope import try_slope
 from .targets import try_targets
 from .unjudged import Unjudged
 from .weights import Jitter, Resolution
+from .window import Window
 
-TRIALS = {"order": try_order, "targets": try_targets, "sizes": try_sizes}
+TRIALS = {"order": try_order, "targets": try_targets, "slope": try_slope, "sizes": try_sizes}
 DRAWS = "its steps draw random numbers"
 MOST_SETTLING = 6  # steps until two of them agree
 
@@ -48,6 +50,7 @@ class Held(OtherSteps):
         self.watch, self.ending = watch, ending
         self.fetches = Fetches(watch, self.fetched, ending.refuse)
         self.comparisons, self.resolution = Comparisons(watch), Resolution(watch.guard)
+        self.window = Window(watch)
         self.optimizer = None  # of the program, once it has stepped
         self.gradient = None  # as the last backward of this step left it
         self.randomness = None  # at the start of every step from the second on
@@ -60,6 +63,7 @@ class Held(OtherSteps):
         self.fetches.begin()
         self.comparisons.begin()
         self.resolution.begin()
+        self.window.begin()
         self.watch.steps.after_each.append(self.end_step)
         self.watch.backwards.after_each.append(self.keep_gradient)
 
@@ -92,6 +96,7 @@ class Held(OtherSteps):
         """Of any step, also of one that a scaler leaves out."""
         self.gradient, self.comparisons.calls = None, []
         self.fetches.end_step()
+        self.window.end_step()
         if self.randomness is not None:
             self.randomness.restore()
 
@@ -114,8 +119,6 @@ class Held(OtherSteps):
         self.fetches.keeping = True
         yield
         self.fetches.hold()
-        if self.fetches.why_not():
-            self.ending.refuse(self.fetches.why_not())
         self.whole = yield from self.settled()
         self.watch.recorder.attribute(0, "held_order", self.fetches.order())
         if not self.whole.drawn.equals(self.randomness):
@@ -124,8 +127,11 @@ class Held(OtherSteps):
             self.rounding = yield from self.jittered()
         except Unjudged as error:
             self.ending.refuse(str(error))
+        unarranged = self.fetches.why_not()
         for name, attempt in TRIALS.items():
             try:
+                if unarranged and attempt is not try_slope:
+                    raise Unjudged(unarranged)
                 found = yield from attempt(self)
                 if not (yield from self.arranged(as_they_are)).equals(self.whole):
                     raise Unjudged("the batches as they were gave another gradient after it")
@@ -142,7 +148,8 @@ class Held(OtherSteps):
             if before is not None and now.equals(before) and now.gradient.is_finite():
                 return now
             before = now
-        self.ending.refuse("the same batches give another gradient each time, or one that is not finite")
+        self.ending.refuse(self.fetches.why_not() or (
+            "the same batches give another gradient each time, or one that is not finite"))
 
     def jittered(self):
         with Jitter(self.parameters(), self.resolution.coarsest):
@@ -187,8 +194,8 @@ class Held(OtherSteps):
         return distance(self.whole.gradient, self.rounding.gradient)
 
     def write(self, found):
-        for quantity, thing, value, aux in found:
-            self.watch.recorder.quantity(quantity, thing, value, aux)
+        for quantity, *row in found:
+            self.watch.recorder.quantity(quantity, *row)
 
     def loss_thing(self, number):
         return self.watch.recorder.thing("loss", 0, self.whole.calls[number].function)
