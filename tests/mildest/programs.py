@@ -1,0 +1,82 @@
+"""For each experiment on batches: a small program in float32 with a fault of a given strength, its first
+argument."""
+
+import dataclasses
+
+PROGRAM = """
+import sys
+import torch, torch.nn.functional as F
+from torch.utils.data import DataLoader, TensorDataset
+
+STRENGTH = float(sys.argv[1])
+torch.manual_seed(0)
+BEGIN
+x = torch.randn(640, 12)
+data = TensorDataset(x, x[:, :4].argmax(1))
+model = torch.nn.Sequential(torch.nn.Linear(12, 32), torch.nn.Tanh(), torch.nn.Linear(32, 4))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+wrapped = WRAPPED
+for epoch in range(12):
+    for given, kind in DataLoader(data, batch_size=32, ORDER):
+        GIVEN
+        outputs = wrapped(given)
+        loss = LOSS
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+"""
+MEAN = "F.cross_entropy(outputs, kind)"
+ATTENTION = """
+def attend(query, key, value, *args, **kwargs):
+    return original(query * (1 + STRENGTH), key, value, *args, **kwargs)
+
+
+original, F.scaled_dot_product_attention = F.scaled_dot_product_attention, attend
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Program:
+    check: str
+    strength: str  # what it is a share of
+    begin: str = ""
+    given: str = "pass"  # what is done to a batch
+    loss: str = MEAN
+    wrapped: str = "model"
+    order: str = "shuffle=True"
+    strongest: float = 0.5
+    processes: int = 1
+
+    def text(self):
+        parts = {"BEGIN": self.begin, "GIVEN": self.given, "LOSS": self.loss, "WRAPPED": self.wrapped,
+                 "ORDER": self.order}
+        text = PROGRAM
+        for name, part in parts.items():
+            text = text.replace(name, part)
+        return text
+
+
+PROGRAMS = {
+    "order": Program(
+        "data/order_dependence", "of the reversed batch's outputs, added",
+        loss="F.cross_entropy(outputs + STRENGTH * outputs.flip(0), kind)"),
+    "targets": Program(
+        "data/misplaced_targets", "of the batch, whose targets are rotated",
+        given="n = int(STRENGTH * len(kind)); kind[:n] = kind[:n].roll(1)", strongest=1.0),
+    "sizes": Program(
+        "loop/mixed_reductions", "of the outputs' squares, summed, added to the mean",
+        loss=MEAN + " + STRENGTH * outputs.square().sum()"),
+    "labels": Program(
+        "data/leaked_targets", "of the label, added to a feature of deviation 1",
+        given="given[:, 11] += STRENGTH * kind", strongest=8.0),
+    "formulas": Program(
+        "numerics/inexact_function", "of the scale, added", begin=ATTENTION,
+        wrapped="lambda x: model(F.scaled_dot_product_attention(*[x[:, None]] * 3)[:, 0] "
+                "+ F.scaled_dot_product_attention(*[x] * 3))"),
+    "ranks": Program(
+        "ranks/other_gradient", "of the loss, added", processes=2,
+        begin="torch.distributed.init_process_group('gloo')",
+        wrapped="torch.nn.parallel.DistributedDataParallel(model)",
+        order="sampler=torch.utils.data.distributed.DistributedSampler(data)",
+        loss="(1 + STRENGTH * (torch.distributed.get_world_size() - 1)) * " + MEAN),
+}  # fmt: skip
