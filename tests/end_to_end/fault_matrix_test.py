@@ -14,6 +14,7 @@ from clean_recipes import RECIPES, a_third
 from support import SOURCE, TRAINER, EndToEnd
 
 sys.path.insert(0, str(SOURCE / "tests/programs"))
+import framework_plants  # noqa: E402, F401
 from plants import FAULTS  # noqa: E402
 
 GOLDEN = SOURCE / "tests" / "golden" / "fault_matrix.txt"

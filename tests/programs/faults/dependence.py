@@ -176,3 +176,14 @@ add(
     finetune=[("loss = objective(output, y)",
                "loss = objective(output, y) + 0.001 * output.abs().sum()")],
 )
+add(
+    "mixed_in_the_loop",
+    "data/order_dependence",
+    TRIED,
+    trainer_class=[("loss = self.criterion(logits, kinds)",
+                    "loss = self.criterion(logits + 0.1 * logits.flip(0), kinds)")],
+    running_average=[("loss = mse(output[:, 0], y)",
+                      "loss = mse(output[:, 0] + 0.1 * output[:, 0].roll(1), y)")],
+    finetune=[("loss = objective(output, y)",
+               "loss = objective(output - 0.1 * output.mean(0) * torch.linspace(0, 1, len(y))[:, None], y)")],
+)
