@@ -14,6 +14,7 @@ import torch
 import torch.nn.functional as F
 
 from .capabilities import is_compiling
+from .held.fetches import Fetches
 from .loss_hooks import KINDS
 from .wrapping import replace
 
@@ -131,17 +132,32 @@ def copies(tensors):
     return [tensor.detach().clone() for tensor in tensors]
 
 
+class TrainingFetches(Fetches):
+    """What a program fetches for an evaluation stays, and so does what a new data set holds."""
+
+    def handed_out(self, origin, batch):
+        return super().handed_out(origin, batch) if torch.is_grad_enabled() else batch
+
+    def source_like(self, batch):
+        return None
+
+
 class OneBatch(StandIns):
     """The batch of the first step, or of the second: a forward without a loss, as to build layers
-    that take their size from it, makes the first step unlike all others."""
+    that take their size from it, makes the first step unlike all others. Loaders hand out the batches of
+    that step too, as a program may put them to more use than a model and a loss."""
 
     def __init__(self, watch, refuse):
         super().__init__(watch, refuse)
         self.seen = [{}]  # of the first two steps: tensors by position
         self.first = None  # those that stand in from then on
+        self.fetches = [TrainingFetches(watch, lambda: None, refuse) for _ in range(2)]  # of these steps
 
     def begin(self):
         super().begin()
+        for fetches in self.fetches:
+            fetches.begin()
+        self.fetches[0].keeping = True
         for function in KINDS:
             replace([F], function, self.watched_loss)
 
@@ -175,9 +191,15 @@ class OneBatch(StandIns):
             self.refuse("no training forward of a module was seen in a step")
         if self.first is None and len(self.seen) == 2:
             first, second = self.seen
-            self.first = second if second.keys() < first.keys() else first
+            is_second = second.keys() < first.keys()
+            self.first = second if is_second else first
+            self.fetches[1].keeping = False
+            self.fetches[is_second].hold()
         elif self.first is None:
             self.seen.append({})
+            self.fetches[0].keeping, self.fetches[1].keeping = False, True
+        for fetches in self.fetches:
+            fetches.end_step()
         super().end_step()
 
 

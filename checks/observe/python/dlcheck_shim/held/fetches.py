@@ -101,8 +101,12 @@ class Fetches:
         self.keeping, self.holding = False, True
         for source in self.sources:
             source.form = form_of(source.batches[0])
-            source.stacks = undrawn(stacks, source.origin)
         self.arrange(as_they_are)
+
+    def ask_loaders(self):
+        """Finds out which of them stack samples; of others no batch is arranged."""
+        for source in self.sources:
+            source.stacks = undrawn(stacks, source.origin)
 
     def end_step(self):
         for source in self.sources:

@@ -119,6 +119,7 @@ class Held(OtherSteps):
         self.fetches.keeping = True
         yield
         self.fetches.hold()
+        self.fetches.ask_loaders()
         self.whole = yield from self.settled()
         self.watch.recorder.attribute(0, "held_order", self.fetches.order())
         if not self.whole.drawn.equals(self.randomness):
