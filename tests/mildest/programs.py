@@ -26,13 +26,6 @@ for epoch in range(12):
         optimizer.step()
 """
 MEAN = "F.cross_entropy(outputs, kind)"
-ATTENTION = """
-def attend(query, key, value, *args, **kwargs):
-    return original(query * (1 + STRENGTH), key, value, *args, **kwargs)
-
-
-original, F.scaled_dot_product_attention = F.scaled_dot_product_attention, attend
-"""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -67,12 +60,8 @@ PROGRAMS = {
         "loop/mixed_reductions", "of the outputs' squares, summed, added to the mean",
         loss=MEAN + " + STRENGTH * outputs.square().sum()"),
     "labels": Program(
-        "data/leaked_targets", "of the label, added to a feature of deviation 1",
-        given="given[:, 11] += STRENGTH * kind", strongest=8.0),
-    "formulas": Program(
-        "numerics/inexact_function", "of the scale, added", begin=ATTENTION,
-        wrapped="lambda x: model(F.scaled_dot_product_attention(*[x[:, None]] * 3)[:, 0] "
-                "+ F.scaled_dot_product_attention(*[x] * 3))"),
+        "data/leaked_targets", "of the label's place, added to features of deviation 1",
+        given="given[:, 8:] += STRENGTH * F.one_hot(kind, 4)", strongest=8.0),
     "ranks": Program(
         "ranks/other_gradient", "of the loss, added", processes=2,
         begin="torch.distributed.init_process_group('gloo')",
