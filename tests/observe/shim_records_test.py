@@ -1,6 +1,5 @@
 """What the shim records of programs that are as they should be."""
 
-import tempfile
 import textwrap
 import unittest
 
@@ -258,29 +257,6 @@ class ShimRecords(unittest.TestCase):
         found = [row for row in main.of("quantity", "gradient_norm") if row.step == 140]
         self.assertEqual([row.aux for row in found], [2])
         self.assertNotIn(140, [row.step for row in main.of("event", "step")])
-
-    def test_worker_processes_leave_no_files(self):
-        program = textwrap.dedent(
-            """
-            import torch
-            from torch.utils.data import DataLoader, TensorDataset
-            if __name__ == "__main__":
-                model = torch.nn.Linear(2, 1)
-                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                table = TensorDataset(torch.ones(8, 2))
-                for context in ("fork", "spawn"):
-                    loader = DataLoader(table, 4, num_workers=1, multiprocessing_context=context)
-                    for (x,) in loader:
-                        model(x).sum().backward()
-                        optimizer.step()
-            """
-        )
-        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
-            file.write(program)
-            file.flush()
-            run = run_watched(python(file.name))
-        self.assertEqual(run.status, 0, run.err)
-        self.assertEqual([trace.role for trace in run.traces], ["main"])
 
     def test_a_child_that_trains_has_files_of_its_own(self):
         program = textwrap.dedent(

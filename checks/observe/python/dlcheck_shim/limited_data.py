@@ -6,7 +6,7 @@ import torch
 
 from .digest import digest
 from .identity import IdentityMap
-from .loaders import batch_size_of
+from .loader_facts import batch_size_of
 from .loss_hooks import KINDS
 from .stand_ins import StandIns
 from .wrapping import replace

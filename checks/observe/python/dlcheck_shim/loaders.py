@@ -12,13 +12,14 @@ import weakref
 import torch
 
 from .identity import IdentityMap
+from .loader_facts import LoaderFacts
 from .wrapping import followed_by, replace
 
 # Workers begin anew with every iteration; those of the first ones are looked at.
 ITERATIONS_WITH_STREAMS = 4
-MOST_WRAPPED = 4  # samplers of batches around one another
 MOST_AHEAD = 64  # batches that may wait before they are used
 MOST_TENSORS = 8  # of a batch, by which it is known again
+MOST_LOADERS = 64  # that are told apart; a program may make one for each of thousands of tasks
 
 
 class Loaders:
@@ -29,12 +30,12 @@ class Loaders:
         recorder.on_fork.append(self.reset_in_child)
 
     def reset(self):
-        self.things, self.iterations = IdentityMap(), IdentityMap()
+        self.iterations, self.told_apart = IdentityMap(), []
         self.seen, self.begun, self.drawn = 0, 0, False
         # Of batches that no model was called with: weak references to their tensors, what is written.
         self.waiting = collections.deque(maxlen=MOST_AHEAD)
         self.last, self.written = None, False  # the batch fetched last, until one enters a model
-        self.handed_out = None  # a weak reference to the loader of the batch fetched last, its samples
+        self.handed_out = None  # the facts of the loader of the batch fetched last, its samples
 
     def reset_in_child(self):
         begun = self.begun
@@ -57,7 +58,20 @@ class Loaders:
 
     def begins(self, iterator, loader):
         self.begun += 1
-        self.iterations.set(iterator, [weakref.ref(loader), 0])
+        self.iterations.set(iterator, [self.facts_of(loader), 0])
+
+    def facts_of(self, loader):
+        facts = next((known for known in self.told_apart if known.loader() is loader), None)
+        if facts is not None:
+            return facts
+        facts = LoaderFacts(loader)
+        before = next((known for known in self.told_apart if facts.follows(known)), None)
+        if before is not None:
+            before.loader = facts.loader
+            return before
+        if len(self.told_apart) < MOST_LOADERS:
+            self.told_apart.append(facts)
+        return facts
 
     def begins_again(self, iterator):
         """Workers that persist keep their iterator, which starts another iteration."""
@@ -91,9 +105,8 @@ class Loaders:
         else:
             self.recorder.event("fetched")
 
-    def write_fetched(self, loader, place, samples, always=False):
-        thing = 0 if loader() is None else self.thing(loader())
-        self.recorder.event("fetched", thing, float(place), float(samples),
+    def write_fetched(self, facts, place, samples, always=False):
+        self.recorder.event("fetched", self.thing(facts), float(place), float(samples),
                             site=self.sites.current(always), always=always)  # fmt: skip
 
     def enters(self, inputs, always=False):
@@ -115,15 +128,16 @@ class Loaders:
                 return source
         return None
 
-    def thing(self, loader):
-        thing = self.things.get(loader)
-        if thing is None:
-            thing = self.recorder.thing("loader", self.seen, "")
+    def thing(self, facts):
+        """0 for those that are not told apart."""
+        if facts.thing is None and facts not in self.told_apart:
+            return 0
+        if facts.thing is None:
+            facts.thing = self.recorder.thing("loader", self.seen, "")
             self.seen += 1
-            self.things.set(loader, thing)
-            for key, value in attributes_of(loader).items():
-                self.recorder.attribute(thing, key, value)
-        return thing
+            for key, value in facts.attributes.items():
+                self.recorder.attribute(facts.thing, key, value)
+        return facts.thing
 
     def end_step(self, owner):
         waited, self.waited = self.waited, 0.0
@@ -174,50 +188,6 @@ def stream_digests():
 def digest_of(content):
     # Python's own hash differs from process to process.
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
-
-
-def attributes_of(loader):
-    found = {
-        "dataset": type(loader.dataset).__name__,
-        "batch_size": batch_size_of(loader),
-        "workers": loader.num_workers,
-        "order": order_of(innermost_sampler(loader)),
-    }
-    try:
-        found["samples"] = len(loader.dataset)
-    except (TypeError, NotImplementedError):
-        pass
-    return found
-
-
-def batch_size_of(loader):
-    """0 if it is not known; a loader that is given a sampler of whole batches leaves it to that."""
-    size = loader.batch_size or getattr(loader.batch_sampler, "batch_size", None)
-    return size if isinstance(size, int) else 0
-
-
-def innermost_sampler(loader):
-    """What draws the samples: a sampler of whole batches holds it, and libraries wrap those again."""
-    batches, depth = loader.batch_sampler, 0
-    while batches is not None and depth < MOST_WRAPPED:
-        inner = getattr(batches, "sampler", None)
-        if isinstance(inner, torch.utils.data.Sampler):
-            return inner
-        batches, depth = getattr(batches, "batch_sampler", None), depth + 1
-    return loader.sampler
-
-
-def order_of(sampler):
-    data = torch.utils.data
-    if isinstance(sampler, data.SequentialSampler):
-        return "sequential"
-    if isinstance(sampler, (data.RandomSampler, data.WeightedRandomSampler)):
-        return "random"
-    if isinstance(sampler, data.SubsetRandomSampler):
-        return "random"
-    if isinstance(sampler, data.distributed.DistributedSampler):
-        return "distributed" if sampler.shuffle else "sequential"
-    return "other"
 
 
 def tensors_of(batch):

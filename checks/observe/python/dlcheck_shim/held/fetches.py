@@ -5,7 +5,7 @@ import copy
 import torch
 
 from ..identity import IdentityMap
-from ..loaders import innermost_sampler, order_of
+from ..loader_facts import innermost_sampler, order_of
 from ..trials.bench import Randomness
 from ..wrapping import replace
 from .batches import Unarrangeable, form_of, leaves_of, samples_of

@@ -3,7 +3,6 @@
 import torch
 
 from .. import tensors
-from ..models import nobody
 from .bench import Bench, Randomness
 from .capture import Capture
 from .counted import try_counted
@@ -114,8 +113,5 @@ class Trials:
 
     def batch_size(self):
         """Samples in a batch, where a loader put single samples together; else 0."""
-        reference, samples = self.watch.loaders.handed_out or (nobody, 0)
-        loader = reference()
-        if loader is None or loader.collate_fn is not torch.utils.data.default_collate:
-            return 0
-        return samples if samples == loader.batch_size else 0
+        facts, samples = self.watch.loaders.handed_out or (None, 0)
+        return samples if facts and facts.stacks and samples == facts.batch_size else 0

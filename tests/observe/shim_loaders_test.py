@@ -1,0 +1,67 @@
+"""What the shim records of data loaders: also of those that are made in the line of the loop, which are
+gone before their batches are."""
+
+import tempfile
+import textwrap
+import unittest
+
+from tests.observe.reading import python, run_watched
+
+IN_THE_LOOP = textwrap.dedent(
+    """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    model = torch.nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    table, other = TensorDataset(torch.rand(8, 2)), TensorDataset(torch.rand(12, 2))
+    kept = DataLoader(table, 4, shuffle=True)
+    for epoch in range(3):
+        for (x,) in kept:
+            optimizer.zero_grad(); model(x).sum().backward(); optimizer.step()
+        for (x,) in DataLoader(table, 4, shuffle=True):
+            optimizer.zero_grad(); model(x).sum().backward(); optimizer.step()
+        for (x,) in DataLoader(other, 4):
+            optimizer.zero_grad(); model(x).sum().backward(); optimizer.step()
+    """
+)
+
+
+class Loaders(unittest.TestCase):
+    def test_a_loader_made_again_for_each_epoch_is_one(self):
+        trace = run_watched(python("-c", IN_THE_LOOP)).main
+        fetched = list(trace.of("event", "fetched"))
+        loaders = dict.fromkeys(row.thing for row in fetched)
+        self.assertEqual([thing[0] for thing in loaders], ["loader"] * 3)
+        facts = [trace.attributes[thing] for thing in loaders]
+        self.assertEqual([fact["order"] for fact in facts], ["random", "random", "sequential"])
+        self.assertEqual([fact["samples"] for fact in facts], ["8", "8", "12"])
+        self.assertEqual([fact["batch_size"] for fact in facts], ["4"] * 3)
+        for thing, places in zip(loaders, ([0, 1], [0, 1], [0, 1, 2])):
+            self.assertEqual([row.value for row in fetched if row.thing == thing], places * 3)
+
+    def test_worker_processes_leave_no_files(self):
+        program = textwrap.dedent(
+            """
+            import torch
+            from torch.utils.data import DataLoader, TensorDataset
+            if __name__ == "__main__":
+                model = torch.nn.Linear(2, 1)
+                optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                table = TensorDataset(torch.ones(8, 2))
+                for context in ("fork", "spawn"):
+                    loader = DataLoader(table, 4, num_workers=1, multiprocessing_context=context)
+                    for (x,) in loader:
+                        model(x).sum().backward()
+                        optimizer.step()
+            """
+        )
+        with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
+            file.write(program)
+            file.flush()
+            run = run_watched(python(file.name))
+        self.assertEqual(run.status, 0, run.err)
+        self.assertEqual([trace.role for trace in run.traces], ["main"])
+
+
+if __name__ == "__main__":
+    unittest.main()
