@@ -1,5 +1,7 @@
 #include "diagnostics/cli/unobserved.h"
 
+#include <fstream>
+
 #include "checks/engine/text.h"
 #include "diagnostics/fingerprint.h"
 
@@ -32,7 +34,14 @@ char Blinding(std::vector<std::string>::const_iterator word,
 
 }  // namespace
 
-std::string WhyUnobserved(const std::vector<std::string>& command) {
+std::string WhyUnobserved(const std::vector<std::string>& command,
+                          const std::vector<std::string>& run_folders) {
+  for (const std::string& folder : run_folders) {
+    std::ifstream file(folder + "/unwatched");
+    std::string line;
+    if (!std::getline(file, line)) continue;
+    return StrCat("the probe could not start: ", line);
+  }
   for (auto word = command.begin(); word != command.end(); ++word) {
     if (!IsPython(*word)) continue;
     const char letter = Blinding(word + 1, command.end());

@@ -135,7 +135,9 @@ int Deliver(const Evidence& evidence, const Choice& choice, const Options& optio
   frame.fail_on = choice.fail_on;
   frame.with_reasons = options.reasons;
   frame.new_only = options.new_only;
-  if (NothingRecorded(evidence)) frame.unobserved = WhyUnobserved(occasion.command);
+  if (NothingRecorded(evidence)) {
+    frame.unobserved = WhyUnobserved(occasion.command, folder.Runs());
+  }
   frame.redirected = RedirectedFiles(evidence);
   frame.command = Redacted(occasion.command);
   frame.started = absl::FormatTime(occasion.started);

@@ -224,6 +224,14 @@ class NothingToCheck(EndToEnd):
                 self.assertEqual(process.returncode, 5)
                 self.assertIn("not observed; use python -m dlcheck.run", process.stderr)
 
+    def test_a_torch_that_the_probe_cannot_watch_is_told(self):
+        torch = self.out.parent / "elsewhere/torch"
+        torch.mkdir(parents=True)
+        torch.joinpath("__init__.py").write_text("")
+        process = self.run_command("python3", "-c", "import torch", PYTHONPATH=str(torch.parent))
+        self.assertEqual(process.returncode, 5)
+        self.assertRegex(process.stderr, "the probe could not start: [A-Z][a-zA-Z]+Error: .*torch")
+
     def test_one_that_fails_too_is_told_as_well(self):
         process = self.run_command("python3", "-I", "-c", "raise SystemExit(3)")
         self.assertEqual(process.returncode, 1)

@@ -10,6 +10,7 @@ import os
 from .after_import import AfterImport
 from .request import read_request
 
+MOST_LETTERS = 200  # of what is told
 WATCHING = []  # the one Watch of this process, once torch is there
 
 
@@ -19,7 +20,8 @@ def start(folder):
     if os.environ.get("DLCHECK_SHIM_RAISE") == "1":
         AfterImport(reactions(request)).install()
         return
-    AfterImport({name: silent(react) for name, react in reactions(request).items()}).install()
+    quiet = {name: silent(react, request.run_folder) for name, react in reactions(request).items()}
+    AfterImport(quiet).install()
 
 
 def begin(folder):
@@ -55,11 +57,22 @@ def reactions(request):
     }
 
 
-def silent(react):
+def silent(react, run_folder):
     def call(module):
         try:
             react(module)
-        except Exception:  # the program goes on unwatched
-            pass
+        except Exception as error:  # the program goes on unwatched
+            tell(error, run_folder)
 
     return call
+
+
+def tell(error, run_folder):
+    """A file says why nothing is recorded; of several processes, what the last one met."""
+    line = " ".join(f"{type(error).__name__}: {error}".split())
+    try:
+        path = os.path.join(run_folder, "unwatched")
+        with open(path, "w", encoding="ascii", errors="backslashreplace") as file:
+            file.write(line[:MOST_LETTERS])
+    except OSError:
+        pass
