@@ -59,9 +59,19 @@ PROGRAMS = {
     "sizes": Program(
         "loop/mixed_reductions", "of the outputs' squares, summed, added to the mean",
         loss=MEAN + " + STRENGTH * outputs.square().sum()"),
+    "split": Program(
+        "loop/split_dependence", "of its weight, added to the first half of a batch",
+        given="parts = zip(given.chunk(2), kind.chunk(2), (1 + STRENGTH, 1))",
+        loss="sum(share * F.cross_entropy(model(x), y) / 2 for x, y, share in parts)"),
+    "terms": Program(
+        "loop/idle_term", "1e-10 over the weight of the outputs' squares, added",
+        loss=MEAN + " + 1e-10 / STRENGTH * outputs.square().mean()"),
     "labels": Program(
         "data/leaked_targets", "of the label's place, added to features of deviation 1",
         given="given[:, 8:] += STRENGTH * F.one_hot(kind, 4)", strongest=8.0),
+    "formulas": Program(
+        "numerics/inexact_function", "of the loss, added by what stands for cross_entropy",
+        begin="own = F.cross_entropy; F.cross_entropy = lambda *given: (1 + STRENGTH) * own(*given)"),
     "ranks": Program(
         "ranks/other_gradient", "of the loss, added", processes=2,
         begin="torch.distributed.init_process_group('gloo')",

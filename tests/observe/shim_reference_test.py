@@ -45,12 +45,16 @@ F.scaled_dot_product_attention = quick
 """
 
 
-def tried(**places):
-    """By function: (the largest share of its error in what rounding explains, attributes)."""
+def program(**places):
     source = PROGRAM
     for place, text in {**SOUND, **places}.items():
         source = source.replace(place, text)
-    run = run_watched(python("-c", source), experiment="trials", steps=5)
+    return source
+
+
+def tried(**places):
+    """By function: (the largest share of its error in what rounding explains, attributes)."""
+    run = run_watched(python("-c", program(**places)), experiment="trials", steps=5)
     assert run.status == 0, run.err
     found = {}
     for row in run.main.of("quantity", "reference_error"):
@@ -74,6 +78,13 @@ class ShimReference(unittest.TestCase):
                 self.assertEqual(set(found), {"cross_entropy", "scaled_dot_product_attention"})
                 self.assertLess(max(found.values()), 2, said)
                 self.assertEqual(said, {})
+
+    def test_what_stands_in_and_calls_the_function_itself_is_judged_by_its_own_result(self):
+        scaled = "own = F.cross_entropy; F.cross_entropy = lambda *a, **k: own(*a, **k) * 1.001"
+        run = run_watched(python("-c", program(INSTEAD=scaled)), experiment="trials", steps=5)
+        rows = [row for row in run.main.of("quantity", "reference_error") if row.thing[2] == "cross_entropy"]
+        self.assertGreater(len(rows), 2)
+        self.assertGreater(min(row.value / row.aux for row in rows), 1000)
 
     def test_sharp_softmaxes_are_no_fault(self):
         found, _ = tried(INSTEAD="nn.Linear.reset_parameters = lambda l: nn.init.normal_(l.weight, 0, 40)")

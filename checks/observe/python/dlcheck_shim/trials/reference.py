@@ -43,6 +43,7 @@ class Called:
 class Reference:
     def __init__(self, watch):
         self.watch, self.calls, self.stand_ins = watch, [], {}
+        self.under_way = set()  # names: what stands in for a function may call the function itself
         self.keep = watch.guard.isolated("reference")(self.keep)
 
     def begin(self):
@@ -58,9 +59,14 @@ class Reference:
 
     def watched(self, name, function):
         def call(*args, **kwargs):
-            if self.is_wanted(name):
-                self.keep(name, function, args, kwargs)
-            return function(*args, **kwargs)
+            if not self.is_wanted(name):
+                return function(*args, **kwargs)
+            self.keep(name, function, args, kwargs)
+            self.under_way.add(name)
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.under_way.discard(name)
 
         functools.update_wrapper(call, function)
         setattr(call, "__script_if_tracing_wrapper", True)
@@ -69,6 +75,8 @@ class Reference:
 
     def is_wanted(self, name):
         if is_compiling() or tracing_state() or not torch.is_grad_enabled():
+            return False
+        if name in self.under_way:
             return False
         if self.watch.recorder.step < FIRST_STEP or self.watch.guard.elsewhere():
             return False
