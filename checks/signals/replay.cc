@@ -8,7 +8,9 @@ absl::StatusOr<Replay> Replay::From(const Run& run) {
   if (births.empty()) {
     const std::string untold(trace.ProcessAttribute("unreplayed"));
     if (untold.empty()) return absl::NotFoundError("the replay ended before that step");
-    return Replay{.untold = untold};
+    Replay nothing;
+    nothing.untold = untold;
+    return nothing;
   }
   const ThingId birth = births.front();
   const auto attribute = [&](std::string_view key) {

@@ -37,7 +37,7 @@ Check MixedSamples() {
       .sources = {"PyTorch: nn.LSTM and nn.MultiheadAttention, batch_first",
                   "own reasoning: exact"},
       .covers = {"D21", "M12"},
-      .explains = {},
+      .explains = {"data/order_dependence"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kUsed,
