@@ -98,6 +98,48 @@ add(
     closures=[("SGD(network.parameters()", "SGD(network[2:].parameters()")],
 )
 add(
+    "layers_in_a_list",
+    "optimizer/untracked_parameters",
+    trainer_class=[
+        ("        self.conv = nn.Conv2d(1, channels, 3, padding=1)\n",
+         "        self.convs = [nn.Conv2d(1, channels, 3, padding=1)]\n"),
+        ("self.norm(self.conv(pictures))", "self.norm(self.convs[0](pictures))"),
+    ],
+    running_average=[
+        ("        self.middle = torch.nn.Linear(hidden, hidden)\n",
+         "        self.inner = {'middle': torch.nn.Linear(hidden, hidden)}\n"),
+        ("self.norm(self.middle(x))", "self.norm(self.inner['middle'](x))"),
+    ],
+    finetune=[
+        ("        self.upper = nn.Linear(48, 48)\n",
+         "        self.upper = [nn.Sequential(nn.Linear(48, 48), nn.LayerNorm(48))]\n"),
+        ("self.upper(x)", "self.upper[-1](x)"),
+    ],
+)
+add(
+    "tensor_not_a_parameter",
+    "optimizer/untracked_parameters",
+    trainer_class=[
+        ("        self.drop = nn.Dropout(0.1)\n",
+         "        self.drop = nn.Dropout(0.1)\n"
+         "        self.gain = torch.ones(channels, 1, 1, requires_grad=True)\n"),
+        ("self.norm(self.conv(pictures))", "self.norm(self.conv(pictures)) * self.gain"),
+    ],
+    running_average=[
+        ("        self.norm = torch.nn.LayerNorm(hidden)\n",
+         "        self.norm = torch.nn.LayerNorm(hidden)\n"
+         "        self.slopes = [torch.zeros(hidden).requires_grad_()]\n"),
+        ("self.norm(self.middle(x))", "self.norm(self.middle(x)) + self.slopes[0]"),
+    ],
+    counted_tokens=[
+        ("        self.dropout = nn.Dropout(0.05)\n",
+         "        self.dropout = nn.Dropout(0.05)\n"
+         "        self.begin = torch.zeros(1, 1, width, requires_grad=True)\n"),
+        ("self.recurrent(self.embedding(rows))",
+         "self.recurrent(self.embedding(rows), self.begin.expand(1, len(rows), -1).contiguous())"),
+    ],
+)
+add(
     "average_of_one",
     "optimizer/average_without_memory",
     running_average=[("get_ema_multi_avg_fn(0.97)", "get_ema_multi_avg_fn(0.0)")],

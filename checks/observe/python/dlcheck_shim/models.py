@@ -10,6 +10,7 @@ import torch
 
 from .identity import IdentityMap
 from .tensors import is_held, is_shard
+from .unregistered import Unregistered
 
 WRAPPING = ("module.", "_orig_mod.", "_fsdp_wrapped_module.")
 WRAPPERS = (
@@ -101,7 +102,7 @@ class Models:
     def reset(self):
         self.roots, self.modules, self.parameters = IdentityMap(), IdentityMap(), IdentityMap()
         self.described, self.aliases = IdentityMap(), {}
-        self.unoptimized = []
+        self.unoptimized, self.unregistered = [], Unregistered()
         self.seen = 0  # ordinals are never reused: a model that is gone keeps its records
 
     def as_root(self, module):
@@ -156,6 +157,7 @@ class Models:
                 self.name_modules(model, root)
             if module not in self.modules:
                 self.modules.set(module, 0)
+                self.unregistered.runs(module)
             thing = self.modules.get(module)
         return thing
 
@@ -188,12 +190,23 @@ class Models:
         name."""
         for root, model in self.roots.items():
             self.name_parameters(model, root)
+            self.name_forgotten(model, root, groups_of)
         self.unoptimized = []
         for parameter, (thing, _, module) in self.parameters.items():
             group = groups_of.get(parameter, "")
             self.describe_one(thing, parameter, module, group)
             if not group and parameter.requires_grad:
                 self.unoptimized.append((weakref.ref(parameter), thing))
+
+    def name_forgotten(self, model, root, groups_of):
+        """Gives what the model uses and nobody trains a thing, as if it were a parameter."""
+        def is_known(tensor):
+            return tensor in self.parameters or tensor in groups_of
+
+        for place, tensor in self.unregistered.forgotten(root, is_known):
+            name = model.name(place)
+            thing = self.recorder.thing("parameter", model.ordinal, name)
+            self.parameters.set(tensor, (thing, name, ""))
 
     def describe_one(self, thing, parameter, module, group):
         attributes = {
