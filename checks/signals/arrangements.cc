@@ -22,25 +22,52 @@ Arrangements::Slope SlopeOf(const Trace& trace, const Sample& sample) {
   return slope;
 }
 
+// The first value of a quantity; null if there is none.
+const Sample* FirstSample(const Trace& trace, Quantity quantity) {
+  for (const ThingId thing : trace.ThingsWith(quantity)) {
+    return &trace.Series(quantity, thing).front();
+  }
+  return nullptr;
+}
+
+std::optional<Arrangements::Split> SplitOf(const Trace& trace) {
+  const Sample* turned = FirstSample(trace, Quantity::kTurnedWindow);
+  const Sample* mixed = FirstSample(trace, Quantity::kMixedWindow);
+  if (turned == nullptr && mixed == nullptr) return std::nullopt;
+  Arrangements::Split split{.step = (turned == nullptr ? mixed : turned)->step,
+                            .window = std::string(trace.ProcessAttribute("held_window")),
+                            .unmixed = Untried(trace, "mixed")};
+  if (turned != nullptr) split.turned = {.share = turned->value, .rounding = turned->aux};
+  if (mixed != nullptr) split.mixed = {.share = mixed->value, .rounding = mixed->aux};
+  if (const Sample* bent = FirstSample(trace, Quantity::kBentWindow)) {
+    split.bent = bent->value;
+    split.ratio = bent->aux;
+  }
+  for (const ThingId place : trace.ThingsWith(Quantity::kMicroBatchShare)) {
+    split.shares.push_back(trace.Series(Quantity::kMicroBatchShare, place).front().value);
+  }
+  return split;
+}
+
 }  // namespace
 
 absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
   const Trace& trace = run.trace;
   const std::string_view order = trace.ProcessAttribute("held_order");
   if (order.empty()) return absl::NotFoundError("the host arranged no batch");
-  Arrangements found{.draws = !trace.ProcessAttribute("held_draws").empty(),
+  Arrangements found{.split = SplitOf(trace),
+                     .draws = !trace.ProcessAttribute("held_draws").empty(),
                      .drawn_at_random = order == "random",
                      .untried_order = Untried(trace, "order"),
                      .untried_targets = Untried(trace, "targets"),
                      .untried_sizes = Untried(trace, "sizes"),
-                     .untried_slope = Untried(trace, "slope")};
-  for (const ThingId optimizer : trace.ThingsWith(Quantity::kOrderSensitivity)) {
-    const Sample& sample = trace.Series(Quantity::kOrderSensitivity, optimizer).front();
-    found.order = Order{.step = sample.step, .share = sample.value, .rounding = sample.aux};
+                     .untried_slope = Untried(trace, "slope"),
+                     .untried_split = Untried(trace, "split")};
+  if (const Sample* moved = FirstSample(trace, Quantity::kOrderSensitivity)) {
+    found.order = Order{.step = moved->step, .share = moved->value, .rounding = moved->aux};
   }
-  for (const ThingId optimizer : trace.ThingsWith(Quantity::kSlopeRatio)) {
-    found.slope = SlopeOf(trace, trace.Series(Quantity::kSlopeRatio, optimizer).front());
-  }
+  const Sample* slope = FirstSample(trace, Quantity::kSlopeRatio);
+  if (slope != nullptr) found.slope = SlopeOf(trace, *slope);
   for (const ThingId optimizer : trace.ThingsWith(Quantity::kSummedPart)) {
     const Sample& summed = trace.Series(Quantity::kSummedPart, optimizer).front();
     const auto averaged = trace.Series(Quantity::kAveragedPart, optimizer);

@@ -44,6 +44,21 @@ struct Arrangements {
     double rounding;        // how well it is known
     std::vector<Cut> cuts;  // where values leave the graph, or gradients are changed
   };
+  struct Moved {
+    double share;     // how far the gradient moved, of its norm
+    double rounding;  // how far rounding moves it
+  };
+  struct Split {
+    int64_t step = 0;
+    std::string window;           // what its micro-batches are: "4 batches that a step fetches"
+    std::optional<Moved> turned;  // micro-batches changed places
+    std::optional<Moved> mixed;   // samples changed places between them
+    double bent = 0;              // what is no sum over samples then
+    double ratio = 1;             // weight of a sample in the first of two, over that in the second
+    std::vector<double> shares;   // of each place, where they are known
+    std::string unmixed;          // why samples did not change places
+  };
+  std::optional<Split> split;  // micro-batches of other samples, or in other places
   std::optional<Slope> slope;  // batches as they are, weights moved along their gradient
   std::optional<Sizes> sizes;  // batches of one, two and three copies of the same samples
   std::optional<Order> order;  // samples changed places, each with its target
@@ -54,6 +69,7 @@ struct Arrangements {
   std::string untried_targets;
   std::string untried_sizes;
   std::string untried_slope;
+  std::string untried_split;
 
   // Errors: NotFound if no batch was arranged in any way.
   static absl::StatusOr<Arrangements> From(const Run& run);

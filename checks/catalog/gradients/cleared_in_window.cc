@@ -91,7 +91,7 @@ Check ClearedInWindow() {
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "Foret et al. 2021, Sharpness-Aware Minimization: a legal look-alike"},
       .covers = {"G05", "P05"},
-      .explains = {},
+      .explains = {"loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kCleared,

@@ -88,7 +88,7 @@ Check DoublyDividedLoss() {
           "judged.",
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"G02"},
-      .explains = {},
+      .explains = {"loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,

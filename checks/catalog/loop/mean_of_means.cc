@@ -110,7 +110,7 @@ Check MeanOfMeans() {
       .sources = {"huggingface/transformers issue 34191",
                   "own reasoning: a mean of means is the mean only for equal counts"},
       .covers = {"G03"},
-      .explains = {},
+      .explains = {"loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,

@@ -59,7 +59,7 @@ Check UndividedAccumulation() {
       .sources = {"own reasoning: the gradient is linear in the loss",
                   "huggingface/transformers issues 35203 and 35438"},
       .covers = {"G01"},
-      .explains = {},
+      .explains = {"loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,

@@ -55,6 +55,19 @@ def taken(leaf, order):
     return type(leaf)(leaf[number] for number in order)
 
 
+def joined(batches):
+    """One batch of the rows of several whose rows are alike."""
+    leaves = zip(*map(leaves_of, batches))
+
+    def join(_):
+        parts = next(leaves)
+        if isinstance(parts[0], torch.Tensor):
+            return torch.cat(parts)
+        return type(parts[0])(text for part in parts for text in part)
+
+    return mapped_leaves(batches[0], join)
+
+
 def with_orders(batch, order_of):
     """The batch with the rows of its leaves in other orders; `order_of` takes the number of a leaf and
     how many rows there are, and gives their order."""

@@ -116,6 +116,10 @@ class Fetches:
         """Whether this step fetched as many batches as the one that was kept."""
         return all(source.fetched >= len(source.batches) for source in self.sources)
 
+    def counts(self):
+        """How many batches this step fetched of each source."""
+        return [source.fetched for source in self.sources]
+
     def stacked(self):
         return [source for source in self.sources if source.stacks]
 
@@ -142,9 +146,16 @@ class Fetches:
     def arrange(self, change):
         """From the next fetch on, `change(number of the source, batch)` stands in for every batch that
         can be arranged."""
-        for source in self.sources:
+        def deal(source):
             made = change if source.stacks else as_they_are
-            source.arranged = [made(source.number, batch) for batch in source.batches]
+            return [made(source.number, batch) for batch in source.batches]
+
+        self.deal(deal)
+
+    def deal(self, deal):
+        """From the next fetch on, the batches of `deal(source)` stand in for those of each source."""
+        for source in self.sources:
+            source.arranged = deal(source)
 
     def order(self):
         """What the loaders draw samples by: "random" where all do."""

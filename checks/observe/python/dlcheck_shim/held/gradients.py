@@ -40,6 +40,13 @@ def combined(terms):
     return total**0.5
 
 
+def inner(one, other):
+    """The inner product of two gradients."""
+    with tensors.unrecorded():
+        pairs = [(a, b) for a, b in zip(one.parts, other.parts) if a is not None and b is not None]
+        return sum(float((a.double() * b.double()).sum()) for a, b in pairs)
+
+
 def distance(one, other):
     """How far `other` is from `one`, of the norm of `one`."""
     size, moved = one.norm(), combined([(1.0, other), (-1.0, one)])

@@ -9,6 +9,8 @@ FEWEST = 4  # rows; of fewer, every order without a fixed row may be one that a 
 def permuted(count):
     """One cycle through all rows, so that none stays; neither a rotation nor a mere swap of ends, under
     which a batch whose targets are rotated or reversed against its inputs is as it was."""
+    if count < FEWEST:
+        return rotated(range(count), count)
     source, order = torch.Generator().manual_seed(count), list(range(count))
     while commutes(order, rotated(range(count), count)) or commutes(order, range(count - 1, -1, -1)):
         order = list(range(count))

@@ -19,12 +19,15 @@ from .gradients import Gradient, distance
 from .order import try_order
 from .sizes import try_sizes
 from .slope import try_slope
+from .split import try_split
 from .targets import try_targets
 from .unjudged import Unjudged
 from .weights import Jitter, Resolution
 from .window import Window
 
-TRIALS = {"order": try_order, "targets": try_targets, "slope": try_slope, "sizes": try_sizes}
+TRIALS = {"order": try_order, "split": try_split, "targets": try_targets, "slope": try_slope,
+          "sizes": try_sizes}  # fmt: skip
+WITHOUT_ROWS = (try_slope, try_split)  # they say themselves what they need
 DRAWS = "its steps draw random numbers"
 MOST_SETTLING = 6  # steps until two of them agree
 
@@ -32,9 +35,20 @@ MOST_SETTLING = 6  # steps until two of them agree
 class Step:
     """What one step of the program came to."""
 
-    def __init__(self, gradient, calls, drawn):
+    def __init__(self, gradient, calls, calls_before, fetched, drawn):
         self.gradient, self.calls = gradient, calls
+        self.calls_before = calls_before  # of each backward call: how many calls came before it
+        self.fetched = fetched  # batches of each source
         self.drawn = drawn  # the generators as it left them
+
+    def is_as_long_as(self, other):
+        return len(self.calls_before) == len(other.calls_before) and self.fetched == other.fetched
+
+    def first_calls(self):
+        """The first call of a loss function before each backward call, and after the one before it."""
+        begins = (0, *self.calls_before[:-1])
+        return [self.calls[begin] if begin < end else None
+                for begin, end in zip(begins, self.calls_before)]  # fmt: skip
 
     def equals(self, other):
         return self.is_like(other) and self.gradient.equals(other.gradient)
@@ -53,6 +67,7 @@ class Held(OtherSteps):
         self.window = Window(watch)
         self.optimizer = None  # of the program, once it has stepped
         self.gradient = None  # as the last backward of this step left it
+        self.calls_before = []  # each backward of this step
         self.randomness = None  # at the start of every step from the second on
         self.plan = self.steps()
         self.advance = watch.guard.isolated("held")(self.advance)
@@ -94,7 +109,7 @@ class Held(OtherSteps):
 
     def end_step(self):
         """Of any step, also of one that a scaler leaves out."""
-        self.gradient, self.comparisons.calls = None, []
+        self.gradient, self.comparisons.calls, self.calls_before = None, [], []
         self.fetches.end_step()
         self.window.end_step()
         if self.randomness is not None:
@@ -106,6 +121,7 @@ class Held(OtherSteps):
     def keep_gradient(self):
         if self.optimizer is not None and tensors.may_compute():
             self.gradient = Gradient(self.parameters())
+            self.calls_before.append(len(self.comparisons.calls))
 
     def fetched(self):
         """Only what is drawn after the first batch of a step is drawn by the step."""
@@ -131,7 +147,7 @@ class Held(OtherSteps):
         unarranged = self.fetches.why_not()
         for name, attempt in TRIALS.items():
             try:
-                if unarranged and attempt is not try_slope:
+                if unarranged and attempt not in WITHOUT_ROWS:
                     raise Unjudged(unarranged)
                 found = yield from attempt(self)
                 if not (yield from self.arranged(as_they_are)).equals(self.whole):
@@ -159,12 +175,24 @@ class Held(OtherSteps):
     def arranged(self, change):
         """The step that the batches come to with `change(number of the source, batch)` for each."""
         self.fetches.arrange(change)
+        return (yield from self.second())
+
+    def dealt(self, deal):
+        """As `arranged`, with the batches of `deal(source)` for each source."""
+        self.fetches.deal(deal)
+        return (yield from self.second())
+
+    def second(self):
+        """What the second step from here comes to."""
         yield
         complete = self.fetches.are_complete()
         yield
         if not complete and not self.fetches.are_complete():
             raise Unjudged("a step fetched fewer batches than the one that was held")
         now = self.seen()
+        if not now.is_as_long_as(self.whole):  # a shorter window ends an epoch
+            yield
+            now = self.seen()
         if not now.drawn.equals(self.whole.drawn):
             raise Unjudged("its step draws other random numbers then")
         if not now.gradient.is_finite():
@@ -189,7 +217,7 @@ class Held(OtherSteps):
 
     def seen(self):
         gradient = self.gradient or Gradient(self.parameters())
-        return Step(gradient, self.comparisons.take(), Randomness())
+        return Step(gradient, self.comparisons.take(), self.calls_before, self.fetches.counts(), Randomness())
 
     def rounding_of_gradient(self):
         return distance(self.whole.gradient, self.rounding.gradient)
