@@ -14,6 +14,7 @@ from .packed import try_packed
 from .padding import try_padding
 from .reference import Reference, try_reference
 from .shortened import try_shortened
+from .terms import Terms
 
 TRIALS = {
     "counted": try_counted,
@@ -58,13 +59,15 @@ class Trials:
     def __init__(self, watch):
         self.watch, self.capture = watch, Capture(watch)
         self.derivatives, self.reference = Derivatives(watch), Reference(watch)
+        self.terms = Terms(watch, trains_with_others)
         self.shapes = {}  # by model, of the inputs of each call that was tried
 
     def begin(self):
         self.capture.begin()
         self.derivatives.begin()
         self.reference.begin()
-        self.watch.steps.on_end.append(self.run_all)
+        self.terms.begin()
+        self.watch.steps.on_end += [self.terms.rest, self.run_all, self.terms.go_on]
 
     def run_all(self, _):
         """As a step ends, of which everything else was recorded."""
