@@ -3,6 +3,7 @@
 namespace dlcheck {
 
 void ContinueStep(RunBuilder& run, const Windows::MicroBatch& micro) {
+  if (micro.samples > 0) run.Event(Event::kUsed, micro.samples, "model", "Net");
   run.Event(Event::kForward, 1, "module", "trunk").Event(Event::kForward, 1, "module", "head");
   run.Quantity(Quantity::kLoss, "loss", "cross_entropy", 2.3 * micro.share, micro.targets);
   run.Quantity(Quantity::kLossShare, "loss", "cross_entropy", micro.share, micro.targets);

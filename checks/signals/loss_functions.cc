@@ -43,11 +43,13 @@ absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
          .kind = attribute("kind"),
          .reduction = attribute("reduction"),
          .input_from = attribute("input_from"),
+         .normalised_by = attribute("normalised_by"),
          .broadcast = attribute("broadcast"),
          .losses = series(Quantity::kLoss, thing),
          .shares = series(Quantity::kLossShare, thing),
          .counted = series(Quantity::kCountedTargets, thing),
          .probabilities = series(Quantity::kProbabilityRows, thing),
+         .log_probabilities = series(Quantity::kLogProbabilityRows, thing),
          .site = trace.site(site == sites.end() ? SiteId{0} : site->second)});
     for (const Sample& sample : losses.functions.back().losses) {
       if (!std::isfinite(sample.value)) losses.nonfinite_steps.insert(sample.step);

@@ -20,9 +20,10 @@ struct LossFunctions {
     std::string kind;        // cross_entropy, nll, mse, bce, ...; empty if unknown
     std::string reduction;   // mean, sum or none; empty if unknown
     std::string input_from;  // softmax, log_softmax or sigmoid made its first input; empty if none
-    std::string broadcast;   // "64x1 and 64" where the shapes of its inputs did not agree
+    std::string normalised_by;  // what may have made log-probabilities of it; empty if nothing
+    std::string broadcast;      // "64x1 and 64" where the shapes of its inputs did not agree
     // Of the first process; valid as long as the run.
-    std::span<const Sample> losses, shares, counted, probabilities;
+    std::span<const Sample> losses, shares, counted, probabilities, log_probabilities;
     NamedSite site;  // of its first backward call; line 0 if not known
   };
   std::vector<Function> functions;

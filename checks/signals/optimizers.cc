@@ -33,6 +33,7 @@ absl::StatusOr<Optimizers> Optimizers::From(const Run& run) {
     if (!optimizer.name.empty()) continue;
     optimizer.name = trace.Display(event.thing);
     optimizer.type = std::string(trace.Attribute(event.thing, "type"));
+    optimizer.rate_beside = std::string(trace.Attribute(event.thing, "rate_beside"));
   }
   if (result.optimizers.empty()) return absl::NotFoundError("no optimizer step was seen");
   return result;

@@ -14,8 +14,9 @@ namespace dlcheck {
 struct Optimizers {
   static constexpr std::string_view kName = "optimizers";
   struct Optimizer {
-    std::string name;  // "optimizer#0"
-    std::string type;  // of its class; empty if not known
+    std::string name;         // "optimizer#0"
+    std::string type;         // of its class; empty if not known
+    std::string rate_beside;  // a rate set where nothing reads it; empty if none
     // Its class is one of torch.optim: its rates, state and updates are its own.
     bool is_plain() const;
     // Its updates are the rate times what does not grow with the gradient.

@@ -42,6 +42,16 @@ bool IsOneLoss(const std::vector<Occurrence>& calls) {
   });
 }
 
+// The first dimension of what models were given in each micro-batch; 0 where it differs.
+std::map<uint32_t, double> SamplesIn(const StepOrder::Step& step) {
+  std::map<uint32_t, double> samples;
+  for (const Occurrence& used : step.Within(Event::kUsed, 0, step.end())) {
+    const auto [known, is_new] = samples.emplace(used.micro_step, used.value);
+    if (!is_new && known->second != used.value) known->second = 0;
+  }
+  return samples;
+}
+
 // Empty unless every backward call of the step has one share that can be trusted.
 Windows::Window WindowOf(const StepOrder::Step& step, const Samples& shares,
                          const Samples& losses) {
@@ -49,6 +59,7 @@ Windows::Window WindowOf(const StepOrder::Step& step, const Samples& shares,
   const std::vector<Occurrence> calls = step.Within(Event::kBackward, 0, step.end());
   if (!IsOneLoss(calls)) return {};
   const auto count = static_cast<int64_t>(calls.size());
+  std::map<uint32_t, double> samples = SamplesIn(step);
   for (int64_t i = 0; i < count; ++i) {
     const Place place{step.step, static_cast<uint16_t>(i)};
     const auto share = shares.at.find(place);
@@ -57,7 +68,8 @@ Windows::Window WindowOf(const StepOrder::Step& step, const Samples& shares,
     const bool is_small = loss != losses.at.end() &&
                           std::abs(loss->second.value) < kLeastLoss * std::abs(share->second.value);
     if (is_small || !(share->second.aux > 0)) return {};
-    window.micro.push_back({share->second.value, share->second.aux});
+    window.micro.push_back(
+        {share->second.value, share->second.aux, samples[static_cast<uint32_t>(i)]});
   }
   window.cleared_inside =
       !step.Within(Event::kCleared, step.FirstBackward(), step.LastBackward()).empty();
@@ -116,6 +128,22 @@ absl::StatusOr<Windows> Windows::From(const Run& run) {
     return absl::NotFoundError("no step showed what each of its backward calls started from");
   }
   return windows;
+}
+
+std::vector<double> DividedAgainBy(const Windows::Window& window, double tolerance) {
+  const auto k = static_cast<double>(window.micro.size());
+  for (const auto number : {&Windows::MicroBatch::targets, &Windows::MicroBatch::samples}) {
+    for (const double parts : {1.0, k}) {
+      std::vector<double> divisors;
+      for (const Windows::MicroBatch& one : window.micro) {
+        const double wanted = 1 / (one.*number * parts);
+        const bool is_so = one.*number > 1 && std::abs(one.share - wanted) <= tolerance * wanted;
+        if (is_so) divisors.push_back(one.*number);
+      }
+      if (divisors.size() == window.micro.size()) return divisors;
+    }
+  }
+  return {};
 }
 
 Division DivisionOf(const Windows::Window& window, size_t full, double tolerance) {

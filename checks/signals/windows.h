@@ -17,6 +17,7 @@ struct Windows {
   struct MicroBatch {
     double share = 0;  // of the mean loss over its own targets
     double targets = 0;
+    double samples = 0;  // first dimension of what a model was given; 0 if there were several
   };
   struct Window {
     int64_t step = 0;
@@ -51,6 +52,10 @@ enum class Division : uint8_t {
   kTwice,           // n_i / (N k) or 1 / k^2, k > 1
   kAsIfFull,        // 1 / K or n_i / (n_0 K), k < K
 };
+
+// The numbers that every loss was divided by once more, being means already: of each micro-batch
+// its targets, or its samples. Empty where neither explains the shares. Tolerance as below.
+std::vector<double> DividedAgainBy(const Windows::Window& window, double tolerance);
 
 // Each share may differ by `tolerance` relative to what it would have to be.
 Division DivisionOf(const Windows::Window& window, size_t full, double tolerance);

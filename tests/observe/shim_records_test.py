@@ -8,7 +8,11 @@ from tests.observe import shim_loaded_test as loaded
 from tests.observe import shim_packed_test as packed
 from tests.observe import shim_replay_test as replay
 from tests.observe import shim_held_test as arrangements
+from tests.observe import shim_reseeding_test as reseeding
+from tests.observe import shim_split_test as splits
+from tests.observe import shim_terms_test as terms
 from tests.observe import shim_trials_test as dependence
+from tests.observe import shim_unregistered_test as unregistered
 from tests.observe.reading import defined, host, python, run_watched
 from tests.observe.shim_libraries_test import PROGRAM as NEXT_TOKENS
 
@@ -30,6 +34,7 @@ OTHER_CALLS = textwrap.dedent(
         bad = float("inf") if step == 2 else 1.0
         loss = F.mse_loss(model(torch.ones(5, 3)), torch.zeros(5, 2)) * bad
         loss += F.cross_entropy(model(torch.ones(5, 3)), torch.tensor([0, 1, 0, 1, -100]))
+        loss += F.nll_loss(model(torch.ones(5, 3)), torch.tensor([0, 1, 0, 1, 1]))
         if step != 1:
             optimizer.zero_grad()
         with torch.autograd.set_detect_anomaly(step != 2):
@@ -110,11 +115,17 @@ class ShimRecords(unittest.TestCase):
         for places in ({}, dependence.OF_ALL_LENGTHS, {"TARGETS": "batch[:, :-1]"}):
             traces.append(dependence.tried(**places))
         traces.append(packed.tried(SEEN="before"))
+        traces.append(terms.tried("main + aux").main)
         traces.append(loaded.compared())
         for experiment in ("shuffled_labels", "limited_data"):
             traces.append(loaded.run_of(experiment=experiment, steps=16).main)
         traces.append(arrangements.held())
         traces.append(arrangements.held(loss="F.cross_entropy(outputs, targets) + outputs.data.mean()"))
+        traces.append(splits.held(loss=splits.MEAN))
+        skipped = {"layer": "torch.nn.ReLU()", "inside": "if number == 1: continue"}
+        traces.append(splits.held(loss=splits.MEAN, **skipped))
+        traces.append(unregistered.trace_of(USE="y = nn.Linear(6, 6)(y)"))
+        traces.append(run_watched(python("-c", reseeding.seeded("torch.manual_seed(3)"))).main)
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
         rows = [row for trace in traces for row in trace.rows]
         self.assertEqual(

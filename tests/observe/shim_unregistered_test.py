@@ -38,12 +38,16 @@ PROGRAM = textwrap.dedent(
 DEFAULT = {"SHIFT": "0", "USE": "pass", "MORE": "pass", "GIVEN": "()", "AFTER": "pass"}
 
 
-def names_beside(**places):
-    """Names of the things that are written as parameters, without those that are."""
+def trace_of(**places):
     source = PROGRAM
     for place, text in {**DEFAULT, **places}.items():
         source = source.replace(place, text)
-    trace = run_watched(python("-c", source)).main
+    return run_watched(python("-c", source)).main
+
+
+def names_beside(**places):
+    """Names of the things that are written as parameters, without those that are."""
+    trace = trace_of(**places)
     found = {thing[2] for thing in trace.names["thing"].values() if thing[0] == "parameter"}
     return found - {"enter.weight", "enter.bias", "leave.weight", "leave.bias"}
 
@@ -72,6 +76,23 @@ class ShimUnregistered(unittest.TestCase):
 
     def test_nothing_of_inputs_that_are_kept(self):
         self.assertEqual(names_beside(), set())
+
+    def built(self, use):
+        rows = trace_of(USE=use).of("quantity", "built_anew")
+        return [(row.thing[2], row.value, row.aux) for row in rows]
+
+    def test_layers_that_a_forward_builds(self):
+        self.assertEqual(self.built("y = nn.Linear(6, 6)(y)"), [("Linear", 8, 1)])
+        self.assertEqual(self.built("y = nn.BatchNorm1d(6)(y)"), [("BatchNorm1d", 8, 1)])
+        self.assertEqual(self.built("y = nn.LayerNorm(6)(y)"), [("LayerNorm", 8, 0)])
+
+    def test_layers_without_parameters_may_be_built(self):
+        self.assertEqual(self.built("y = nn.Dropout(0.1)(nn.ReLU()(y))"), [])
+
+    def test_layers_that_are_kept_are_not_built(self):
+        self.assertEqual(self.built("y = self.list[0](self.list[1](y))"), [])
+        kept = "self.list.append(nn.Linear(6, 6)); y = self.list[-1](y)"
+        self.assertEqual(self.built(kept), [])
 
 
 if __name__ == "__main__":

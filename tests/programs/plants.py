@@ -13,6 +13,8 @@ from faults import (  # noqa: F401
     precision,
     schedules,
     slopes,
+    splits,
+    terms,
     windows,
 )
 from planting import FAULTS, planted  # noqa: F401

@@ -26,7 +26,7 @@ using Function = LossFunctions::Function;
 
 bool TakesLogits(const Function& function) {
   // binary_cross_entropy takes probabilities; the one with logits shares its kind in some probes.
-  return function.kind == "cross_entropy" || function.kind == "nll" ||
+  return function.kind == "cross_entropy" || function.kind == "nll" || function.kind == "kl" ||
          (function.kind == "bce" && function.name != "binary_cross_entropy");
 }
 
@@ -38,7 +38,8 @@ std::string Contradiction(const Function& function) {
   if (function.kind == "bce" && function.input_from == "sigmoid") {
     return "was given what sigmoid made, and applies sigmoid itself";
   }
-  if (function.kind == "nll" && function.input_from == "softmax") {
+  const bool takes_logarithms = function.kind == "nll" || function.kind == "kl";
+  if (takes_logarithms && function.input_from == "softmax") {
     return "was given what softmax made, and takes log-probabilities";
   }
   return "";
@@ -108,12 +109,12 @@ Check DoubledSoftmax() {
           "Softmax of a softmax is nearly flat: the loss cannot fall below a floor, and its "
           "gradients are small from the first step on.",
       .method =
-          "The operation that made the input of cross_entropy, nll_loss and "
+          "The operation that made the input of cross_entropy, nll_loss, kl_div and "
           "binary_cross_entropy_with_logits, as the graph tells; where it tells nothing, whether "
           "all rows given to cross_entropy are probabilities.",
       .fix =
-          "Leave out the last softmax or sigmoid of the model in training; for nll_loss use "
-          "log_softmax.",
+          "Leave out the last softmax or sigmoid of the model in training; for nll_loss and "
+          "kl_div use log_softmax.",
       .limits =
           "Between the softmax and the loss nothing may stand but a change of shape, else only "
           "the rows tell. log_softmax before cross_entropy changes nothing and is a note. The "

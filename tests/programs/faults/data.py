@@ -71,3 +71,10 @@ add(
         ("return self.x[i], self.y[i]", "return self.x[i] + 0.02 * torch.randn(4), self.y[i]"),
     ],
 )
+add(
+    "seed_of_every_epoch",
+    "reproducibility/repeated_numbers",
+    plain_script=[("for epoch in range(EPOCHS):\n", "for epoch in range(EPOCHS):\n    torch.manual_seed(7)\n")],
+    trainer_class=[("    def training_epoch(self):\n", "    def training_epoch(self):\n        torch.random.manual_seed(12)\n")],
+    running_average=[("    for x, y in learn:\n", "    torch.manual_seed(seed=SEED)\n    for x, y in learn:\n")],
+)

@@ -31,6 +31,25 @@ add(
     counted_tokens=[("self.output(self.dropout(states))", "self.output(self.dropout(states.detach()))")],
 )
 add(
+    "loss_made_anew",
+    "gradients/unreached",
+    plain_script=[("        loss.backward()\n",
+                   "        loss = torch.tensor(loss.item(), requires_grad=True)\n        loss.backward()\n")],
+    trainer_class=[("        logits = self.net(pictures)\n        loss",
+                    "        with torch.no_grad():\n            logits = self.net(pictures)\n"
+                    "        logits.requires_grad_()\n        loss")],
+    closures=[("        output = network(x)\n", "        output = network(x).detach().requires_grad_()\n")],
+    finetune=[("loss = objective(output, y)", "loss = objective(output.data.requires_grad_(), y)")],
+)
+add(
+    "layer_of_the_forward",
+    "model/layers_built_anew",
+    trainer_class=[("torch.relu(self.norm(self.conv(pictures)))",
+                    "torch.relu(nn.BatchNorm2d(12)(self.conv(pictures)))")],
+    running_average=[("silu(self.norm(self.middle(x)))", "silu(self.norm(torch.nn.Linear(40, 40)(x)))")],
+    counted_tokens=[("self.output(self.dropout(states))", "self.output(nn.Linear(*[states.shape[-1]] * 2)(states))")],
+)
+add(
     "probabilities_into_loss",
     "model/doubled_softmax",
     plain_script=[("loss = F.cross_entropy(outputs,", "loss = F.cross_entropy(outputs.softmax(1),")],

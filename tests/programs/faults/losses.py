@@ -48,3 +48,33 @@ add(
     trainer_class=[("loss = self.criterion(logits, kinds)",
                     "loss = self.criterion(logits, torch.full_like(kinds, -100))")],
 )
+add(
+    "scores_for_logarithms",
+    "model/unnormalised_scores",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)", "loss = F.nll_loss(outputs, targets)")],
+    trainer_class=[("nn.CrossEntropyLoss()", "nn.NLLLoss()")],
+    event_stream=[("loss = F.cross_entropy(logits, ys)", "loss = F.nll_loss(logits, ys)")],
+    finetune=[("nn.CrossEntropyLoss()", "nn.NLLLoss(reduction='sum')")],
+)
+add(
+    "probabilities_into_divergence",
+    "model/doubled_softmax",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.kl_div(outputs.softmax(1), F.one_hot(targets, 5).float(), reduction='batchmean')")],
+    trainer_class=[("loss = self.criterion(logits, kinds)",
+                    "loss = nn.KLDivLoss(reduction='sum')(torch.softmax(logits, 1), "
+                    "nn.functional.one_hot(kinds, 4) * 0.9 + 0.025) / len(kinds)")],
+    finetune=[("objective(output, y)",
+               "nn.functional.kl_div(nn.functional.softmax(output, -1), torch.eye(output.shape[1])[y])")],
+)
+add(
+    "averaged_again",
+    "loop/doubly_averaged_loss",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.cross_entropy(outputs, targets) / len(targets)")],
+    trainer_class=[("loss = self.criterion(logits, kinds)",
+                    "loss = self.criterion(logits, kinds) / pictures.size(0)")],
+    closures=[("mse_loss(output.squeeze(1), y)\n\n", "mse_loss(output.squeeze(1), y) / y.numel()\n\n")],
+    running_average=[("mse(output[:, 0], y)", "mse(output[:, 0], y).mul(1 / len(x))"),
+                     ("Waves(0, 1200), batch_size=25", "Waves(0, 1200), batch_size=35")],
+)

@@ -140,6 +140,14 @@ add(
     ],
 )
 add(
+    "no_step",
+    "optimizer/never_stepped",
+    plain_script=[("        optimizer.step()\n        scheduler.step()\n", "")],
+    closures=[("        descent.step()\n", "")],
+    running_average=[("        optimizer.step()\n", "")],
+    finetune=[("            optimizer.step()\n", "")],
+)
+add(
     "average_of_one",
     "optimizer/average_without_memory",
     running_average=[("get_ema_multi_avg_fn(0.97)", "get_ema_multi_avg_fn(0.0)")],

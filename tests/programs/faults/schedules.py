@@ -58,3 +58,10 @@ add(
                ("        milestones.step()\n", ""),
                ("                solver.step()\n", "                solver.step()\n                milestones.step()\n")],
 )
+add(
+    "rate_nobody_reads",
+    "schedule/unread_rate",
+    plain_script=[("    accuracy = evaluate()\n", "    accuracy = evaluate()\n    optimizer.lr = 1e-3 / (epoch + 1)\n")],
+    closures=[("    update = make_update(", "    descent.lr = 0.02\n    update = make_update(")],
+    running_average=[("    decay.step()\n", "    optimizer.lr = 3e-3 * 0.8 ** round_number\n")],
+)

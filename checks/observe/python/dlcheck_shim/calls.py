@@ -13,6 +13,7 @@ class Calls:
         self.models, self.optimizers = models, optimizers
         self.clearing, self.watches_clearing = [], True
         self.on_change = []  # functions called when a mode is switched or an optimizer is made
+        self.on_seed = []  # functions that take what torch.manual_seed was given
 
     def watch(self, family, owners, name, observe):
         replace(owners, name, followed_by(self.guard.isolated(family)(observe)))
@@ -28,7 +29,7 @@ class Calls:
 
     def watch_all(self):
         optim, nn = torch.optim.Optimizer, torch.nn
-        self.watch("seed", [torch, torch.random], "manual_seed", self.seeded)
+        self.watch("seed", [torch, torch.random], "manual_seed", self.torch_seeded)
         self.watch("seed", [random], "seed", self.seeded)
         self.watch("clear", [optim], "zero_grad", self.optimizer_cleared)
         self.watch("clear", [nn.Module], "zero_grad", self.model_cleared)
@@ -49,6 +50,12 @@ class Calls:
     def changed(self):
         for function in self.on_change:
             function()
+
+    def torch_seeded(self, result, args, kwargs):
+        self.seeded(result, args, kwargs)
+        seed = args[0] if args else kwargs.get("seed")
+        for function in self.on_seed if isinstance(seed, int) else ():
+            function(seed)
 
     def seeded(self, result, args, kwargs):
         seed = args[0] if args else kwargs.get("seed", kwargs.get("a"))

@@ -14,9 +14,10 @@ from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .digest import digest
 from .evaluations import trains
-from .models import nobody
+from .models import depends_on_mode, nobody
 from .rows import Named, batch_of, fingerprint, with_rows
 from .tokens import is_sequence
+from .unregistered import BUILT
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, torch.nn.modules.conv._ConvNd, torch.nn.Bilinear)
@@ -27,6 +28,7 @@ class ForwardHooks:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.losses, self.evaluations = models, losses, evaluations
         self.on_enter = []  # functions called with the inputs before a batch is recorded
+        models.on_built.append(self.write_built)
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
@@ -180,6 +182,12 @@ class ForwardHooks:
         if thing and seen not in self.seen_now and torch.is_grad_enabled():
             self.seen_now.add(seen)
             self.forwards.append((thing, float(seen[1]), 0.0))
+
+    def write_built(self, layer):
+        """A model makes layers of this class in its own forward: is it lost what they hold?"""
+        thing = self.recorder.thing("class", self.model.ordinal, type(layer).__name__)
+        matters = depends_on_mode(layer) or any(p.dim() > 1 for p in layer.parameters(recurse=False))
+        self.recorder.quantity("built_anew", thing, BUILT, float(matters), self.sites.current())
 
     def write_forwards(self):
         rows, self.forwards = self.forwards, []

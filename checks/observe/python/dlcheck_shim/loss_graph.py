@@ -6,6 +6,8 @@ Nodes are marked through their own `metadata`, which lives and dies with them; n
 alive.
 """
 
+import re
+
 import torch
 
 from .capabilities import is_compiling
@@ -27,6 +29,9 @@ MAKERS = {
     "LogSoftmaxBackward0": "log_softmax",
     "SigmoidBackward0": "sigmoid",
 }
+# How far before the scores of a loss a logarithm is looked for.
+MOST_BEHIND = 64
+NATIVE = re.compile(r"Backward\d+$|AccumulateGrad$")  # not of a function of the program's own
 # Nodes that take the error of one number apart from all others, or average such errors.
 ERRORS = {"PowBackward0", "AbsBackward0", "SqrtBackward0", "MeanBackward0", "SumBackward0",
           "MeanBackward1", "SumBackward1", "NegBackward0", "MulBackward0", "DivBackward0"}  # fmt: skip
@@ -160,6 +165,19 @@ def maker_of(tensor):
         if name not in ARRANGING:
             return ""
         node = only_input(node)
+    return ""
+
+
+def normaliser_of(tensor):
+    """The node that may have made log-probabilities of `tensor`, close behind it: one that takes a logarithm,
+    or of which that is not known; "" if none does."""
+    waiting, seen = [tensor.grad_fn], 0
+    while waiting and seen < MOST_BEHIND:
+        node, seen = waiting.pop(0), seen + 1
+        name = "" if node is None else node.name()
+        if "log" in name.lower() or name and not NATIVE.search(name):
+            return name
+        waiting += [] if node is None else [before for before, _ in node.next_functions]
     return ""
 
 

@@ -12,13 +12,14 @@ import torch
 from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .initial_loss import InitialLoss
-from .loss_graph import maker_of, mark_loss, spread_comparison
+from .loss_graph import maker_of, mark_loss, normaliser_of, spread_comparison
 from .tokens import shift_of
 from .wrapping import replace
 
 KINDS = {
     "cross_entropy": "cross_entropy",
     "nll_loss": "nll",
+    "kl_div": "kl",
     "mse_loss": "mse",
     "binary_cross_entropy_with_logits": "bce",
     "l1_loss": "l1",
@@ -28,7 +29,9 @@ KINDS = {
 # Those whose loss can be worked out again for another pairing of outputs and targets.
 JUDGED_AT_START = ("cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits")
 MOST_ROWS = 256  # of logits that are asked whether they are probabilities
+NEAR_ZERO = 0.1  # the logarithm of a sum of probabilities, in half precision too
 
+TAKE_LOGARITHMS = ("nll_loss", "kl_div")
 # Functions whose outputs and targets are compared number by number.
 SAME_SHAPES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 
@@ -117,6 +120,8 @@ class LossHooks:
     def mark_result(self, function, thing, result, output, target, options):
         """Marks the graph of a loss with what it takes to make a mean of it."""
         reduction, counted = reduction_of(options), None
+        if function == "kl_div":  # a mean over what is left to its caller
+            return
         if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
             counted = self.count_targets(thing, target, options.get("ignore_index", -100))
         elif reduction == "mean" or target.shape == output.shape:
@@ -128,7 +133,8 @@ class LossHooks:
     def look(self, function, thing, output, target, options):
         """Where the outputs of a training loss come from."""
         reduction = reduction_of(options)
-        self.tell(thing, "reduction", reduction)
+        if function != "kl_div":
+            self.tell(thing, "reduction", reduction)
         self.tell(thing, "input_from", maker_of(output))
         if output.shape != target.shape and function in SAME_SHAPES:
             if output.numel() == target.numel() > 1:
@@ -136,6 +142,9 @@ class LossHooks:
                 self.tell(thing, "broadcast", " and ".join(shapes))
         if function == "cross_entropy":
             self.look_for_probabilities(thing, output)
+        if function in TAKE_LOGARITHMS and reduction != "none":
+            self.tell(thing, "normalised_by", normaliser_of(output))
+            self.look_for_log_probabilities(thing, output)
         if function in ("cross_entropy", "nll_loss"):
             self.look_for_shift(thing, target, options.get("ignore_index", -100))
 
@@ -170,11 +179,21 @@ class LossHooks:
         )
         return None
 
-    def look_for_probabilities(self, thing, output):
-        classes = 1 if output.dim() > 1 else 0
-        if output.shape[classes] < 2 or output.numel() == 0:
+    def look_for_log_probabilities(self, thing, output):
+        rows = rows_of(output)
+        if rows is None:
             return
-        rows = output.detach().movedim(classes, -1).reshape(-1, output.shape[classes])[:MOST_ROWS]
+        recorder, at, count = self.recorder, (self.recorder.step, self.recorder.micro_step), rows.shape[0]
+        are = rows.double().logsumexp(1).abs().lt(NEAR_ZERO)
+        recorder.transfer.add(
+            are.double().mean().reshape(1),
+            lambda v: recorder.quantity("log_probability_rows", thing, v[0], float(count), at=at),
+        )
+
+    def look_for_probabilities(self, thing, output):
+        rows = rows_of(output)
+        if rows is None:
+            return
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
         count = float(rows.shape[0])
         if rows.is_cpu and min(rows[0].tolist()) < 0:  # one is enough
@@ -251,6 +270,14 @@ def reduction_of(options):
     if reduce is False:
         return "none"
     return "sum" if average is False else "mean"
+
+
+def rows_of(scores):
+    """The first rows of one score a class; None where there are no two classes."""
+    classes = 1 if scores.dim() > 1 else 0
+    if scores.shape[classes] < 2 or scores.numel() == 0:
+        return None
+    return scores.detach().movedim(classes, -1).reshape(-1, scores.shape[classes])[:MOST_ROWS]
 
 
 def count_samples(function, output, target):

@@ -95,6 +95,7 @@ class Model:
 class Models:
     def __init__(self, recorder):
         self.recorder = recorder
+        self.on_built = []  # functions that take a layer, one of many that a forward built
         self.on_new = []  # functions that take a root module and its model, as it is first used
         self.reset()
         recorder.on_fork.append(self.reset)
@@ -157,7 +158,9 @@ class Models:
                 self.name_modules(model, root)
             if module not in self.modules:
                 self.modules.set(module, 0)
-                self.unregistered.runs(module)
+                if self.unregistered.runs(module):
+                    for function in self.on_built:
+                        function(module)
             thing = self.modules.get(module)
         return thing
 

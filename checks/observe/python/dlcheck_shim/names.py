@@ -104,4 +104,13 @@ QUANTITIES = {
     "reference_error": 65,
     "slope_ratio": 66,
     "graph_cuts": 67,
+    "turned_window": 68,
+    "mixed_window": 69,
+    "bent_window": 70,
+    "micro_batch_share": 71,
+    "term_share": 72,
+    "term_value": 73,
+    "log_probability_rows": 74,
+    "built_anew": 75,
+    "drawn_state": 76,
 }

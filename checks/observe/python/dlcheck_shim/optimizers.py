@@ -106,6 +106,14 @@ class Optimizers:
             watched.described[thing, key] = value
             self.recorder.attribute(thing, key, value)
 
+    def look_for_rate_beside(self, optimizer, watched):
+        """A rate put on one of torch's own optimizers where none of them looks for it."""
+        beside = vars(optimizer).get("lr")
+        if not type(optimizer).__module__.startswith("torch.optim") or not isinstance(beside, (int, float)):
+            return
+        if all(rate_of(group) not in (None, beside) for group in optimizer.param_groups):
+            self.tell(watched, watched.thing, "rate_beside", beside)
+
     def look_for_frozen(self, optimizer, watched):
         """Writes the parameters whose `requires_grad` was switched since the last look."""
         for parameter in parameters_of(optimizer):

@@ -203,6 +203,7 @@ class StepHooks:
             with tensors.unrecorded():
                 if self.recorder.detailed:
                     self.weights.write(optimizer, watched)
+                    self.optimizers.look_for_rate_beside(optimizer, watched)
                 if watched.copies:
                     self.updates.after(watched)
                 if self.recorder.step == 0:

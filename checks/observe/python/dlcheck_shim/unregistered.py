@@ -5,6 +5,8 @@ Only what shows that it was forgotten counts: it is in no optimizer, it has a gr
 the others, and at the next look it is as it was. Whatever is moved by hand, or replaced, is left alone.
 """
 
+import weakref
+
 import torch
 
 from . import tensors
@@ -13,6 +15,7 @@ from .identity import IdentityMap
 MOST_RAN = 256  # layers of no model that are remembered
 MOST_HELD = 64  # elements of a list that are looked at
 MOST_ELEMENTS = 1 << 20  # of a tensor that is compared
+BUILT = 8  # layers of one class, all but the last of them gone, that were built in forwards
 OWN = frozenset(vars(torch.nn.Module()))
 
 
@@ -20,12 +23,20 @@ class Unregistered:
     def __init__(self):
         self.ran, self.count = IdentityMap(), 0
         self.before = IdentityMap()  # by tensor: what it held at the last look
+        self.met = {}  # by class: references to the layers with parameters that ran
 
     def runs(self, module):
-        """A module that no model has ran below one."""
-        if self.count < MOST_RAN:
-            self.count += 1
-            self.ran.set(module, True)
+        """A module that no model has ran below one. True when it is clear that those of its class are built
+        in forwards, and left behind."""
+        if self.count >= MOST_RAN:
+            return False
+        self.count += 1
+        self.ran.set(module, True)
+        if all(parameter is None for parameter in module._parameters.values()):
+            return False
+        met = self.met.setdefault(type(module), [])
+        met.append(weakref.ref(module))
+        return len(met) == BUILT and all(reference() is None for reference in met[:-1])
 
     def forgotten(self, root, is_known):
         """Pairs of a name and a tensor below `root`; `is_known` says of which ones nothing is asked."""

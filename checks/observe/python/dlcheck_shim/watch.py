@@ -31,6 +31,7 @@ from .optimizers import Optimizers
 from .module_hooks import ModuleHooks
 from .recorder import Recorder
 from .scalers import Scalers
+from .reseeding import Reseeding
 from .schedulers import Schedulers
 from .sites import Sites
 from .step_hooks import StepHooks
@@ -62,6 +63,9 @@ class Watch:
             self.steps, graphs,
         )  # fmt: skip
         self.calls = Calls(self.guard, recorder, sites, models, optimizers)
+        reseeding = Reseeding(self.guard, recorder, sites)
+        self.calls.on_seed.append(reseeding.seeded)
+        self.steps.on_consume.append(reseeding.consumed)
         self.loaders = Loaders(self.guard, recorder, sites)
         enters = self.guard.isolated("fetch")(self.loaders.enters)
         self.evaluations.on_batch.append(lambda inputs: enters(inputs, always=True))

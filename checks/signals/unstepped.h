@@ -1,0 +1,29 @@
+// Optimizers that are told to clear their gradients again and again, and never to step.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct Unstepped {
+  static constexpr std::string_view kName = "optimizers that never step";
+  struct Optimizer {
+    std::string name;
+    int64_t cleared = 0;  // calls
+    NamedSite site;       // of the first; line 0 if not known
+  };
+  std::vector<Optimizer> optimizers;
+  int64_t stepped = 0;    // optimizers that do step
+  int64_t backwards = 0;  // backward calls
+
+  // Of the first process alone; gaps count. Errors: NotFound if no optimizer was seen.
+  static absl::StatusOr<Unstepped> From(const Run& run);
+};
+
+}  // namespace dlcheck
