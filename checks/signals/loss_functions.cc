@@ -11,7 +11,8 @@ namespace {
 // Where each loss is worked out or, where that is not known, where its first backward call stands.
 std::map<ThingId, SiteId> SitesOf(const Trace& trace) {
   std::map<ThingId, SiteId> sites;
-  for (const Quantity quantity : {Quantity::kCountedTargets, Quantity::kProbabilityRows}) {
+  for (const Quantity quantity : {Quantity::kCountedTargets, Quantity::kProbabilityRows,
+                                  Quantity::kUnreachableTargets}) {
     for (const ThingId thing : trace.ThingsWith(quantity)) {
       const SiteId site = trace.Series(quantity, thing).front().site;
       if (site != 0) sites.try_emplace(thing, site);
@@ -50,6 +51,7 @@ absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
          .counted = series(Quantity::kCountedTargets, thing),
          .probabilities = series(Quantity::kProbabilityRows, thing),
          .log_probabilities = series(Quantity::kLogProbabilityRows, thing),
+         .unreachable = series(Quantity::kUnreachableTargets, thing),
          .site = trace.site(site == sites.end() ? SiteId{0} : site->second)});
     for (const Sample& sample : losses.functions.back().losses) {
       if (!std::isfinite(sample.value)) losses.nonfinite_steps.insert(sample.step);

@@ -23,7 +23,7 @@ struct LossFunctions {
     std::string normalised_by;  // what may have made log-probabilities of it; empty if nothing
     std::string broadcast;      // "64x1 and 64" where the shapes of its inputs did not agree
     // Of the first process; valid as long as the run.
-    std::span<const Sample> losses, shares, counted, probabilities, log_probabilities;
+    std::span<const Sample> losses, shares, counted, probabilities, log_probabilities, unreachable;
     NamedSite site;  // of its first backward call; line 0 if not known
   };
   std::vector<Function> functions;

@@ -35,6 +35,7 @@ OTHER_CALLS = textwrap.dedent(
         loss = F.mse_loss(model(torch.ones(5, 3)), torch.zeros(5, 2)) * bad
         loss += F.cross_entropy(model(torch.ones(5, 3)), torch.tensor([0, 1, 0, 1, -100]))
         loss += F.nll_loss(model(torch.ones(5, 3)), torch.tensor([0, 1, 0, 1, 1]))
+        loss += F.mse_loss(model(torch.ones(5, 3)).tanh(), torch.zeros(5, 2))
         if step != 1:
             optimizer.zero_grad()
         with torch.autograd.set_detect_anomaly(step != 2):
@@ -91,6 +92,7 @@ ACCELERATED = textwrap.dedent(
             optimizer.step()
             loss.item()
             torch.distributed.all_reduce(model.weight.grad)
+            model.load_state_dict(model.state_dict())
         torch.distributed.destroy_process_group()
     """
 )

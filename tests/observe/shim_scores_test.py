@@ -1,4 +1,5 @@
-"""What nll_loss is given: log-probabilities, or scores that nothing normalised."""
+"""What losses are given: log-probabilities or scores that nothing normalised, and targets that the
+outputs can come to."""
 
 import textwrap
 import unittest
@@ -66,6 +67,30 @@ class ShimScores(unittest.TestCase):
 
     def test_nothing_of_a_loss_that_is_not_reduced(self):
         self.assertEqual(given("net(x)", reduced=", reduction='none').mean(")[0], [])
+
+
+class ShimTargets(unittest.TestCase):
+    def outside(self, loss):
+        """The share of targets out of reach, of each step; targets are the numbers 0 to 2, and -2."""
+        program = PROGRAM.replace("SHAPE", "8, 6").replace("TARGETS", "(8,)")
+        begin = "wanted = torch.tensor([0., 1, 2, -2]).repeat(2)[:, None].expand(8, 3)\n    "
+        program = program.replace("optimizer.zero_grad()", begin + "optimizer.zero_grad()")
+        run = run_watched(python("-c", program.replace("F.nll_loss(SCORES, kindsREDUCED)", loss)))
+        assert run.status == 0, run.err
+        return [row.value for row in run.main.of("quantity", "unreachable_targets")]
+
+    def test_the_last_activation_bounds_what_numbers_can_be_met(self):
+        for made, share in (("sigmoid()", 0.5), ("tanh()", 0.5), ("relu()", 0.25), ("log_softmax(1)", 0.5)):
+            with self.subTest(made=made):
+                self.assertEqual(self.outside(f"F.mse_loss(net(x).{made}, wanted)"), [share] * 4)
+
+    def test_outputs_that_go_on_from_there_are_not_bounded(self):
+        self.assertEqual(self.outside("F.l1_loss(3 * net(x).tanh(), wanted)"), [])
+
+    def test_labels_of_two_classes_are_between_0_and_1(self):
+        binary = "F.binary_cross_entropy_with_logits(net(x), %s)"
+        self.assertEqual(self.outside(binary % "wanted"), [0.5] * 4)
+        self.assertEqual(self.outside(binary % "wanted.clamp(0, 1) * 1.2"), [0.0] * 4)
 
 
 if __name__ == "__main__":

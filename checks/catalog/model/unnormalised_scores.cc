@@ -29,11 +29,15 @@ constexpr Setting kShare{
 
 using Function = LossFunctions::Function;
 
+// What log_softmax made adds to one along the dimension that it was taken of.
+bool AlongAnother(const Function& function) { return function.input_from == "log_softmax"; }
+
 bool IsUnnormalised(const Function& function, const Settings& settings) {
   const auto few = [&](const Sample& sample) { return sample.value < settings[kShare]; };
   // kl_div is no bound of anything without logarithms, whatever is added to it.
   const bool is_alone = function.kind == "kl" || !function.shares.empty();
-  return function.normalised_by.empty() && function.input_from != "softmax" && is_alone &&
+  const bool may_be = function.normalised_by.empty() && function.input_from != "softmax";
+  return (AlongAnother(function) || (may_be && is_alone)) &&
          std::ranges::all_of(function.log_probabilities, few);
 }
 
@@ -49,8 +53,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
         function, Severity::kWarning,
         StrCat(function.name, " takes log-probabilities; in all of ",
                Counted(steps, "sampled step"),
-               " it was given scores whose exponentials do not add to one, and nothing before it "
-               "takes a logarithm: the loss falls for ever as the scores grow."),
+               " it was given scores whose exponentials do not add to one over the classes",
+               AlongAnother(function)
+                   ? ": log_softmax was taken along another dimension."
+                   : ", and nothing before it takes a logarithm: the loss falls for ever as the "
+                     "scores grow."),
         function.log_probabilities, function.log_probabilities.front().value, settings[kShare]));
   }
   if (judged == 0) return NoSuchLoss("no loss that takes log-probabilities");
@@ -59,10 +66,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
 }
 
 // Steps of nll_loss in which this share of 32 rows are log-probabilities.
-Evidence Given(double share, std::string_view made_by, bool alone) {
+Evidence Given(double share, std::string_view made_by, bool alone,
+               std::string_view input_from = "") {
   RunBuilder run = TwoLayers();
   run.Attribute("loss", "nll_loss", "kind", "nll");
   if (!made_by.empty()) run.Attribute("loss", "nll_loss", "normalised_by", made_by);
+  run.Attribute("loss", "nll_loss", "input_from", input_from);
   for (int step = 0; step < 8; ++step) {
     run.Quantity(Quantity::kLogProbabilityRows, "loss", "nll_loss", share, 32);
     if (alone) run.Quantity(Quantity::kLossShare, "loss", "nll_loss", 1, 32);
@@ -87,7 +96,9 @@ Check UnnormalisedScores() {
           "one, and "
           "whether the graph close behind them takes a logarithm, where a step starts from that "
           "loss alone.",
-      .fix = "Use cross_entropy on the scores, or end the model with log_softmax.",
+      .fix =
+          "Use cross_entropy on the scores, or end the model with log_softmax over the "
+          "classes.",
       .limits =
           "Not judged where the loss is one term of several, which may hold the normaliser, is "
           "not reduced, or where a function of the program's own stands before it. Scores that are "
@@ -103,6 +114,8 @@ Check UnnormalisedScores() {
       .examples = {{"half of the rows are", Expect::kClean, [] { return Given(0.5, "", true); }},
                    {"fewer, and nothing takes a logarithm", Expect::kFaulty,
                     [] { return Given(0.46875, "", true); }},
+                   {"log_softmax of another dimension", Expect::kFaulty,
+                    [] { return Given(0, "LogSoftmaxBackward0", true, "log_softmax"); }},
                    {"scaled by returns after a logarithm", Expect::kClean,
                     [] { return Given(0, "LogSoftmaxBackward0", true); }},
                    {"one term of several", Expect::kClean, [] { return Given(0, "", false); }}},

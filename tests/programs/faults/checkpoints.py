@@ -75,3 +75,15 @@ add(
                            '                module.load_state_dict(saved["module"])\n'
                            f"                module.apply({RESET})\n")],
 )
+add(
+    "best_state_not_copied",
+    "checkpoint/own_state",
+    plain_script=[("    accuracy = evaluate()\n", "    accuracy = evaluate()\n    best = model.state_dict()\n"),
+                  ("assert accuracy > 0.8", "model.load_state_dict(best)\nassert accuracy > 0.8")],
+    closures=[("        history.append(update(x, y))\n",
+               "        history.append(update(x, y))\n        kept = dict(network.named_parameters())\n"),
+              ("    return test(network, source), history\n",
+               "    network.load_state_dict(kept)\n    return test(network, source), history\n")],
+    running_average=[("    round_number += 1\n", "    round_number += 1\n    last = live.state_dict(keep_vars=True)\n"),
+                     ("score = 1 -", "live.load_state_dict(last)\nscore = 1 -")],
+)

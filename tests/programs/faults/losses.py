@@ -68,6 +68,40 @@ add(
                "nn.functional.kl_div(nn.functional.softmax(output, -1), torch.eye(output.shape[1])[y])")],
 )
 add(
+    "logarithms_across_the_batch",
+    "model/unnormalised_scores",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.nll_loss(F.log_softmax(outputs, 0), targets)")],
+    trainer_class=[("loss = self.criterion(logits, kinds)",
+                    "loss = nn.NLLLoss()(logits.log_softmax(dim=0), kinds)")],
+    finetune=[("objective(output, y)", "nn.functional.nll_loss(nn.LogSoftmax(0)(output), y)")],
+)
+add(
+    "targets_out_of_reach",
+    "data/unreachable_targets",
+    closures=[("output = network(x)\n", "output = torch.relu(network(x))\n")],
+    running_average=[("loss = mse(output[:, 0], y)", "loss = mse(torch.tanh(output)[:, 0], 3 * y)")],
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.binary_cross_entropy_with_logits(outputs, 2.0 * F.one_hot(targets, 5) - 1)")],
+)
+add(
+    "scores_between_bounds",
+    "model/bounded_scores",
+    plain_script=[("loss = F.cross_entropy(outputs,", "loss = F.cross_entropy(torch.sigmoid(outputs),")],
+    trainer_class=[("        return self.head(self.drop(hidden.flatten(1)))",
+                    "        return nn.Tanh()(self.head(self.drop(hidden.flatten(1))))")],
+    event_stream=[("body.append(torch.nn.Linear(32, 3))",
+                   "body.append(torch.nn.Linear(32, 3)).append(torch.nn.ReLU())")],
+)
+add(
+    "minus_sign",
+    "loop/negated_loss",
+    plain_script=[("        loss.backward()\n", "        (-loss).backward()\n")],
+    trainer_class=[("        loss.backward()\n", "        (loss * -1.0).backward()\n")],
+    closures=[("return torch.nn.functional.mse_loss(output.squeeze(1), y)\n\n",
+               "return -torch.nn.functional.mse_loss(output.squeeze(1), y)\n\n")],
+)
+add(
     "averaged_again",
     "loop/doubly_averaged_loss",
     plain_script=[("loss = F.cross_entropy(outputs, targets)",

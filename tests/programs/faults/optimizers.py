@@ -140,6 +140,14 @@ add(
     ],
 )
 add(
+    "two_steps",
+    "optimizer/repeated_steps",
+    plain_script=[("        optimizer.step()\n", "        optimizer.step()\n        optimizer.step()\n")],
+    closures=[("        descent.step()\n", "        descent.step()\n        descent.step()\n")],
+    running_average=[("        smooth.update_parameters(live)\n",
+                      "        optimizer.step()\n        smooth.update_parameters(live)\n")],
+)
+add(
     "no_step",
     "optimizer/never_stepped",
     plain_script=[("        optimizer.step()\n        scheduler.step()\n", "")],

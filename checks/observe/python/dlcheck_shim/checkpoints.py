@@ -134,18 +134,31 @@ class Checkpoints:
             finally:
                 self.depth -= 1
             if self.depth == 0:
-                self.put_into_model(module, args[0] if args else kwargs.get("state_dict"), result)
+                state = args[0] if args else kwargs.get("state_dict")
+                assigns = args[2] if len(args) > 2 else kwargs.get("assign", False)
+                self.put_into_model(module, state, result, assigns)
             return result
 
         return load
 
-    def put_into_model(self, module, state, result):
+    def look_for_own(self, thing, module, state):
+        """Is a model given the very memory that it has, as by a state_dict that was kept, not copied?"""
+        places = {name: place_of(p.detach()) for name, p in NAMED(module) if name in state}
+        own = [isinstance(state[name], torch.Tensor) and place_of(state[name].detach()) == place
+               for name, place in places.items() if place]  # fmt: skip
+        if own and all(own):
+            site = self.sites.current(True)
+            self.recorder.quantity("own_state_loaded", thing, float(len(own)), site=site)
+
+    def put_into_model(self, module, state, result, assigns=False):
         recorder, thing = self.recorder, self.models.thing_of_any(module)
         if not thing:  # none that trained has this number, and the next one that does will
             thing = recorder.thing("model", self.models.seen, type(module).__name__)
         recorder.event("loaded", thing, site=self.sites.current(True), always=True)
         if not hasattr(result, "missing_keys") or not hasattr(state, "__len__"):
             return
+        if recorder.step > 0 and isinstance(state, dict) and not assigns:
+            self.look_for_own(thing, module, state)
         given, unexpected = len(state), len(result.unexpected_keys)
         own = given - unexpected + len(result.missing_keys)
         if own == 0:

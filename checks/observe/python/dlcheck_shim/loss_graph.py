@@ -28,6 +28,8 @@ MAKERS = {
     "SoftmaxBackward0": "softmax",
     "LogSoftmaxBackward0": "log_softmax",
     "SigmoidBackward0": "sigmoid",
+    "TanhBackward0": "tanh",
+    "ReluBackward0": "relu",
 }
 # How far before the scores of a loss a logarithm is looked for.
 MOST_BEHIND = 64
@@ -99,6 +101,8 @@ def factor_of(node):
     name = node.name()
     if name in ARRANGING:
         return 1.0
+    if name == "NegBackward0":
+        return -1.0
     if name not in ("MulBackward0", "DivBackward0"):
         return None
     other = getattr(node, "_saved_other", None)
@@ -154,7 +158,7 @@ def before_scaling(node):
 
 
 def maker_of(tensor):
-    """"softmax", "log_softmax" or "sigmoid" if that made the numbers of `tensor`, else ""."""
+    """The word of MAKERS for what made the numbers of `tensor`, "" for anything else."""
     node = tensor.grad_fn
     for _ in range(LONGEST_CHAIN):
         if node is None:

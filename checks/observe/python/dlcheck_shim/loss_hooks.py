@@ -13,6 +13,7 @@ from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .initial_loss import InitialLoss
 from .loss_graph import maker_of, mark_loss, normaliser_of, spread_comparison
+from .reachable import range_of, share_outside
 from .tokens import shift_of
 from .wrapping import replace
 
@@ -135,7 +136,9 @@ class LossHooks:
         reduction = reduction_of(options)
         if function != "kl_div":
             self.tell(thing, "reduction", reduction)
-        self.tell(thing, "input_from", maker_of(output))
+        maker = maker_of(output)
+        self.tell(thing, "input_from", maker)
+        self.look_for_unreachable(thing, range_of(function, maker, function in SAME_SHAPES), target)
         if output.shape != target.shape and function in SAME_SHAPES:
             if output.numel() == target.numel() > 1:
                 shapes = ["x".join(map(str, t.shape)) for t in (output, target)]
@@ -147,6 +150,16 @@ class LossHooks:
             self.look_for_log_probabilities(thing, output)
         if function in ("cross_entropy", "nll_loss"):
             self.look_for_shift(thing, target, options.get("ignore_index", -100))
+
+    def look_for_unreachable(self, thing, between, target):
+        if between is None or target.numel() == 0:
+            return
+        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
+        count, site = float(target.numel()), self.sites.current()
+        recorder.transfer.add(
+            share_outside(target.detach(), *between),
+            lambda v: recorder.quantity("unreachable_targets", thing, v[0], count, site, at=at),
+        )
 
     def look_for_shift(self, thing, target, ignored):
         """By how many positions targets run ahead of the model's own input, where they are its tokens."""
@@ -181,7 +194,8 @@ class LossHooks:
 
     def look_for_log_probabilities(self, thing, output):
         rows = rows_of(output)
-        if rows is None:
+        # All pairs of two sides may be normalised along either.
+        if rows is None or output.dim() == 2 and output.shape[0] == output.shape[1]:
             return
         recorder, at, count = self.recorder, (self.recorder.step, self.recorder.micro_step), rows.shape[0]
         are = rows.double().logsumexp(1).abs().lt(NEAR_ZERO)

@@ -113,4 +113,6 @@ QUANTITIES = {
     "log_probability_rows": 74,
     "built_anew": 75,
     "drawn_state": 76,
+    "unreachable_targets": 77,
+    "own_state_loaded": 78,
 }
