@@ -62,7 +62,7 @@ Check StepBeforeBackward() {
       .sources = {"PyTorch tutorial: optimizing model parameters", "own reasoning"},
       .covers = {"P05"},
       .explains = {"capacity/input_independence", "capacity/unfittable_batch",
-                   "gradients/cleared_before_step", "gradients/missing"},
+                   "gradients/cleared_before_step", "gradients/missing", "gradients/unreached"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,

@@ -115,7 +115,7 @@ Check StaleParameters() {
       .sources = {"accelerate issues 2665 and 3256", "PyTorch documentation of torch.optim"},
       .covers = {"O03"},
       .explains = {"capacity/input_independence", "capacity/unfittable_batch", "gradients/missing",
-                   "optimizer/untracked_parameters"},
+                   "gradients/unreached", "optimizer/untracked_parameters"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
