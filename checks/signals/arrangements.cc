@@ -34,9 +34,10 @@ std::optional<Arrangements::Split> SplitOf(const Trace& trace) {
   const Sample* turned = FirstSample(trace, Quantity::kTurnedWindow);
   const Sample* mixed = FirstSample(trace, Quantity::kMixedWindow);
   if (turned == nullptr && mixed == nullptr) return std::nullopt;
-  Arrangements::Split split{.step = (turned == nullptr ? mixed : turned)->step,
-                            .window = std::string(trace.ProcessAttribute("held_window")),
-                            .unmixed = Untried(trace, "mixed")};
+  Arrangements::Split split;
+  split.step = (turned == nullptr ? mixed : turned)->step;
+  split.window = std::string(trace.ProcessAttribute("held_window"));
+  split.unmixed = Untried(trace, "mixed");
   if (turned != nullptr) split.turned = {.share = turned->value, .rounding = turned->aux};
   if (mixed != nullptr) split.mixed = {.share = mixed->value, .rounding = mixed->aux};
   if (const Sample* bent = FirstSample(trace, Quantity::kBentWindow)) {
@@ -55,14 +56,15 @@ absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
   const Trace& trace = run.trace;
   const std::string_view order = trace.ProcessAttribute("held_order");
   if (order.empty()) return absl::NotFoundError("the host arranged no batch");
-  Arrangements found{.split = SplitOf(trace),
-                     .draws = !trace.ProcessAttribute("held_draws").empty(),
-                     .drawn_at_random = order == "random",
-                     .untried_order = Untried(trace, "order"),
-                     .untried_targets = Untried(trace, "targets"),
-                     .untried_sizes = Untried(trace, "sizes"),
-                     .untried_slope = Untried(trace, "slope"),
-                     .untried_split = Untried(trace, "split")};
+  Arrangements found;
+  found.split = SplitOf(trace);
+  found.draws = !trace.ProcessAttribute("held_draws").empty();
+  found.drawn_at_random = order == "random";
+  found.untried_order = Untried(trace, "order");
+  found.untried_targets = Untried(trace, "targets");
+  found.untried_sizes = Untried(trace, "sizes");
+  found.untried_slope = Untried(trace, "slope");
+  found.untried_split = Untried(trace, "split");
   if (const Sample* moved = FirstSample(trace, Quantity::kOrderSensitivity)) {
     found.order = Order{.step = moved->step, .share = moved->value, .rounding = moved->aux};
   }

@@ -53,11 +53,12 @@ NamedSite ReadingOf(const Trace& trace) {
 
 absl::StatusOr<StepCosts> StepCosts::From(const Run& run) {
   const Trace& trace = run.trace;
-  StepCosts costs{.time = CostsOf(trace, Quantity::kStepTime),
-                  .wait = CostsOf(trace, Quantity::kLoaderWait),
-                  .peak = CostsOf(trace, Quantity::kMemory),
-                  .resident = CostsOf(trace, Quantity::kResidentMemory),
-                  .reads = CostsOf(trace, Quantity::kHostReads)};
+  StepCosts costs;
+  costs.time = CostsOf(trace, Quantity::kStepTime);
+  costs.wait = CostsOf(trace, Quantity::kLoaderWait);
+  costs.peak = CostsOf(trace, Quantity::kMemory);
+  costs.resident = CostsOf(trace, Quantity::kResidentMemory);
+  costs.reads = CostsOf(trace, Quantity::kHostReads);
   if (costs.time.empty() && costs.peak.empty() && costs.resident.empty()) {
     return absl::NotFoundError("no time or memory of a step was recorded");
   }
