@@ -32,7 +32,12 @@ absl::StatusOr<Unstepped> Unstepped::From(const Run& run) {
   if (steps_unseen && stepped.empty()) return absl::NotFoundError("no step was sampled");
   found.stepped = static_cast<int64_t>(stepped.size());
   for (const auto& [thing, optimizer] : cleared) {
-    if (!stepped.contains(thing)) found.optimizers.push_back(optimizer);
+    if (stepped.contains(thing)) continue;
+    if (trace.Attribute(thing, "moved_otherwise") == "1") {
+      ++found.moved_otherwise;
+    } else {
+      found.optimizers.push_back(optimizer);
+    }
   }
   return found;
 }

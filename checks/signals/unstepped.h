@@ -19,8 +19,9 @@ struct Unstepped {
     NamedSite site;       // of the first; line 0 if not known
   };
   std::vector<Optimizer> optimizers;
-  int64_t stepped = 0;    // optimizers that do step
-  int64_t backwards = 0;  // backward calls
+  int64_t stepped = 0;          // optimizers that do step
+  int64_t moved_otherwise = 0;  // that do not, and whose parameters change nevertheless
+  int64_t backwards = 0;        // backward calls
 
   // Of the first process alone; gaps count. Errors: NotFound if no optimizer was seen.
   static absl::StatusOr<Unstepped> From(const Run& run);

@@ -16,7 +16,8 @@ constexpr Setting kClears{.name = "clears",
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Unstepped& unstepped) {
   const auto idle = static_cast<int64_t>(unstepped.optimizers.size());
-  Verdict verdict{.findings = {}, .judged = Counted(idle + unstepped.stepped, "optimizer")};
+  const int64_t optimizers = idle + unstepped.stepped + unstepped.moved_otherwise;
+  Verdict verdict{.findings = {}, .judged = Counted(optimizers, "optimizer")};
   if (static_cast<double>(unstepped.backwards) < settings[kClears]) return verdict;
   for (const Unstepped::Optimizer& optimizer : unstepped.optimizers) {
     if (static_cast<double>(optimizer.cleared) < settings[kClears]) continue;
@@ -39,9 +40,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Unstepped& unstepp
   return verdict;
 }
 
-// An optimizer that is cleared so often, beside one that steps.
-Evidence ClearedBeside(int times) {
+// An optimizer that is cleared so often, beside one that steps; its parameters may change
+// nevertheless.
+Evidence ClearedBeside(int times, bool moves = false) {
   RunBuilder run = TwoLayers();
+  if (moves) run.Attribute("optimizer", "optimizer#1", "moved_otherwise", "1");
   for (int step = 0; step < times; ++step) {
     run.Event(Event::kCleared, 0, "optimizer", "optimizer#1");
     AddStep(run, {.held = {}});
@@ -58,12 +61,14 @@ Check NeverStepped() {
       .promise = "An optimizer whose gradients are cleared again and again also steps.",
       .why = "Without optimizer.step() nothing of it is trained, and nothing says so.",
       .method =
-          "The calls of zero_grad of each optimizer against its calls of step, over the whole run.",
+          "The calls of zero_grad of each optimizer against its calls of step, over the whole run; "
+          "and "
+          "in sampled calls, whether its first parameters are what they were at the first.",
       .fix = "Call optimizer.step() after backward, of every optimizer, or take the optimizer out.",
       .limits =
           "Optimizers that are never cleared themselves, as where model.zero_grad() is called, are "
-          "not judged. A program that moves the weights by hand and has an optimizer only to clear "
-          "them looks the same.",
+          "not judged; nor are those whose parameters change nevertheless, as by an optimizer that "
+          "they wrap, or by hand.",
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning"},
       .covers = {"O02"},
@@ -75,6 +80,8 @@ Check NeverStepped() {
       .judgement = Reads<&Judge>(),
       .examples = {{"cleared fifteen times and never stepped", Expect::kClean,
                     [] { return ClearedBeside(15); }},
+                   {"sixteen times, around another that steps", Expect::kClean,
+                    [] { return ClearedBeside(16, true); }},
                    {"sixteen times", Expect::kFaulty, [] { return ClearedBeside(16); }}},
   };
 }

@@ -4,6 +4,7 @@ import random
 
 import torch
 
+from .unstepped import Unstepped
 from .wrapping import followed_by, replace
 
 
@@ -11,6 +12,7 @@ class Calls:
     def __init__(self, guard, recorder, sites, models, optimizers):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers = models, optimizers
+        self.unstepped = Unstepped(recorder)
         self.clearing, self.watches_clearing = [], True
         self.on_change = []  # functions called when a mode is switched or an optimizer is made
         self.on_seed = []  # functions that take what torch.manual_seed was given
@@ -63,8 +65,10 @@ class Calls:
             self.recorder.event("seeded", 0, float(seed), site=self.sites.current())
 
     def optimizer_cleared(self, result, args, kwargs):
-        thing = self.optimizers.watch(args[0]).thing
+        watched = self.optimizers.watch(args[0])
+        thing = watched.thing
         self.recorder.event("cleared", thing, site=self.sites.current(), owner=thing)
+        self.unstepped.cleared(args[0], watched)
 
     def model_cleared(self, result, args, kwargs):
         thing = self.models.thing_of_any(args[0])

@@ -31,6 +31,7 @@ class Watched:
         self.frozen = {}  # by thing of a parameter: it did not require a gradient
         self.described = {}  # attributes
         self.stepped = False
+        self.moved_otherwise = False  # its parameters changed, and it made no step
 
 
 class Optimizers:

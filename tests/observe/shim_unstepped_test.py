@@ -1,0 +1,46 @@
+"""An optimizer that is cleared and makes no step is told from one that wraps another."""
+
+import textwrap
+import unittest
+
+from tests.observe.reading import python, run_watched
+
+PROGRAM = textwrap.dedent(
+    """
+    import torch
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(4, 1)
+    idle = torch.optim.SGD(GIVEN, lr=0.1)
+    moving = torch.optim.SGD(layer.parameters(), lr=0.1)
+    for step in range(4):
+        layer(torch.rand(5, 4)).square().mean().backward()
+        MOVE
+        idle.zero_grad()
+    """
+)
+
+
+def moved_otherwise(given, move):
+    """Whether the optimizer that is only cleared is said to have parameters that change."""
+    source = PROGRAM.replace("GIVEN", given).replace("MOVE", move)
+    described = run_watched(python("-c", source)).main.attributes.values()
+    return any("moved_otherwise" in values for values in described)
+
+
+class ShimUnstepped(unittest.TestCase):
+    def test_its_parameters_are_those_of_one_that_steps(self):
+        self.assertTrue(moved_otherwise("layer.parameters()", "moving.step()"))
+
+    def test_its_parameters_are_written_to_by_hand(self):
+        by_hand = "for p in layer.parameters(): p.data -= 0.1 * p.grad"
+        self.assertTrue(moved_otherwise("layer.parameters()", by_hand))
+
+    def test_others_move_and_its_own_do_not(self):
+        self.assertFalse(moved_otherwise("[torch.nn.Parameter(torch.ones(2))]", "moving.step()"))
+
+    def test_nothing_moves(self):
+        self.assertFalse(moved_otherwise("layer.parameters()", "pass"))
+
+
+if __name__ == "__main__":
+    unittest.main()
