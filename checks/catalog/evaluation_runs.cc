@@ -18,7 +18,7 @@ void DrawSamples(RunBuilder& run) {
 Evidence ThreeEvaluations(const EvaluationValues& values) {
   constexpr int kEvaluations = 3;
   RunBuilder run = TwoLayers();
-  run.Attribute("module", "dropout", "mode_dependent", "1");
+  if (values.has_dropout) run.Attribute("module", "dropout", "mode_dependent", "1");
   for (int i = 0; i <= kEvaluations; ++i) {
     const bool changes = i >= kEvaluations - values.changed;
     const bool trains =

@@ -15,6 +15,7 @@ struct EvaluationValues {
   int with_gradients = 0;                // so many of them have gradients enabled
   bool declared = true;                  // the program says where evaluations end
   int steps_between = 1;
+  bool has_dropout = true;
   bool draws_samples = false;  // after each, in one forward in training mode that changes the model
 };
 

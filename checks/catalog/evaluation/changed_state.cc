@@ -36,6 +36,12 @@ Severity SeverityOf(const Evaluations::Evaluation& evaluation, bool has_average)
   return has_average || !evaluation.declared ? Severity::kWarning : Severity::kError;
 }
 
+// Forwards without gradients in training mode alone are as well those that make the data to train
+// on, of a policy that acts, say, which is to draw.
+bool IsForTraining(const Evaluations::Evaluation& evaluation) {
+  return !evaluation.declared && evaluation.in_training_mode == evaluation.batches;
+}
+
 absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
                               const IfSeen<Averaging>& average) {
   Changed model, random;
@@ -48,7 +54,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
       model.Add(evaluation.step);
       worst = std::max(worst, SeverityOf(evaluation, static_cast<bool>(average)));
     }
-    if (evaluation.random_changed) random.Add(evaluation.step);
+    if (evaluation.random_changed && !IsForTraining(evaluation)) random.Add(evaluation.step);
   }
   if (compared == 0) {
     return absl::NotFoundError("the state before and after an evaluation was not recorded");
@@ -119,7 +125,15 @@ Check ChangedState() {
                   {.declared = false, .steps_between = 8, .draws_samples = true});
             }},
            {"random numbers are drawn", Expect::kFaulty,
-            [] { return ThreeEvaluations({.random_drawn = true}); }}},
+            [] { return ThreeEvaluations({.random_drawn = true}); }},
+           {"by a policy that acts, in training mode", Expect::kClean,
+            [] {
+              return ThreeEvaluations({.random_drawn = true,
+                                       .in_training_mode = 3,
+                                       .declared = false,
+                                       .steps_between = 8,
+                                       .has_dropout = false});
+            }}},
   };
 }
 
