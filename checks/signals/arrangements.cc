@@ -38,6 +38,7 @@ std::optional<Arrangements::Split> SplitOf(const Trace& trace) {
   split.step = (turned == nullptr ? mixed : turned)->step;
   split.window = std::string(trace.ProcessAttribute("held_window"));
   split.unmixed = Untried(trace, "mixed");
+  split.is_cut = !trace.ProcessAttribute("held_cut").empty();
   if (turned != nullptr) split.turned = {.share = turned->value, .rounding = turned->aux};
   if (mixed != nullptr) split.mixed = {.share = mixed->value, .rounding = mixed->aux};
   if (const Sample* bent = FirstSample(trace, Quantity::kBentWindow)) {
@@ -48,6 +49,17 @@ std::optional<Arrangements::Split> SplitOf(const Trace& trace) {
     split.shares.push_back(trace.Series(Quantity::kMicroBatchShare, place).front().value);
   }
   return split;
+}
+
+std::optional<Arrangements::Sizes> SizesOf(const Trace& trace) {
+  const Sample* summed = FirstSample(trace, Quantity::kSummedPart);
+  const Sample* averaged = FirstSample(trace, Quantity::kAveragedPart);
+  if (summed == nullptr || averaged == nullptr) return std::nullopt;
+  return Arrangements::Sizes{.step = summed->step,
+                             .summed = summed->value,
+                             .averaged = averaged->value,
+                             .bent = averaged->aux,
+                             .rounding = summed->aux};
 }
 
 }  // namespace
@@ -70,16 +82,7 @@ absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
   }
   const Sample* slope = FirstSample(trace, Quantity::kSlopeRatio);
   if (slope != nullptr) found.slope = SlopeOf(trace, *slope);
-  for (const ThingId optimizer : trace.ThingsWith(Quantity::kSummedPart)) {
-    const Sample& summed = trace.Series(Quantity::kSummedPart, optimizer).front();
-    const auto averaged = trace.Series(Quantity::kAveragedPart, optimizer);
-    if (averaged.empty()) continue;
-    found.sizes = Sizes{.step = summed.step,
-                        .summed = summed.value,
-                        .averaged = averaged.front().value,
-                        .bent = averaged.front().aux,
-                        .rounding = summed.aux};
-  }
+  found.sizes = SizesOf(trace);
   for (const ThingId thing : trace.ThingsWith(Quantity::kMisplacedTargets)) {
     Loss loss{
         .name = trace.Display(thing), .step = 0, .misplaced = 0, .told = 0, .minimised = false};

@@ -53,6 +53,7 @@ struct Arrangements {
     std::string window;           // what its micro-batches are: "4 batches that a step fetches"
     std::optional<Moved> turned;  // micro-batches changed places
     std::optional<Moved> mixed;   // samples changed places between them
+    bool is_cut = false;          // they are parts of one batch, and order inside them says nothing
     double bent = 0;              // what is no sum over samples then
     double ratio = 1;             // weight of a sample in the first of two, over that in the second
     std::vector<double> shares;   // of each place, where they are known

@@ -245,5 +245,29 @@ TEST(LegalData, WhoseOptimizerFollowsALoadIsSaidAsItIs) {
   EXPECT_THAT(SaidOfLoad("optimizer#1"), testing::HasSubstr("with a new one"));
 }
 
+// A gradient that moves when the samples of a batch change places, in a step that cuts the batch
+// into parts; or fetches them as batches of their own, in which no sample then changes its
+// neighbours.
+absl::StatusOr<Verdict> Dealt(bool is_cut) {
+  RunBuilder held;
+  held.Process("held_order", "random").Process("held_window", "2 parts");
+  if (is_cut) held.Process("held_cut", "1");
+  for (int step = 0; step < 4; ++step) AddStep(held, {.held = {}});
+  held.Quantity(Quantity::kOrderSensitivity, "optimizer", "", 0.05, 2e-7);
+  held.Quantity(Quantity::kMixedWindow, "optimizer", "", 0.05, 2e-7);
+  held.Quantity(Quantity::kBentWindow, "optimizer", "", 0.05, 1);
+  Evidence evidence;
+  evidence.Add(kPlain, TwoLayers().Build());
+  evidence.Add(kHeld, held.Build());
+  const auto check = std::ranges::find(Catalog(), "data/order_dependence", &Check::id);
+  return check->judgement.judge(Settings(), evidence);
+}
+
+TEST(LegalData, BatchNormSeesThePartsThatABatchIsCutInto) {
+  EXPECT_TRUE(absl::IsFailedPrecondition(Dealt(true).status()));
+  ASSERT_TRUE(Dealt(false).ok());
+  EXPECT_EQ(Dealt(false)->findings.size(), 1);
+}
+
 }  // namespace
 }  // namespace dlcheck

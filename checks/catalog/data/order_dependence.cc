@@ -14,6 +14,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
   Verdict verdict{.findings = {}, .judged = "1 arrangement"};
   const double bound = HeldBound(settings, held->order->rounding);
   if (held->order->share <= bound) return verdict;
+  if (held->split && held->split->is_cut && ActOnEachOther(settings, *held->split)) {
+    return absl::FailedPreconditionError(
+        "a step cuts its batch into parts, in which samples act on each other");
+  }
   verdict.findings.push_back(
       {.severity = Severity::kNote,
        .message = StrCat(
@@ -59,8 +63,11 @@ Check OrderDependence() {
           "paired by its place: targets, weights, a buffer of the size of a batch.",
       .limits =
           "Needs --deep, one optimizer, batches of a DataLoader that draws at random, with a row "
-          "for each sample, and steps that draw no random numbers beside dropout. A note, as a "
-          "program may pair the samples of a batch by their places on purpose (mixing them with "
+          "for each sample, and steps that draw no random numbers beside dropout. Silent where a "
+          "step "
+          "cuts its batch into parts in which samples act on each other, as in batch norm. A note, "
+          "as a program may pair the samples of a batch by their places on purpose (mixing them "
+          "with "
           "the reversed batch, halves that are compared).",
       .sources = {"own reasoning: exact"},
       .covers = {"D21"},
@@ -68,7 +75,7 @@ Check OrderDependence() {
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kUsed,
-      .settings = {kHeldTimes, kHeldFloor},
+      .settings = {kHeldTimes, kHeldFloor, kHeldBent},
       .judgement = Reads<&Judge>(),
       .examples = {{"as much as rounding explains", Expect::kClean, [] { return Moved(1e-5); }},
                    {"twice as much", Expect::kFaulty, [] { return Moved(2e-5); }}},

@@ -8,15 +8,6 @@
 namespace dlcheck::loop {
 namespace {
 
-constexpr Setting kBent{
-    .name = "bent",
-    .value = 0.03,
-    .low = 0,
-    .high = 1,
-    .unit = "of the gradient's motion",
-    .meaning = "what is no sum over samples, up to which they do not act on each other",
-    .source = "measured: 1e-6 where counts differ, 1.1 in contrastive losses, 1.5 in batch norm"};
-
 std::string Weights(const Arrangements::Split& split) {
   if (split.shares.empty()) return "";
   std::vector<std::string> shares;
@@ -53,10 +44,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
   if (split.turned) {
     const double bound = HeldBound(settings, split.turned->rounding);
     if (split.turned->share > bound) {
-      verdict.findings.push_back(
-          Found(split,
-                Told(*split.turned, StrCat("the ", split.window, " change places")) + Weights(split),
-                split.turned->share, bound));
+      verdict.findings.push_back(Found(
+          split,
+          Told(*split.turned, StrCat("the ", split.window, " change places")) + Weights(split),
+          split.turned->share, bound));
       return verdict;
     }
   }
@@ -66,16 +57,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
   }
   const double bound = HeldBound(settings, split.mixed->rounding);
   if (split.mixed->share <= bound) return verdict;
-  if (split.bent > settings[kBent] * split.mixed->share) {
+  if (ActOnEachOther(settings, split)) {
     return absl::FailedPreconditionError(
         "the gradient of its micro-batches is no sum over their samples, which may act on each "
         "other");
   }
-  verdict.findings.push_back(
-      Found(split,
-            Told(*split.mixed, StrCat("samples change places between the ", split.window)) +
-                Ratio(split),
-            split.mixed->share, bound));
+  verdict.findings.push_back(Found(
+      split,
+      Told(*split.mixed, StrCat("samples change places between the ", split.window)) + Ratio(split),
+      split.mixed->share, bound));
   return verdict;
 }
 
@@ -115,8 +105,9 @@ Check SplitDependence() {
           "one from before. That samples do not act on each other is seen from four micro-batches "
           "of two blocks, whose gradients must depend on each other linearly.",
       .fix =
-          "Call backward once for each micro-batch and clear before the first alone; divide sums "
-          "of losses by the number of targets in the whole window.",
+          "Divide the losses of a window by one number: means of micro-batches with equally many "
+          "targets by how many there are, sums by the targets of the whole window. Call backward "
+          "for each, and clear before the first alone.",
       .limits =
           "Needs --deep, one optimizer, batches of a DataLoader that draws at random, and steps "
           "that draw no random numbers beside dropout. Samples change places only where each has "
@@ -129,7 +120,7 @@ Check SplitDependence() {
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kBackward,
-      .settings = {kHeldTimes, kHeldFloor, kBent},
+      .settings = {kHeldTimes, kHeldFloor, kHeldBent},
       .judgement = Reads<&Judge>(),
       .examples = {{"as much as rounding explains", Expect::kClean,
                     [] { return Window({.turned = 1e-5, .mixed = 1e-5}); }},

@@ -53,6 +53,8 @@ def tried(held, parts):
                 raise
             held.watch.recorder.attribute(0, "untried/mixed", str(error))
     held.watch.recorder.attribute(0, "held_window", parts.words)
+    if hasattr(parts, "inside"):
+        held.watch.recorder.attribute(0, "held_cut", 1)
     return rows
 
 
