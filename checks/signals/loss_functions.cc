@@ -11,8 +11,8 @@ namespace {
 // Where each loss is worked out or, where that is not known, where its first backward call stands.
 std::map<ThingId, SiteId> SitesOf(const Trace& trace) {
   std::map<ThingId, SiteId> sites;
-  for (const Quantity quantity : {Quantity::kCountedTargets, Quantity::kProbabilityRows,
-                                  Quantity::kUnreachableTargets}) {
+  for (const Quantity quantity :
+       {Quantity::kCountedTargets, Quantity::kProbabilityRows, Quantity::kUnreachableTargets}) {
     for (const ThingId thing : trace.ThingsWith(quantity)) {
       const SiteId site = trace.Series(quantity, thing).front().site;
       if (site != 0) sites.try_emplace(thing, site);
@@ -44,6 +44,8 @@ absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
          .kind = attribute("kind"),
          .reduction = attribute("reduction"),
          .input_from = attribute("input_from"),
+         .logarithm_of = attribute("logarithm_of"),
+         .targets = attribute("targets"),
          .normalised_by = attribute("normalised_by"),
          .broadcast = attribute("broadcast"),
          .losses = series(Quantity::kLoss, thing),

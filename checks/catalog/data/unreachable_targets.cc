@@ -36,6 +36,10 @@ double ShareOf(const Function& function) {
   return all > 0 ? outside / all : 0;
 }
 
+std::string Seen(const Function& function) {
+  return function.targets.empty() ? "" : StrCat("; those of a batch go from ", function.targets);
+}
+
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& losses) {
   Verdict verdict;
   int64_t judged = 0;
@@ -52,7 +56,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
     verdict.findings.push_back(LossFinding(
         function, Severity::kWarning,
         StrCat("Of the targets of ", function.name, " in ", Counted(steps, "sampled step"), ", ",
-               Short(100 * share), " % lie ", where, "."),
+               Short(100 * share), " % lie ", where, Seen(function), "."),
         function.unreachable, share, settings[kShare]));
   }
   if (judged == 0) return NoSuchLoss("no loss whose targets have known bounds");
@@ -63,7 +67,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
 Evidence Outside(double share) {
   RunBuilder run = TwoLayers();
   run.Attribute("loss", "mse_loss", "kind", "mse")
-      .Attribute("loss", "mse_loss", "input_from", "tanh");
+      .Attribute("loss", "mse_loss", "input_from", "tanh")
+      .Attribute("loss", "mse_loss", "targets", "-2.5 to 3");
   for (int step = 0; step < 8; ++step) {
     run.Quantity(Quantity::kUnreachableTargets, "loss", "mse_loss", share, 32);
     AddStep(run, {.held = {}});
@@ -86,15 +91,15 @@ Check UnreachableTargets() {
           "squared, absolute, smooth or Huber error, the share of targets outside of it. Of "
           "binary_cross_entropy_with_logits, the share of labels outside of 0 to 1.",
       .fix =
-          "Leave out the last activation, or scale the targets into its range; make labels of -1 "
-          "and 1 or 1 and 2 into 0 and 1.",
+          "Scale the targets into the range: labels of -1 and 1, or of 1 and 2, become 0 and 1. Or "
+          "leave out the last activation, where the outputs have one.",
       .limits =
           "Between the activation and the loss nothing may stand but a change of shape. Labels "
           "smoothed to between -0.3 and 1.3 are left alone. A relu that is to clip a noisy target "
           "looks the same.",
       .sources = {"PyTorch documentation of torch.nn.BCEWithLogitsLoss", "own reasoning"},
       .covers = {"L01"},
-      .explains = {"capacity/unfittable_batch"},
+      .explains = {"capacity/unfittable_batch", "gradients/constant_clip"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,

@@ -42,6 +42,7 @@ std::string Contradiction(const Function& function) {
   if (takes_logarithms && function.input_from == "softmax") {
     return "was given what softmax made, and takes log-probabilities";
   }
+  if (function.logarithm_of == "softmax") return "was given log_softmax of what softmax made";
   return "";
 }
 
@@ -87,11 +88,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
   return verdict;
 }
 
-// Eight steps in which `made_by` made the logits, and this share of 32 rows are probabilities.
-Evidence Given(std::string_view made_by, double share) {
+// Eight steps in which `made_by` made the logits, and this share of 32 rows are probabilities; or
+// in which log_softmax made them, of what `logarithm_of` made.
+Evidence Given(std::string_view made_by, double share, std::string_view logarithm_of = "") {
   RunBuilder run = TwoLayers();
   run.Attribute("loss", "cross_entropy", "kind", "cross_entropy");
   run.Attribute("loss", "cross_entropy", "input_from", made_by);
+  run.Attribute("loss", "cross_entropy", "logarithm_of", logarithm_of);
   for (int step = 0; step < 8; ++step) {
     run.Quantity(Quantity::kProbabilityRows, "loss", "cross_entropy", share, 32);
     AddStep(run, {.held = {}});
@@ -110,8 +113,8 @@ Check DoubledSoftmax() {
           "gradients are small from the first step on.",
       .method =
           "The operation that made the input of cross_entropy, nll_loss, kl_div and "
-          "binary_cross_entropy_with_logits, as the graph tells; where it tells nothing, whether "
-          "all rows given to cross_entropy are probabilities.",
+          "binary_cross_entropy_with_logits, or of a log_softmax before them, as the graph tells; "
+          "else whether all rows given to cross_entropy are probabilities.",
       .fix =
           "Leave out the last softmax or sigmoid of the model in training; for nll_loss and "
           "kl_div use log_softmax.",
@@ -132,6 +135,8 @@ Check DoubledSoftmax() {
                     [] { return Given("", 31.0 / 32); }},
                    {"every row a probability", Expect::kFaulty, [] { return Given("", 1); }},
                    {"made by softmax", Expect::kFaulty, [] { return Given("softmax", 0); }},
+                   {"made by log_softmax of a softmax", Expect::kFaulty,
+                    [] { return Given("log_softmax", 0, "softmax"); }},
                    {"made by log_softmax", Expect::kFaulty,
                     [] { return Given("log_softmax", 0); }}},
   };

@@ -68,6 +68,18 @@ add(
                "nn.functional.kl_div(nn.functional.softmax(output, -1), torch.eye(output.shape[1])[y])")],
 )
 add(
+    "softmax_before_logarithm",
+    "model/doubled_softmax",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.nll_loss(F.log_softmax(outputs.softmax(1), 1), targets)")],
+    trainer_class=[("        return self.head(self.drop(hidden.flatten(1)))",
+                    "        return self.head(self.drop(hidden.flatten(1))).softmax(-1)"),
+                   ("loss = self.criterion(logits, kinds)",
+                    "loss = nn.NLLLoss()(nn.LogSoftmax(dim=1)(logits), kinds)")],
+    finetune=[("objective(output, y)",
+               "nn.functional.nll_loss(torch.softmax(output, 1).flatten(1).log_softmax(-1), y)")],
+)
+add(
     "logarithms_across_the_batch",
     "model/unnormalised_scores",
     plain_script=[("loss = F.cross_entropy(outputs, targets)",

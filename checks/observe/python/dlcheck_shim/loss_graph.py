@@ -159,17 +159,29 @@ def before_scaling(node):
 
 def maker_of(tensor):
     """The word of MAKERS for what made the numbers of `tensor`, "" for anything else."""
-    node = tensor.grad_fn
+    return made_at(tensor.grad_fn)[0]
+
+
+def logarithm_of(tensor):
+    """Where log_softmax made the numbers of `tensor`, the word of MAKERS for what made those that it was
+    given, "" for anything else."""
+    word, node = made_at(tensor.grad_fn)
+    return made_at(only_input(node))[0] if word == "log_softmax" else ""
+
+
+def made_at(node):
+    """The word of MAKERS for what made the numbers that `node` gives, and the node that did; "" and None
+    for anything else."""
     for _ in range(LONGEST_CHAIN):
         if node is None:
-            return ""
+            break
         name = node.name()
         if name in MAKERS:
-            return MAKERS[name]
+            return MAKERS[name], node
         if name not in ARRANGING:
-            return ""
+            break
         node = only_input(node)
-    return ""
+    return "", None
 
 
 def normaliser_of(tensor):

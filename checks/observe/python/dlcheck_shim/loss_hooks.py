@@ -12,8 +12,8 @@ import torch
 from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .initial_loss import InitialLoss
-from .loss_graph import maker_of, mark_loss, normaliser_of, spread_comparison
-from .reachable import range_of, share_outside
+from .loss_graph import logarithm_of, maker_of, mark_loss, normaliser_of, spread_comparison
+from .reachable import range_of, write_unreachable
 from .tokens import shift_of
 from .wrapping import replace
 
@@ -138,7 +138,10 @@ class LossHooks:
             self.tell(thing, "reduction", reduction)
         maker = maker_of(output)
         self.tell(thing, "input_from", maker)
-        self.look_for_unreachable(thing, range_of(function, maker, function in SAME_SHAPES), target)
+        self.tell(thing, "logarithm_of", logarithm_of(output))
+        between = range_of(function, maker, function in SAME_SHAPES)
+        if between is not None and target.numel() > 0:
+            write_unreachable(self.recorder, self.sites, self.tell, thing, between, target.detach())
         if output.shape != target.shape and function in SAME_SHAPES:
             if output.numel() == target.numel() > 1:
                 shapes = ["x".join(map(str, t.shape)) for t in (output, target)]
@@ -150,16 +153,6 @@ class LossHooks:
             self.look_for_log_probabilities(thing, output)
         if function in ("cross_entropy", "nll_loss"):
             self.look_for_shift(thing, target, options.get("ignore_index", -100))
-
-    def look_for_unreachable(self, thing, between, target):
-        if between is None or target.numel() == 0:
-            return
-        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
-        count, site = float(target.numel()), self.sites.current()
-        recorder.transfer.add(
-            share_outside(target.detach(), *between),
-            lambda v: recorder.quantity("unreachable_targets", thing, v[0], count, site, at=at),
-        )
 
     def look_for_shift(self, thing, target, ignored):
         """By how many positions targets run ahead of the model's own input, where they are its tokens."""

@@ -2,6 +2,8 @@
 
 import math
 
+import torch
+
 BINARY = "binary_cross_entropy_with_logits"
 # Whose outputs lie between which numbers.
 RANGES = {"softmax": (0.0, 1.0), "sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf),
@@ -20,5 +22,20 @@ def range_of(function, maker, compares_numbers):
     return low - SLACK, high + SLACK
 
 
+def write_unreachable(recorder, sites, tell, thing, between, target):
+    """Of the loss `thing`; `tell` writes an attribute once."""
+    at, count, site = (recorder.step, recorder.micro_step), float(target.numel()), sites.current()
+
+    def write(values):
+        share, low, high = values
+        recorder.quantity("unreachable_targets", thing, share, count, site, at=at)
+        if share > 0:
+            tell(thing, "targets", f"{low:.4g} to {high:.4g}")
+
+    recorder.transfer.add(share_outside(target, *between), write)
+
+
 def share_outside(target, low, high):
-    return ((target < low) | (target > high)).double().mean().reshape(1)
+    """The share of the elements of a target, the lowest and the highest of them, as one tensor."""
+    outside = ((target < low) | (target > high)).double().mean()
+    return torch.stack([outside, target.amin().double(), target.amax().double()])
