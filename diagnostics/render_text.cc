@@ -60,23 +60,35 @@ std::string RenderCause(const Cause& cause) {
   return text + Row("  hides", StrCat(Listed(hidden, hidden.size()), " (explained by this one)"));
 }
 
-int CountFindings(const Report& report, Severity severity) {
+int CountFindings(const std::vector<Cause>& causes, Severity severity) {
   int count = 0;
-  for (const Result& result : report.results) {
-    for (const Finding& finding : result.verdict.findings) count += finding.severity == severity;
+  for (const Cause& cause : causes) {
+    for (const Finding& finding : cause.result->verdict.findings) {
+      count += finding.severity == severity;
+    }
   }
   return count;
 }
 
-std::string Headline(const Report& report) {
+// Findings that are not shown, because another explains them.
+int CountHidden(const std::vector<Cause>& causes) {
+  size_t count = 0;
+  for (const Cause& cause : causes) {
+    for (const Result* symptom : cause.symptoms) count += symptom->verdict.findings.size();
+  }
+  return static_cast<int>(count);
+}
+
+std::string Headline(const Report& report, const std::vector<Cause>& causes) {
   std::string text;
   const auto add = [&text](int count, std::string_view noun, bool plural) {
     if (count == 0) return;
     StrAppend(&text, text.empty() ? "" : " · ", count, " ", noun, plural && count != 1 ? "s" : "");
   };
-  add(CountFindings(report, Severity::kError), "error", true);
-  add(CountFindings(report, Severity::kWarning), "warning", true);
-  add(CountFindings(report, Severity::kNote), "note", true);
+  add(CountFindings(causes, Severity::kError), "error", true);
+  add(CountFindings(causes, Severity::kWarning), "warning", true);
+  add(CountFindings(causes, Severity::kNote), "note", true);
+  add(CountHidden(causes), "explained", false);
   const bool findings = !text.empty();
   const int accepted = CountSetAside(report, SetAsideFinding::How::kAccepted);
   const int suppressed = CountSetAside(report, SetAsideFinding::How::kSuppressed);
@@ -100,53 +112,34 @@ std::string WordOf(Outcome outcome) {
   return word;
 }
 
-std::string_view AreaOf(std::string_view id) { return id.substr(0, id.find('/')); }
-
-// Such as "schedule/*, precision/(7 of 8), start/wrong_initial_loss"; `all` says how many checks
-// each area has.
-std::string Short(const std::vector<std::string_view>& ids,
-                  const std::map<std::string_view, size_t>& all) {
-  std::map<std::string_view, std::vector<std::string_view>> areas;
-  for (const std::string_view id : ids) areas[AreaOf(id)].push_back(id.substr(id.find('/') + 1));
-  std::string text;
-  for (const auto& [area, names] : areas) {
-    StrAppend(&text, text.empty() ? "" : ", ", area, "/");
-    if (names.size() == 1) {
-      text += names.front();
-    } else if (names.size() == all.at(area)) {
-      text += "*";
-    } else {
-      StrAppend(&text, "(", names.size(), " of ", all.at(area), ")");
-    }
-  }
-  return text;
-}
-
-std::vector<std::string> Names(const std::vector<std::string_view>& ids) {
-  return {ids.begin(), ids.end()};
-}
-
-// What reached no verdict: a line an outcome, and one for all that only waits for --deep. Names and
-// reasons where the user asked for them, and always for what went wrong.
+// What reached no verdict: how many, or where the user asked for them, all names and reasons.
 std::string RenderUndecided(const Report& report, bool with_reasons) {
-  std::map<std::pair<std::string, std::string>, std::vector<std::string_view>> groups;
-  std::map<std::string_view, size_t> all;
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
+  size_t usual = 0, needs_deep = 0;
   for (const Result& result : report.results) {
-    ++all[AreaOf(result.check->id)];
     if (HasVerdict(result)) continue;
-    std::string reason = result.reason;
     const bool is_usual =
         result.outcome == Outcome::kNotApplicable || result.outcome == Outcome::kNotSeen;
-    if (is_usual && !with_reasons) reason = "";
-    if (result.reason.starts_with(kNeedsDeep)) reason = kNeedsDeep;
-    groups[{WordOf(result.outcome), reason}].push_back(result.check->id);
+    const bool waits = result.reason.starts_with(kNeedsDeep);
+    if (is_usual && !with_reasons) {
+      ++usual;
+      needs_deep += waits;
+      continue;
+    }
+    const std::string reason = waits ? std::string(kNeedsDeep) : result.reason;
+    groups[{WordOf(result.outcome), reason}].emplace_back(result.check->id);
   }
   std::string text;
+  if (usual > 0) {
+    const std::string deep =
+        needs_deep > 0 ? StrCat(", ", needs_deep, " of which need --deep") : "";
+    text += Row("", StrCat("no verdict from ", Counted(static_cast<int64_t>(usual), "check"), deep,
+                           ": `dlcheck report --reasons` says why"));
+  }
   for (const auto& [group, ids] : groups) {
     const auto& [outcome, reason] = group;
     const std::string why = reason.empty() ? "" : StrCat(" (", reason, ")");
-    const std::string which = with_reasons ? Listed(Names(ids), ids.size()) : Short(ids, all);
-    text += Row("", StrCat(outcome, ": ", which, why));
+    text += Row("", StrCat(outcome, ": ", Listed(ids, ids.size()), why));
   }
   return text;
 }
@@ -270,7 +263,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
     return RenderNothing(report, frame) + RenderUnseen(report.coverage);
   }
   std::string text = nothing ? RenderNothing(report, frame)
-                             : Spread(StrCat("dlcheck  ", Headline(report)), exit) + "\n";
+                             : Spread(StrCat("dlcheck  ", Headline(report, causes)), exit) + "\n";
   for (const Cause& cause : causes) text += "\n" + RenderCause(cause);
   if (!causes.empty()) text += "\n";
   text += RenderExemptions(report, frame.new_only);

@@ -16,6 +16,25 @@ bool Hides(const Result& cause, const Result& symptom) {
          WorstOf(cause.verdict) >= WorstOf(symptom.verdict);
 }
 
+// Errors, warnings, that the program failed, notes: its failing is often what a fault led to, and
+// seldom the other way round.
+int RankOf(const Cause& cause) {
+  if (AreaOf(cause.result->check->id) == "program")
+    return 2 * static_cast<int>(Severity::kWarning) - 1;
+  return 2 * static_cast<int>(WorstOf(cause.result->verdict));
+}
+
+// What explains it, or what explains that, up to what nothing explains.
+const Result* RootOf(const std::vector<const Result*>& failed, const Result* symptom) {
+  for (size_t i = 0; i < failed.size(); ++i) {
+    const auto cause = std::find_if(failed.begin(), failed.end(),
+                                    [&](const Result* other) { return Hides(*other, *symptom); });
+    if (cause == failed.end()) break;
+    symptom = *cause;
+  }
+  return symptom;
+}
+
 }  // namespace
 
 std::vector<Cause> Triage(const Report& report) {
@@ -30,20 +49,13 @@ std::vector<Cause> Triage(const Report& report) {
     if (!hidden) causes.push_back({result, {}});
   }
   for (const Result* result : failed) {
+    const Result* root = RootOf(failed, result);
     for (Cause& cause : causes) {
-      if (Hides(*cause.result, *result)) {
-        cause.symptoms.push_back(result);
-        break;
-      }
+      if (cause.result == root && root != result) cause.symptoms.push_back(result);
     }
   }
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
-    const Severity first = WorstOf(a.result->verdict), second = WorstOf(b.result->verdict);
-    if (first != second) return first > second;
-    // That the program failed is often what its fault led to, and seldom the other way round.
-    const bool a_program = AreaOf(a.result->check->id) == "program";
-    const bool b_program = AreaOf(b.result->check->id) == "program";
-    if (a_program != b_program) return b_program;
+    if (RankOf(a) != RankOf(b)) return RankOf(a) > RankOf(b);
     return a.symptoms.size() > b.symptoms.size();
   });
   return causes;

@@ -96,11 +96,35 @@ TEST(Triage, DoesNotLetAMildCauseHideAWorseSymptom) {
   EXPECT_EQ(Triage(report)[0].result->check->id, "gradients/exploding");
 }
 
+Result Failed(std::string_view id, Severity severity) {
+  return {FindCheck(id), Outcome::kFailed, "", {{Of(severity, "It failed.", {})}, ""}};
+}
+
+TEST(Triage, FoldsWhatASymptomExplainsUnderItsCause) {
+  Report report = SmallReport();
+  report.results.push_back(Failed("numerics/nonfinite_values", Severity::kError));
+  report.results.push_back(Failed("program/failed", Severity::kError));
+  const std::vector<Cause> causes = Triage(report);
+  EXPECT_EQ(causes[0].result->check->id, "optimizer/stale_gradients");
+  EXPECT_EQ(causes[0].symptoms.size(), 3u);
+}
+
+TEST(Triage, PutsThatTheProgramFailedAfterTheWarningsThatMayBeWhy) {
+  Report report;
+  report.results = {Failed("gradients/missing", Severity::kNote),
+                    Failed("gradients/vanishing", Severity::kWarning),
+                    Failed("program/failed", Severity::kError)};
+  const std::vector<Cause> causes = Triage(report);
+  ASSERT_EQ(causes.size(), 3u);
+  EXPECT_EQ(causes[0].result->check->id, "gradients/vanishing");
+  EXPECT_EQ(causes[1].result->check->id, "program/failed");
+}
+
 TEST(RenderText, MatchesItsGolden) {
   ExpectGolden("report.txt", RenderText(SmallReport(), SmallFrame()));
 }
 
-TEST(RenderText, FitsAHealthyRunIntoTenLines) {
+TEST(RenderText, FitsAHealthyRunIntoFourLines) {
   Report report;
   // As of a plain run without a scaler, a schedule, an average or a checkpoint: whole areas have
   // nothing to look at, and of others only some checks.
@@ -118,7 +142,7 @@ TEST(RenderText, FitsAHealthyRunIntoTenLines) {
       .steps = 10, .sampled_steps = 10, .parameters = 4, .parameters_with_gradient = 4};
   const std::string text = RenderText(
       report, {.command = {}, .result_path = "x/result.json", .exit_reason = "", .started = ""});
-  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 10);
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 4);
   EXPECT_NE(text.find("no findings"), std::string::npos);
 }
 
