@@ -34,6 +34,7 @@ REASONS = {
     "Trainer": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
         "several processes: its DistributedDataParallel is the column DDP": ("schedule/moved_per_process",),
+        "losses are worked out from scores, which no activation bounds": ("data/unreachable_targets",),
     },
     "Lightning": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
@@ -59,6 +60,7 @@ REASONS = {
     },
     "compiled": {
         "one process; several are the column DDP": ("schedule/moved_per_process",),
+        "what a compiled model computes last is not told": ("data/unreachable_targets",),
         "its programs take windows of micro-batches or go on from a file, so that which rows were "
         "trained on is not known": ("data/overlap",),
     },

@@ -21,11 +21,11 @@ class Noisy(TensorDataset):
 
 accelerator = Accelerator(cpu=True, gradient_accumulation_steps=4)
 points = 4 * torch.rand(4000, 2) - 2
-values = (points[:, :1] * points[:, 1:]).sin() + 0.05 * torch.randn(4000, 1)
+values = (points[:, :1] * points[:, 1:]).sin()
 train = DataLoader(Noisy(points[:3200], values[:3200]), batch_size=16, shuffle=True, num_workers=2,
                    persistent_workers=True)
 held = DataLoader(TensorDataset(points[3200:], values[3200:]), batch_size=200)
-model = nn.Sequential(nn.Linear(2, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 1))
+model = nn.Sequential(nn.Linear(2, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(), nn.Linear(64, 1), nn.Tanh())
 optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
 epochs = 12
 schedule = torch.optim.lr_scheduler.LinearLR(

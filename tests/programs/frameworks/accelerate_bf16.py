@@ -46,7 +46,7 @@ for epoch in range(10):
     for given, wanted in loader:
         optimizer.zero_grad()
         outputs = network(given)
-        loss = nn.functional.cross_entropy(outputs.flatten(0, 1), wanted.flatten())
+        loss = nn.functional.nll_loss(outputs.log_softmax(-1).flatten(0, 1), wanted.flatten())
         accelerator.backward(loss)
         accelerator.clip_grad_norm_(network.parameters(), 1.0)
         optimizer.step()

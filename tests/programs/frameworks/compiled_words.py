@@ -71,7 +71,7 @@ for epoch in range(EPOCHS):
         for words, tags in window:
             with torch.autocast("cpu", dtype=torch.bfloat16):
                 logits = compiled(words)
-                loss = F.cross_entropy(logits.flatten(0, 1), tags.flatten(), reduction="sum")
+                loss = F.nll_loss(logits.log_softmax(-1).flatten(0, 1), tags.flatten(), reduction="sum")
             scaler.scale(loss / counted).backward()
         scaler.unscale_(optimizer)
         nn.utils.clip_grad_norm_(model.parameters(), 5.0)

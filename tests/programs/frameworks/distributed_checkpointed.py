@@ -21,7 +21,7 @@ torch.manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 patterns = torch.randn(6, 1, 6, 6)
 kinds = torch.randint(6, (1500,))
 images = patterns[kinds] + torch.randn(1500, 1, 6, 6)
-data = TensorDataset(images, kinds, images.mean((1, 2, 3)))
+data = TensorDataset(images, kinds, images.mean((1, 2, 3)).sigmoid())
 
 
 class Block(nn.Module):
@@ -46,7 +46,7 @@ class TwoHeads(nn.Module):
         for block in self.blocks:
             x = checkpoint(block, x, use_reentrant=False)
         x = self.drop(x.flatten(1))
-        return self.kind(x), self.level(x).flatten() if with_level else None
+        return self.kind(x), self.level(x).flatten().sigmoid() if with_level else None
 
 
 path = f"{tempfile.mkdtemp()}/start.pt"

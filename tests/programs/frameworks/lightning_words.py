@@ -25,7 +25,7 @@ class Next(lightning.LightningModule):
     def training_step(self, batch, _):
         (symbols,) = batch
         outputs = self(symbols[:, :-1])
-        loss = F.cross_entropy(outputs.flatten(0, 1), symbols[:, 1:].flatten())
+        loss = F.nll_loss(outputs.log_softmax(-1).flatten(0, 1), symbols[:, 1:].flatten())
         self.log("loss", loss, prog_bar=False)
         return loss
 

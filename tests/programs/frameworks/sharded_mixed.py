@@ -89,7 +89,7 @@ for epoch in range(epochs):
         for number, (given, wanted) in enumerate(parts, 1):
             model.set_requires_gradient_sync(number == len(parts))
             logits = model(given).float().flatten(0, 1)
-            loss = F.cross_entropy(logits, wanted.flatten(), reduction="sum")
+            loss = F.nll_loss(logits.log_softmax(-1), wanted.flatten(), reduction="sum")
             (loss / counted).backward()
         nn.utils.clip_grad_norm_(model.parameters(), 5.0)
         optimizer.step()

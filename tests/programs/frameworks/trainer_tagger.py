@@ -44,9 +44,9 @@ class Tagging(Trainer):
         outputs = model(**inputs)
         logits = outputs.logits.flatten(0, 1)
         if num_items_in_batch is None:
-            loss = F.cross_entropy(logits, labels.flatten())
+            loss = F.nll_loss(logits.log_softmax(-1), labels.flatten())
         else:
-            loss = F.cross_entropy(logits, labels.flatten(), reduction="sum") / num_items_in_batch
+            loss = F.nll_loss(logits.log_softmax(-1), labels.flatten(), reduction="sum") / num_items_in_batch
         return (loss, {"loss": loss, **outputs}) if return_outputs else loss
 
 
