@@ -17,8 +17,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const OwnStates& states) {
         {.severity = Severity::kWarning,
          .message = StrCat("After ", Counted(load.step, "step"), ", ", load.model,
                            " was given a state whose ", load.parameters,
-                           " parameters are its own memory: it stays as it is, whatever the state "
-                           "was when it was kept."),
+                           " parameters are its own memory: the weights that were kept had gone on "
+                           "training, and nothing is restored."),
          .places = std::move(places),
          .first_step = load.step,
          .last_step = load.step,
@@ -49,7 +49,9 @@ Check OwnState() {
       .method =
           "At every load into a model after training began: whether the tensors that it is given "
           "lie where its own parameters lie.",
-      .fix = "Keep copy.deepcopy(model.state_dict()), or save it to a file.",
+      .fix =
+          "Where the weights are kept, keep copy.deepcopy(model.state_dict()), or save it to a "
+          "file.",
       .limits =
           "Loads before the first step are not judged, nor those that put the given tensors in the "
           "place of the parameters (assign=True). A model that is given its own state for no "

@@ -64,18 +64,19 @@ bool IsIdle(const Settings& settings, const LossTerms::Term& term) {
 
 Finding FindingOf(const Settings& settings, const LossTerms::Term& term) {
   const auto most = std::ranges::max(term.moments, {}, &LossTerms::Moment::of_gradient);
-  return {
-      .severity = Severity::kNote,
-      .message = StrCat("A loss has a term with ", most.of_gradient == 0 ? "no" : "next to no",
-                        " part in its gradient: ", term.name, ", with value ", Short(most.value),
-                        " times ", Short(most.factor), " at step ", most.step, ". Its share is ",
-                        Short(most.of_gradient), " at most, and the others have the rest."),
-      .places = {{.thing = term.name, .file = term.site.file, .line = term.site.line}},
-      .first_step = term.moments.front().step,
-      .last_step = term.moments.back().step,
-      .count = static_cast<int64_t>(term.moments.size()),
-      .measured = most.of_gradient,
-      .bound = settings[kShare]};
+  const std::string part = most.of_gradient == 0
+                               ? "no gradient: it was cut off from the weights"
+                               : StrCat(Short(most.of_gradient), " of the gradients at most");
+  return {.severity = Severity::kNote,
+          .message = StrCat("A loss has a term with ", part, ". It is ", term.name, ", which is ",
+                            Short(most.value), " at step ", most.step, " and counts ",
+                            Short(most.factor), " times."),
+          .places = {{.thing = term.name, .file = term.site.file, .line = term.site.line}},
+          .first_step = term.moments.front().step,
+          .last_step = term.moments.back().step,
+          .count = static_cast<int64_t>(term.moments.size()),
+          .measured = most.of_gradient,
+          .bound = settings[kShare]};
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kTrials, LossTerms>& tried) {
@@ -94,15 +95,13 @@ Check IdleTerm() {
   return {
       .id = "loop/idle_term",
       .promise = "Each term of a loss takes part in the gradient.",
-      .why =
-          "Such a term is not trained: its weight has the wrong scale, or it was detached, or "
-          "worked out without gradients.",
+      .why = "Such a term is not trained: its weight is of another scale, or it was detached.",
       .method =
           "In eight steps of their own the graph of a loss is walked down through sums and "
           "constant factors to two to twelve terms, and the norms of their gradients are compared.",
       .fix =
-          "Give the term a weight of the scale of the others; work it out without detach(), "
-          ".data and no_grad().",
+          "Work the term out without detach(), .data and no_grad(); give one that is not cut off a "
+          "weight of the scale of the others.",
       .limits =
           "Needs --deep, torch 2.6, and no functions or hooks of the program in a backward. A "
           "note, as a tiny weight may be meant. Silent for a weight of zero or one that changes, "

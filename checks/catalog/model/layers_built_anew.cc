@@ -50,14 +50,14 @@ Check LayersBuiltAnew() {
       .method =
           "The modules that run inside a model in training and are none of its own: several of one "
           "class, with parameters, each gone when the next one runs.",
-      .fix = "Build the layer in __init__ and keep it as an attribute of the module.",
+      .fix = "Call the layer that __init__ made, or make it there and keep it as an attribute.",
       .limits =
           "A note where nothing random and no statistics are lost, as with a layer norm. Only "
           "layers that run inside another module's forward are seen. Random projections that are "
           "meant to be new every time look the same.",
       .sources = {"PyTorch documentation of torch.nn.Module", "own reasoning"},
       .covers = {"M05"},
-      .explains = {"capacity/unfittable_batch"},
+      .explains = {"capacity/unfittable_batch", "gradients/missing"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = std::nullopt,

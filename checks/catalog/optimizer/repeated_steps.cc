@@ -25,10 +25,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const dlcheck::RepeatedS
     }
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat(optimizer.name, " made ", Counted(count, "step"),
-                           " of those sampled on the gradients of its step before: no backward was "
-                           "called between, and every norm is the same; first at step ",
-                           optimizer.repeated.front(), "."),
+         .message =
+             StrCat(optimizer.name, " made ", count, " of ", Counted(steps.judged, "sampled step"),
+                    " on the gradients of the step before: no backward was called between, "
+                    "and every norm is the same; first at step ",
+                    optimizer.repeated.front(), "."),
          .places = std::move(places),
          .first_step = optimizer.repeated.front(),
          .last_step = optimizer.repeated.back(),

@@ -13,8 +13,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Optimizers& optimizers) {
     if (optimizer.rate_beside.empty()) continue;
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat("The program set ", optimizer.name, ".lr to ", optimizer.rate_beside,
-                           ", which nothing reads: its groups go on with a rate of their own."),
+         .message =
+             StrCat("The program sets ", optimizer.name, ".lr, at last to ", optimizer.rate_beside,
+                    ", which nothing reads: its groups go on with a rate of their own."),
          .places = {{.thing = optimizer.name, .file = ""}},
          .first_step = 0,
          .last_step = 0,
@@ -42,7 +43,10 @@ Check UnreadRate() {
       .method =
           "An attribute `lr` on an optimizer of torch.optim, which none of them has or reads, "
           "unlike the rate of every group as a step is taken.",
-      .fix = "Write to the groups: for group in optimizer.param_groups: group['lr'] = rate.",
+      .fix =
+          "Delete it where a scheduler has the rate already; else write to the groups: for group "
+          "in "
+          "optimizer.param_groups: group['lr'] = rate.",
       .limits = "Only the name `lr` is looked for, and only on the classes of torch.optim itself.",
       .sources = {"PyTorch documentation of torch.optim: per-parameter options"},
       .covers = {"S01"},
