@@ -14,27 +14,31 @@ absl::StatusOr<Verdict> Judge(const Settings&, const LossFunctions& losses) {
   Verdict verdict;
   int64_t judged = 0;
   for (const LossFunctions::Function& function : losses.functions) {
-    if (function.kind != "cross_entropy") continue;
+    const bool takes_logarithms = function.kind == "nll";
+    if (!takes_logarithms && function.kind != "cross_entropy") continue;
     ++judged;
-    const std::string& maker = function.input_from;
+    const std::string& maker = takes_logarithms ? function.logarithm_of : function.input_from;
     if (std::ranges::count(kBounding, maker) == 0) continue;
     const bool is_half = maker == "relu";
     verdict.findings.push_back(LossFinding(
         function, is_half ? Severity::kNote : Severity::kWarning,
-        StrCat(function.name, " was given what ", maker, " made: its scores ",
+        StrCat(function.name, " was given ", takes_logarithms ? "log_softmax of " : "", "what ",
+               maker, " made: its scores ",
                is_half ? "are never negative, and where they are zero they learn nothing."
                        : "stay so close together that no class can be made certain."),
         function.losses, 1, 0));
   }
-  if (judged == 0) return NoSuchLoss("no cross-entropy");
+  if (judged == 0) return NoSuchLoss("no cross-entropy and no nll_loss");
   verdict.judged = Counted(judged, "loss function");
   return verdict;
 }
 
-Evidence MadeBy(std::string_view maker) {
+Evidence MadeBy(std::string_view maker, bool takes_logarithms = false) {
   RunBuilder run = TwoLayers();
-  run.Attribute("loss", "cross_entropy", "kind", "cross_entropy");
-  run.Attribute("loss", "cross_entropy", "input_from", maker);
+  const std::string_view loss = takes_logarithms ? "nll_loss" : "cross_entropy";
+  run.Attribute("loss", loss, "kind", takes_logarithms ? "nll" : loss);
+  run.Attribute("loss", loss, "input_from", takes_logarithms ? "log_softmax" : maker);
+  if (takes_logarithms) run.Attribute("loss", loss, "logarithm_of", maker);
   for (int step = 0; step < 8; ++step) AddStep(run, {.held = {}});
   return PlainOnly(run);
 }
@@ -49,10 +53,10 @@ Check BoundedScores() {
           "Of scores between 0 and 1, softmax makes probabilities that are nearly equal: with ten "
           "classes none comes over 0.24, and the loss stays above 1.4 however well the model fits.",
       .method =
-          "The operation that made the input of cross_entropy, as the graph tells: sigmoid and "
-          "tanh "
-          "are warnings, relu is a note.",
-      .fix = "Leave out the last activation of the model; cross_entropy takes plain scores.",
+          "The operation that made the input of cross_entropy, or of a log_softmax before "
+          "nll_loss, "
+          "as the graph tells: sigmoid and tanh are warnings, relu is a note.",
+      .fix = "Leave out the last activation of the model: softmax takes plain scores.",
       .limits =
           "Between the activation and the loss nothing may stand but a change of shape: scores "
           "that "
@@ -66,6 +70,8 @@ Check BoundedScores() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"made by nothing of the kind", Expect::kClean, [] { return MadeBy(""); }},
+                   {"their logarithms taken of a tanh", Expect::kFaulty,
+                    [] { return MadeBy("tanh", true); }},
                    {"made by relu", Expect::kFaulty, [] { return MadeBy("relu"); }},
                    {"made by sigmoid", Expect::kFaulty, [] { return MadeBy("sigmoid"); }}},
   };

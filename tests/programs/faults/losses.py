@@ -103,7 +103,7 @@ add(
     trainer_class=[("        return self.head(self.drop(hidden.flatten(1)))",
                     "        return nn.Tanh()(self.head(self.drop(hidden.flatten(1))))")],
     event_stream=[("body.append(torch.nn.Linear(32, 3))",
-                   "body.append(torch.nn.Linear(32, 3)).append(torch.nn.ReLU())")],
+                   "body.append(torch.nn.Linear(32, 3)).append(torch.nn.ReLU())")],    finetune=[("objective(output, y)", "nn.functional.nll_loss(output.tanh().log_softmax(1), y)")],
 )
 add(
     "minus_sign",

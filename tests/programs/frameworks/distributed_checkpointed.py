@@ -46,7 +46,7 @@ class TwoHeads(nn.Module):
         for block in self.blocks:
             x = checkpoint(block, x, use_reentrant=False)
         x = self.drop(x.flatten(1))
-        return self.kind(x), self.level(x).flatten().sigmoid() if with_level else None
+        return self.kind(x), self.level(x).flatten() if with_level else None
 
 
 path = f"{tempfile.mkdtemp()}/start.pt"
@@ -71,7 +71,7 @@ for epoch in range(4):
             guessed, leveled = model(given, number % 2 == 0)
             loss = F.cross_entropy(guessed, kind)
             if leveled is not None:
-                loss = loss + F.mse_loss(leveled, level)
+                loss = loss + F.mse_loss(leveled.sigmoid(), level)
             loss.backward()
             nn.utils.clip_grad_norm_(model.parameters(), 5.0)
             optimizer.step()
