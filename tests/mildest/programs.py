@@ -71,7 +71,8 @@ PROGRAMS = {
         given="given[:, 8:] += STRENGTH * F.one_hot(kind, 4)", strongest=8.0),
     "formulas": Program(
         "numerics/inexact_function", "of the loss, added by what stands for cross_entropy",
-        begin="own = F.cross_entropy; F.cross_entropy = lambda *given: (1 + STRENGTH) * own(*given)"),
+        begin="own = F.cross_entropy; F.cross_entropy = "
+              "lambda *given, **options: (1 + STRENGTH) * own(*given, **options)"),
     "ranks": Program(
         "ranks/other_gradient", "of the loss, added", processes=2,
         begin="torch.distributed.init_process_group('gloo')",
