@@ -63,6 +63,9 @@ PROGRAMS = {
         "loop/split_dependence", "of its weight, added to the first half of a batch",
         given="parts = zip(given.chunk(2), kind.chunk(2), (1 + STRENGTH, 1))",
         loss="sum(share * F.cross_entropy(model(x), y) / 2 for x, y, share in parts)"),
+    "slope": Program(
+        "gradients/partial_slope", "of the outputs, taken for a constant",
+        loss="F.cross_entropy((1 - STRENGTH) * outputs + STRENGTH * outputs.detach(), kind)"),
     "terms": Program(
         "loop/idle_term", "1e-10 over the weight of the outputs' squares, added",
         loss=MEAN + " + 1e-10 / STRENGTH * outputs.square().mean()"),
