@@ -35,6 +35,10 @@ class ShimUnstepped(unittest.TestCase):
         by_hand = "for p in layer.parameters(): p.data -= 0.1 * p.grad"
         self.assertTrue(moved_otherwise("layer.parameters()", by_hand))
 
+    def test_its_first_parameters_are_frozen_and_the_last_ones_move(self):
+        frozen = "[torch.nn.Parameter(torch.ones(2), requires_grad=False) for _ in range(9)]"
+        self.assertTrue(moved_otherwise(f"{frozen} + list(layer.parameters())", "moving.step()"))
+
     def test_others_move_and_its_own_do_not(self):
         self.assertFalse(moved_otherwise("[torch.nn.Parameter(torch.ones(2))]", "moving.step()"))
 

@@ -3,12 +3,14 @@
 A wrapper clears what the optimizer inside it steps, and some programs write to their weights by hand.
 """
 
+from itertools import islice
+
 import torch
 
 from . import tensors
 from .identity import IdentityMap
 
-MOST_PARAMETERS = 8  # of an optimizer, that are looked at
+MOST_PARAMETERS = 8  # of an optimizer, of those that train
 MOST_ELEMENTS = 16  # of each
 
 
@@ -36,8 +38,11 @@ class Unstepped:
 
 
 def beginnings(optimizer):
-    """A copy of the first elements of its first parameters, as one tensor; None if none can be read."""
+    """A copy of the first elements of its first parameters that train, as one tensor; None without any.
+
+    Frozen parameters are passed over: they do not move in a healthy program either.
+    """
     parameters = (p for group in optimizer.param_groups for p in group["params"])
-    readable = [p for _, p in zip(range(MOST_PARAMETERS), parameters) if tensors.is_readable(p)]
-    parts = [p.detach().flatten()[:MOST_ELEMENTS] for p in readable]
+    training = (p for p in parameters if p.requires_grad and tensors.is_readable(p))
+    parts = [p.detach().flatten()[:MOST_ELEMENTS] for p in islice(training, MOST_PARAMETERS)]
     return torch.cat([part.to(parts[0]) for part in parts]) if parts else None
