@@ -21,6 +21,7 @@ constexpr std::pair<Experiment::Name, std::string_view> kNames[] = {
     {Experiment::Name::kRanks, "ranks"},
     {Experiment::Name::kOneProcess, "one_process"},
     {Experiment::Name::kHeld, "held"},
+    {Experiment::Name::kZeroRate, "zero_rate"},
     {Experiment::Name::kReplayed, "replayed"},
 };
 

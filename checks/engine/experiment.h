@@ -26,6 +26,7 @@ struct Experiment {
     kLimitedData,     // every pass over a loader is over its first few batches
     kRanks,           // in several processes, as the user runs it; its first step is kept
     kOneProcess,      // that step, in one process that is given all their batches
+    kZeroRate,        // every optimizer steps at a learning rate of 0, dropout off
     kReplayed,  // up to a step in which every operation is looked at; a run may have failed there
   };
   Name name;
@@ -74,6 +75,7 @@ inline constexpr Experiment kHeld{.name = Experiment::Name::kHeld, .steps = 96};
 inline constexpr Experiment kLimitedData{.name = Experiment::Name::kLimitedData, .steps = 16};
 inline constexpr Experiment kRanks{.name = Experiment::Name::kRanks, .steps = 1};
 inline constexpr Experiment kOneProcess{.name = Experiment::Name::kOneProcess, .steps = 1};
+inline constexpr Experiment kZeroRate{.name = Experiment::Name::kZeroRate, .steps = 96};
 inline constexpr Experiment kTrials{.name = Experiment::Name::kTrials, .steps = 8};
 // The supervisor says where it ends.
 inline constexpr Experiment kReplayed{.name = Experiment::Name::kReplayed};

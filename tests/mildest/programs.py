@@ -66,6 +66,9 @@ PROGRAMS = {
     "slope": Program(
         "gradients/partial_slope", "of the outputs, taken for a constant",
         loss="F.cross_entropy((1 - STRENGTH) * outputs + STRENGTH * outputs.detach(), kind)"),
+    "rate": Program(
+        "optimizer/unscaled_change", "of a layer's weights, taken off in each step",
+        given="model[0].weight.data.mul_(1 - STRENGTH)"),
     "terms": Program(
         "loop/idle_term", "1e-10 over the weight of the outputs' squares, added",
         loss=MEAN + " + 1e-10 / STRENGTH * outputs.square().mean()"),

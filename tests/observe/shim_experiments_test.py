@@ -117,7 +117,7 @@ class ShimExperiments(unittest.TestCase):
         self.assertEqual(
             run.main.process["capabilities"],
             "plain same_seed one_batch reference blind shuffled_labels limited_data trials held "
-            "interrupted resumed replayed ranks one_process",
+            "interrupted resumed replayed ranks one_process zero_rate",
         )
 
 

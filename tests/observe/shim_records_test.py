@@ -13,6 +13,7 @@ from tests.observe import shim_split_test as splits
 from tests.observe import shim_terms_test as terms
 from tests.observe import shim_trials_test as dependence
 from tests.observe import shim_unregistered_test as unregistered
+from tests.observe import shim_zero_rate_test as zero_rate
 from tests.observe.reading import defined, host, python, run_watched
 from tests.observe.shim_libraries_test import PROGRAM as NEXT_TOKENS
 
@@ -128,6 +129,7 @@ class ShimRecords(unittest.TestCase):
         traces.append(splits.held(loss=splits.MEAN, **skipped))
         traces.append(unregistered.trace_of(USE="y = nn.Linear(6, 6)(y)"))
         traces.append(run_watched(python("-c", reseeding.seeded("torch.manual_seed(3)"))).main)
+        traces.append(zero_rate.trace_of("layer.weight.mul_(0.999)"))
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
         rows = [row for trace in traces for row in trace.rows]
         self.assertEqual(

@@ -2,6 +2,22 @@
 
 from planting import add
 
+from .dependence import TRIED
+
+
+def own_rate(name, update):
+    """An optimizer that goes by its own copy of the rate; `update` is of a parameter `p`."""
+    return (
+        f"class {name}(torch.optim.Optimizer):\n"
+        "    def __init__(self, parameters, lr):\n"
+        "        super().__init__(parameters, dict(lr=lr))\n        self.rate = lr\n\n"
+        "    @torch.no_grad()\n    def step(self, closure=None):\n"
+        "        for group in self.param_groups:\n            for p in group['params']:\n"
+        "                if p.grad is not None:\n"
+        f"                    {update}\n\n\n"
+    )
+
+
 add(
     "scales_decayed",
     "optimizer/decayed_norms",
@@ -183,4 +199,34 @@ add(
                     "        self.head = nn.Linear(channels * 16, 4)\n"
                     "        self.head.bias = nn.Parameter(self.conv.bias.data[:4])\n")],
     closures=[("    descent = torch", "    network[2].bias.data = network[0].bias.data\n    descent = torch")],
+)
+add(
+    "decay_beside_the_rate",
+    "optimizer/unscaled_change",
+    TRIED,
+    plain_script=[("        scheduler.step()\n",
+                   "        scheduler.step()\n        with torch.no_grad():\n"
+                   "            for weight in model.parameters():\n                weight.mul_(1 - 1e-4)\n")],
+    trainer_class=[("        self.schedule.step()\n",
+                    "        self.schedule.step()\n        for weight in self.net.parameters():\n"
+                    "            if weight.dim() > 1:\n                weight.data -= 5e-4 * weight.data\n")],
+    resuming_script=[("        decay.step()\n",
+                      "        decay.step()\n        with torch.no_grad():\n"
+                      "            net[0].weight *= 0.9995\n")],
+)
+add(
+    "keeps_its_own_rate",
+    "optimizer/unscaled_change",
+    TRIED,
+    plain_script=[("directions = torch", own_rate("Signed", "p.sub_(self.rate * p.grad.sign())")
+                   + "directions = torch"),
+                  ("torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=0.001)",
+                   "Signed(model.parameters(), lr=2e-3)")],
+    running_average=[("class Regressor(", own_rate("Normed", "p -= self.rate * p.grad / (p.grad.norm() + 1e-3)")
+                      + "class Regressor("),
+                     ("torch.optim.Adam(live.parameters(), lr=3e-3)", "Normed(live.parameters(), lr=3e-2)")],
+    workers_and_contexts=[("def create():", own_rate("Plain", "p.add_(p.grad, alpha=-self.rate)")
+                           + "def create():"),
+                          ("torch.optim.RMSprop(module.parameters(), lr=2e-3)",
+                           "Plain(module.parameters(), lr=0.2)")],
 )

@@ -14,6 +14,7 @@ does.
 `resumed`    as it is, among the files of the interrupted one, for as many steps;
 `ranks`      as it is; its first step is kept for the next one;
 `one_process`  alone, given what all of `ranks` were given in that step;
+`zero_rate`  every optimizer steps at a rate of 0, no dropout;
 `replayed`   as it is, up to a step in which every operation is looked at.
 What cannot be carried out is refused: process attribute `refused` says why, and the process ends.
 """
@@ -33,10 +34,12 @@ from .replay.run import Replay
 from .shuffled_labels import ShuffledLabels
 from .stand_ins import Blind, OneBatch, switch_dropout_off
 from .trials.run import Trials
+from .zero_rate import ZeroRate
 
 EXPERIMENTS = (
     "same_seed", "one_batch", "reference", "blind", "shuffled_labels", "limited_data", "trials", "held",
     "interrupted", "resumed", "replayed", "ranks", "one_process",
+    "zero_rate",
 )  # fmt: skip
 
 
@@ -78,6 +81,9 @@ def begin(request, watch, ending):
         return
     if request.experiment == "limited_data":
         LimitedData(watch, ending.refuse).begin()
+        return
+    if request.experiment == "zero_rate":
+        ZeroRate(watch, ending.stop).begin()
         return
     ReferenceOptimizers(request.reference_rate).take_over()
     if request.experiment == "one_batch":

@@ -115,4 +115,7 @@ QUANTITIES = {
     "drawn_state": 76,
     "unreachable_targets": 77,
     "own_state_loaded": 78,
+    "rested_parameters": 79,
+    "unscaled_change": 80,
+    "unscaled_direction": 81,
 }
