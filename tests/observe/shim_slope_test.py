@@ -36,6 +36,10 @@ class Slope(unittest.TestCase):
         ):
             self.assert_slope(True, set(), **places)
 
+    def test_what_stands_in_for_a_function_is_called_once(self):
+        others = "own = F.cross_entropy; F.cross_entropy = lambda x, y: 1.5 * own(x, y)"
+        self.assert_slope(True, set(), others=others)
+
     def test_gradients_from_before_are_no_part_of_it(self):
         self.assert_slope(True, set(), before="[setattr(p, 'grad', 7 * torch.ones_like(p))"
                                               " for p in model.parameters()]")  # fmt: skip

@@ -27,11 +27,15 @@ PROGRAM = textwrap.dedent(
 PLACES = {"LAYER": "torch.nn.Identity()", "BEGIN": "pass", "BACKWARD": "loss.backward()"}
 
 
-def tried(loss, steps=8, **places):
+def source_of(loss, **places):
     source = PROGRAM
     for place, text in {**PLACES, **places, "LOSS": loss}.items():
         source = source.replace(place, text)
-    run = run_watched(python("-c", source), experiment="trials", steps=steps)
+    return source
+
+
+def tried(loss, steps=8, **places):
+    run = run_watched(python("-c", source_of(loss, **places)), experiment="trials", steps=steps)
     assert run.status == 0, run.err
     return run
 
@@ -53,6 +57,17 @@ class Terms(unittest.TestCase):
                          (loss, reason))  # fmt: skip
         self.assertTrue(all(len(moments) == 4 for moments in found.values()), loss)
         return list(found.values())
+
+    def test_what_stands_in_for_a_function_is_called_once_and_as_the_program_calls_it(self):
+        begin = "own = F.cross_entropy; F.cross_entropy = lambda x, y: 1.5 * own(x, y)"
+        places = {"BEGIN": begin, "BACKWARD": "print(loss.item()); loss.backward()"}
+        runs = [tried("main + 1e-6 * aux", **places), tried("main", **places)]
+        plain = run_watched(python("-c", source_of("main", **places)))
+        for run in runs:
+            own = [float(line) for line in run.out.split()]
+            for one, other in zip(own, map(float, plain.out.split())):
+                self.assertAlmostEqual(one, other, delta=1e-5)
+            self.assertEqual(len(own), 8)
 
     def test_sums_of_all_spellings_have_the_same_terms(self):
         for loss in (

@@ -6,6 +6,7 @@ import sys
 import torch
 from torch.overrides import TorchFunctionMode
 
+from ..dispatched import asked_about
 from ..sites import SKIPPED
 
 OURS, TORCHS = SKIPPED[1], (SKIPPED[0], *SKIPPED[2:])
@@ -51,7 +52,7 @@ class Cuts(TorchFunctionMode):
         return True
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        kwargs = kwargs or {}
+        function, kwargs = asked_about(function), kwargs or {}
         made = function(*args, **kwargs)
         name = name_of(function)
         if not self.watch.guard.elsewhere() and self.is_cut(name, (*args, *kwargs.values()), made):

@@ -11,6 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 from .. import tensors
 from ..capabilities import is_compiling
+from ..dispatched import asked_about
 from ..held.cuts import BLANK, HOOKING, name_of, number_of, tensors_in
 from ..identity import IdentityMap
 from ..loss_graph import mark, mark_of
@@ -78,6 +79,7 @@ class Numbers(TorchFunctionMode):
             self.__exit__(None, None, None)
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
+        function = asked_about(function)
         made = function(*args, **(kwargs or {}))
         if not is_compiling() and self.seeing and tensors.may_compute():
             self.look(name_of(function), tensors_in((args, kwargs or {})), tensors_in(made))
