@@ -1,6 +1,7 @@
 #include "checks/signals/zero_rate_steps.h"
 
-#include <utility>
+#include <algorithm>
+#include <span>
 
 #include "checks/engine/text.h"
 #include "checks/signals/first_process.h"
@@ -9,17 +10,27 @@
 namespace dlcheck {
 namespace {
 
+constexpr double kAlongItself = 0.99;  // cosine: no noise has it
+
+int GrowthOf(std::span<const Sample> directions) {
+  const auto along = [&](int sign) {
+    return std::all_of(directions.begin(), directions.end(), [&](const Sample& direction) {
+      return sign * direction.value > kAlongItself;
+    });
+  };
+  return along(1) ? 1 : along(-1) ? -1 : 0;
+}
+
 ZeroRateSteps::Parameter ParameterOf(const Trace& trace, ThingId id) {
-  ZeroRateSteps::Parameter parameter{.name = trace.Display(id), .changes = {}};
-  const auto directions = FirstProcess(trace.Series(Quantity::kUnscaledDirection, id));
-  size_t place = 0;
-  for (const Sample& sample : FirstProcess(trace.Series(Quantity::kUnscaledChange, id))) {
-    const double direction = place < directions.size() ? directions[place++].value : 0;
-    parameter.resolution = sample.aux;
-    parameter.changes.push_back(
-        {.step = sample.step, .share = sample.value, .direction = direction});
-  }
-  return parameter;
+  const auto changes = FirstProcess(trace.Series(Quantity::kUnscaledChange, id));
+  const auto smallest =
+      std::min_element(changes.begin(), changes.end(),
+                       [](const Sample& a, const Sample& b) { return a.value < b.value; });
+  return {.name = trace.Display(id),
+          .resolution = smallest->aux,
+          .steps = static_cast<int64_t>(changes.size()),
+          .smallest = smallest->value,
+          .growth = GrowthOf(FirstProcess(trace.Series(Quantity::kUnscaledDirection, id)))};
 }
 
 absl::Status Untried(const Trace& trace) {

@@ -14,15 +14,12 @@ namespace dlcheck {
 
 struct ZeroRateSteps {
   static constexpr std::string_view kName = "steps at a learning rate of 0";
-  struct Change {
-    int64_t step;
-    double share;      // of the parameter's size, or of the optimizer's parameters
-    double direction;  // cosine of the angle to the parameter; -1 where it shrinks
-  };
   struct Parameter {
     std::string name;
     double resolution = 0;  // of its numbers
-    std::vector<Change> changes;
+    int64_t steps = 0;      // in which it changed
+    double smallest = 0;    // of these changes, of its size or that of the optimizer's parameters
+    int growth = 0;         // 1 if each made it longer, -1 shorter, and nothing else; 0: neither
   };
   struct Optimizer {
     std::string name;              // "optimizer#0"

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
@@ -35,27 +34,12 @@ constexpr Setting kFallen{.name = "fallen",
                           .source =
                               "own reasoning: under a rate that stays, a change beside it is "
                               "a matter of units"};
-constexpr double kAlongItself = 0.99;  // cosine: it shrinks or grows, and no noise does that
 
 bool MovesAlways(const Settings& settings, const ZeroRateSteps::Optimizer& optimizer,
                  const ZeroRateSteps::Parameter& parameter) {
-  if (parameter.changes.size() < optimizer.steps.size()) return false;
-  if (static_cast<double>(optimizer.steps.size()) < settings[kSteps]) return false;
-  const double bound = settings[kTimes] * parameter.resolution;
-  return std::all_of(parameter.changes.begin(), parameter.changes.end(),
-                     [&](const ZeroRateSteps::Change& change) { return change.share > bound; });
-}
-
-// Whether each step takes it along the same line as itself: 1 if it grows, -1 if it shrinks, else
-// 0.
-int Growth(const ZeroRateSteps::Parameter& parameter) {
-  int grown = 0, shrunk = 0;
-  for (const ZeroRateSteps::Change& change : parameter.changes) {
-    grown += change.direction > kAlongItself ? 1 : 0;
-    shrunk += change.direction < -kAlongItself ? 1 : 0;
-  }
-  const auto all = static_cast<int>(parameter.changes.size());
-  return grown == all ? 1 : shrunk == all ? -1 : 0;
+  const auto steps = static_cast<int64_t>(optimizer.steps.size());
+  return static_cast<double>(steps) >= settings[kSteps] && parameter.steps == steps &&
+         parameter.smallest > settings[kTimes] * parameter.resolution;
 }
 
 bool Falls(const Settings& settings, const IfSeen<LearningRates>& rates, int ordinal) {
@@ -66,16 +50,14 @@ bool Falls(const Settings& settings, const IfSeen<LearningRates>& rates, int ord
 }
 
 std::string Message(const ZeroRateSteps::Optimizer& optimizer, const ZeroRateSteps::Parameter& most,
-                    int growth, size_t moving) {
-  const std::string_view how = growth < 0   ? " shrinks by "
-                               : growth > 0 ? " grows by "
-                                            : " moves by ";
+                    size_t moving) {
+  constexpr std::string_view kHow[] = {" shrinks by ", " moves by ", " grows by "};
   return StrCat("With every learning rate at 0, ", moving, " of ",
                 Counted(static_cast<int64_t>(optimizer.compared), "parameter"), " of ",
                 optimizer.name, " still change in each of ", optimizer.steps.size(), " steps, ",
                 optimizer.between_steps ? "between the calls of" : "inside of",
-                " its step(): ", most.name, how, Short(most.changes.front().share),
-                " of its size at a time.");
+                " its step(): ", most.name, kHow[most.growth + 1], Short(most.smallest),
+                " of its size or more at a time.");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kZeroRate, ZeroRateSteps>& run,
@@ -90,22 +72,19 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kZeroRate, 
     for (const ZeroRateSteps::Parameter& parameter : optimizer.moved) {
       if (!MovesAlways(settings, optimizer, parameter)) continue;
       places.push_back({.thing = parameter.name, .file = ""});
-      grows_or_shrinks = grows_or_shrinks || Growth(parameter) != 0;
-      if (most == nullptr || parameter.changes.front().share > most->changes.front().share) {
-        most = &parameter;
-      }
+      grows_or_shrinks = grows_or_shrinks || parameter.growth != 0;
+      if (most == nullptr || parameter.smallest > most->smallest) most = &parameter;
     }
     if (most == nullptr) continue;
     const bool may_be_noise = optimizer.drawn > 0 && !grows_or_shrinks;
     const bool harms = Falls(settings, rates, ordinal) && !may_be_noise;
-    const std::string message = Message(optimizer, *most, Growth(*most), places.size());
     verdict.findings.push_back({.severity = harms ? Severity::kWarning : Severity::kNote,
-                                .message = message,
+                                .message = Message(optimizer, *most, places.size()),
                                 .places = std::move(places),
                                 .first_step = optimizer.steps.front(),
                                 .last_step = optimizer.steps.back(),
                                 .count = static_cast<int64_t>(optimizer.steps.size()),
-                                .measured = most->changes.front().share,
+                                .measured = most->smallest,
                                 .bound = settings[kTimes] * most->resolution});
   }
   return verdict;

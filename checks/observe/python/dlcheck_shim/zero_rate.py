@@ -89,12 +89,12 @@ class Resting:
             with tensors.unrecorded():
                 if self.steps > SETTLING:
                     self.compare(optimizer)
-                self.kept = [(p, p.detach().clone()) for p in parameters]
+                self.kept = [(p, own_part(p).clone()) for p in parameters]
             self.randomness = Randomness()
 
     def compare(self, optimizer):
         recorder = self.watch.recorder
-        pairs = [(p, p.detach(), kept) for p, kept in self.kept if p.requires_grad]
+        pairs = [(p, own_part(p), kept) for p, kept in self.kept if p.requires_grad]
         pairs = [pair for pair in pairs if pair[1].shape == pair[2].shape and is_finite(pair[2])]
         drew = not self.randomness.equals(Randomness())
         recorder.quantity("rested_parameters", self.thing, float(len(pairs)), float(drew))
@@ -128,15 +128,20 @@ def rated_parameters(optimizer):
         return []
     groups = filter(has_rate, optimizer.param_groups)
     own = {id(p): p for group in groups for p in group["params"]}
-    return [p for p in own.values() if p.requires_grad and tensors.is_readable(p)]
+    return [p for p in own.values() if p.requires_grad and tensors.is_readable(own_part(p))]
 
 
 def has_rate(group):
     return group.get("lr") is not None
 
 
+def own_part(parameter):
+    """What this process holds of it."""
+    return tensors.local(parameter.detach())
+
+
 def same(parameter, kept):
-    return torch.equal(parameter.detach(), kept)
+    return torch.equal(own_part(parameter), kept)
 
 
 def is_finite(tensor):
