@@ -28,6 +28,7 @@ RunBuilder& RunBuilder::Process(std::string_view key, std::string_view value) {
 RunBuilder& RunBuilder::Event(dlcheck::Event event, double value, std::string_view kind,
                               std::string_view name, double aux) {
   run_.trace.AddEvent({.event = event,
+                       .rank = rank_,
                        .micro_step = micro_step_,
                        .step = step_,
                        .last_step = step_,
@@ -43,6 +44,7 @@ RunBuilder& RunBuilder::Event(dlcheck::Event event, double value, std::string_vi
 
 RunBuilder& RunBuilder::Gap(dlcheck::Event event, int64_t last_step, double count) {
   run_.trace.AddEvent({.event = event,
+                       .rank = rank_,
                        .step = step_,
                        .last_step = last_step,
                        .gap = true,
@@ -65,6 +67,7 @@ RunBuilder& RunBuilder::Quantity(dlcheck::Quantity quantity, std::string_view ki
                         .value = value,
                         .aux = aux,
                         .owner = owner_,
+                        .rank = rank_,
                         .micro_step = micro_step_});
   return *this;
 }
@@ -82,6 +85,12 @@ RunBuilder& RunBuilder::Ordinal(int ordinal) {
 RunBuilder& RunBuilder::Owner(std::string_view kind, std::string_view name) {
   owner_ = Id(kind, name);
   return *this;
+}
+
+RunBuilder& RunBuilder::Rank(uint16_t rank) {
+  rank_ = rank;
+  order_ = 0;
+  return Resume(0);
 }
 
 }  // namespace dlcheck

@@ -33,6 +33,9 @@ class RunBuilder {
   // Records from here on belong to this thing; to none at first, and if `kind` is empty.
   RunBuilder& Owner(std::string_view kind, std::string_view name = "");
 
+  // Records from here on are those of another process, from its first step on.
+  RunBuilder& Rank(uint16_t rank);
+
   int64_t step() const { return step_; }
   Run Build() const { return run_; }
 
@@ -45,6 +48,7 @@ class RunBuilder {
   ThingId owner_ = 0;
   uint16_t micro_step_ = 0;  // backward calls since the last step
   uint64_t order_ = 0;
+  uint16_t rank_ = 0;
 };
 
 }  // namespace dlcheck

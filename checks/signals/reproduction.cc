@@ -1,18 +1,29 @@
 #include "checks/signals/reproduction.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
 
+#include "checks/signals/first_process.h"
 #include "checks/signals/initial_loss.h"
 
 namespace dlcheck {
 namespace {
 
 void Collect(const Trace& trace, Quantity quantity, Reproduction::What what,
-             std::vector<Reproduction::Value>& values) {
+             Reproduction& reproduction) {
   for (const ThingId thing : trace.ThingsWith(quantity)) {
-    for (const Sample& sample : trace.Series(quantity, thing)) {
-      // The second number of a loss is its number of samples.
-      values.push_back({sample.step, what, sample.value, sample.aux});
+    std::span<const Sample> rest = trace.Series(quantity, thing);
+    std::set<uint16_t> seen;
+    while (!rest.empty()) {
+      const std::span<const Sample> process = FirstProcess(rest);
+      rest = rest.subspan(process.size());
+      const uint16_t rank = process.front().rank;
+      if (!seen.insert(rank).second) continue;
+      for (const Sample& sample : process) {
+        // The second number of a loss is its number of samples.
+        reproduction.values[rank].push_back({sample.step, what, sample.value, sample.aux});
+      }
     }
   }
 }
@@ -23,11 +34,13 @@ absl::StatusOr<Reproduction> Reproduction::From(const Run& run) {
   const Trace& trace = run.trace;
   Reproduction reproduction;
   // In the order in which a difference would spread within a step.
-  Collect(trace, Quantity::kWeightsDigest, What::kWeights, reproduction.values);
-  Collect(trace, Quantity::kBatchDigest, What::kBatch, reproduction.values);
-  Collect(trace, Quantity::kLoss, What::kLoss, reproduction.values);
-  std::stable_sort(reproduction.values.begin(), reproduction.values.end(),
-                   [](const Value& a, const Value& b) { return a.step < b.step; });
+  Collect(trace, Quantity::kWeightsDigest, What::kWeights, reproduction);
+  Collect(trace, Quantity::kBatchDigest, What::kBatch, reproduction);
+  Collect(trace, Quantity::kLoss, What::kLoss, reproduction);
+  for (auto& [rank, values] : reproduction.values) {
+    std::stable_sort(values.begin(), values.end(),
+                     [](const Value& a, const Value& b) { return a.step < b.step; });
+  }
   if (reproduction.values.empty())
     return absl::NotFoundError("neither losses nor digests were seen");
   for (const Occurrence& event : trace.Events()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +21,9 @@ struct Reproduction {
     What what;
     double value, aux;
   };
-  std::vector<Value> values;     // by step; within a step weights, batch, loss
+  // By rank, as ranks may make different numbers of steps; then by step, and within a step weights,
+  // batch, loss. Of several processes of one rank the first.
+  std::map<uint16_t, std::vector<Value>> values;
   bool loaded = false;           // state was loaded before the first step
   bool seeded = false;           // the program set a seed before its first step
   std::string nondeterministic;  // what was declared not to be deterministic; empty if nothing

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "checks/engine/text.h"
 #include "checks/signals/first_process.h"
-#include "checks/signals/ownership.h"
 
 namespace dlcheck {
 namespace {
@@ -21,24 +21,34 @@ int GrowthOf(std::span<const Sample> directions) {
   return along(1) ? 1 : along(-1) ? -1 : 0;
 }
 
-ZeroRateSteps::Parameter ParameterOf(const Trace& trace, ThingId id) {
-  const auto changes = FirstProcess(trace.Series(Quantity::kUnscaledChange, id));
-  const auto smallest =
-      std::min_element(changes.begin(), changes.end(),
-                       [](const Sample& a, const Sample& b) { return a.value < b.value; });
-  return {.name = trace.Display(id),
-          .resolution = smallest->aux,
-          .steps = static_cast<int64_t>(changes.size()),
-          .smallest = smallest->value,
-          .growth = GrowthOf(FirstProcess(trace.Series(Quantity::kUnscaledDirection, id)))};
+// Those of one optimizer: others may step the same parameter.
+std::vector<Sample> OwnedBy(std::span<const Sample> samples, ThingId optimizer) {
+  std::vector<Sample> own;
+  for (const Sample& sample : FirstProcess(samples)) {
+    if (sample.owner == optimizer) own.push_back(sample);
+  }
+  return own;
 }
 
-absl::Status Untried(const Trace& trace) {
-  for (const ThingId id : trace.ThingsOfKind("optimizer")) {
-    const std::string_view reason = trace.Attribute(id, "untried/zero_rate");
-    if (!reason.empty()) return absl::FailedPreconditionError(StrCat(reason));
+void AddMoved(const Trace& trace, ThingId owner, ZeroRateSteps::Optimizer& optimizer) {
+  for (const ThingId id : trace.ThingsWith(Quantity::kUnscaledChange)) {
+    const std::vector<Sample> changes = OwnedBy(trace.Series(Quantity::kUnscaledChange, id), owner);
+    const std::vector<Sample> directions =
+        OwnedBy(trace.Series(Quantity::kUnscaledDirection, id), owner);
+    if (changes.empty()) continue;
+    ZeroRateSteps::Parameter parameter{.name = trace.Display(id),
+                                       .resolution = changes.front().aux,
+                                       .steps = {},
+                                       .smallest = changes.front().value,
+                                       .growth = GrowthOf(directions)};
+    for (const Sample& change : changes) {
+      parameter.steps.insert(change.step);
+      parameter.smallest = std::min(parameter.smallest, change.value);
+    }
+    parameter.between = std::any_of(directions.begin(), directions.end(),
+                                    [](const Sample& direction) { return direction.aux != 0; });
+    optimizer.moved.push_back(std::move(parameter));
   }
-  return absl::NotFoundError("no optimizer made enough steps at a rate of 0");
 }
 
 }  // namespace
@@ -46,24 +56,24 @@ absl::Status Untried(const Trace& trace) {
 absl::StatusOr<ZeroRateSteps> ZeroRateSteps::From(const Run& run) {
   const Trace& trace = run.trace;
   ZeroRateSteps found;
-  for (const ThingId id : trace.ThingsWith(Quantity::kRestedParameters)) {
+  std::string_view untried;
+  for (const ThingId id : trace.ThingsOfKind("optimizer")) {
+    const std::string_view reason = trace.Attribute(id, "untried/zero_rate");
+    if (!reason.empty()) untried = reason;
+    const auto rested = FirstProcess(trace.Series(Quantity::kRestedParameters, id));
+    if (!reason.empty() || rested.empty()) continue;
     const int ordinal = trace.thing(id).ordinal;
     Optimizer& optimizer = found.optimizers[ordinal];
     optimizer.name = StrCat("optimizer#", ordinal);
-    optimizer.between_steps = !trace.Attribute(id, "changed_between_steps").empty();
-    for (const Sample& sample : FirstProcess(trace.Series(Quantity::kRestedParameters, id))) {
-      optimizer.steps.push_back(sample.step);
-      optimizer.compared = sample.value;
-      optimizer.drawn += sample.aux == 0 ? 0 : 1;
-    }
+    for (const Sample& sample : rested) optimizer.steps.push_back(sample.step);
+    optimizer.compared = rested.back().value;
+    const auto unread = FirstProcess(trace.Series(Quantity::kUnreadRate, id));
+    optimizer.unread = !unread.empty() && unread.front().value != 0;
+    AddMoved(trace, id, optimizer);
   }
-  for (const ThingId id : trace.ThingsWith(Quantity::kUnscaledChange)) {
-    const int ordinal = OptimizerOrdinal(trace.Attribute(id, "optimizer"));
-    const auto owner = found.optimizers.find(ordinal);
-    if (owner != found.optimizers.end()) owner->second.moved.push_back(ParameterOf(trace, id));
-  }
-  if (found.optimizers.empty()) return Untried(trace);
-  return found;
+  if (!found.optimizers.empty()) return found;
+  if (!untried.empty()) return absl::FailedPreconditionError(StrCat(untried));
+  return absl::NotFoundError("no optimizer made enough steps at a rate of 0");
 }
 
 }  // namespace dlcheck

@@ -17,47 +17,43 @@ constexpr Setting kTimes{.name = "times",
                          .meaning = "motion of a parameter that counts, of its size",
                          .source =
                              "own reasoning: weights that are scaled to one size in each "
-                             "step move by one or two"};
+                             "step move by one at most"};
 constexpr Setting kSteps{.name = "steps",
                          .value = 3,
                          .low = 1,
                          .high = 1e6,
                          .unit = "steps",
-                         .meaning = "in all of which it moved",
-                         .source = "own reasoning: what happens now and then may be meant"};
-constexpr Setting kFallen{.name = "fallen",
-                          .value = 0.5,
-                          .low = 0,
-                          .high = 1,
-                          .unit = "of the largest rate",
-                          .meaning = "last rate of the plain run below which it is a warning",
-                          .source =
-                              "own reasoning: under a rate that stays, a change beside it is "
-                              "a matter of units"};
+                         .meaning = "fewest in which it moved, and among the last of which it did",
+                         .source = "own reasoning: what comes to rest, or happens once, is meant"};
 
-bool MovesAlways(const Settings& settings, const ZeroRateSteps::Optimizer& optimizer,
+bool KeepsMoving(const Settings& settings, const ZeroRateSteps::Optimizer& optimizer,
                  const ZeroRateSteps::Parameter& parameter) {
-  const auto steps = static_cast<int64_t>(optimizer.steps.size());
-  return static_cast<double>(steps) >= settings[kSteps] && parameter.steps == steps &&
+  const auto few = static_cast<size_t>(settings[kSteps]);
+  if (parameter.steps.size() < few || optimizer.steps.size() < few) return false;
+  return *parameter.steps.rbegin() >= optimizer.steps[optimizer.steps.size() - few] &&
          parameter.smallest > settings[kTimes] * parameter.resolution;
 }
 
-bool Falls(const Settings& settings, const IfSeen<LearningRates>& rates, int ordinal) {
-  if (!rates) return false;
-  const auto found = rates->optimizers.find(ordinal);
-  if (found == rates->optimizers.end() || found->second.highest.empty()) return false;
-  return found->second.highest.rbegin()->second <= settings[kFallen] * found->second.peak;
+std::string Motion(const ZeroRateSteps::Optimizer& optimizer, const ZeroRateSteps::Parameter& most,
+                   size_t moving) {
+  constexpr std::string_view kHow[] = {" shrinks by ", " moves by ", " grows by "};
+  return StrCat("With the rate of every group at 0, ", moving, " of ",
+                Counted(static_cast<int64_t>(optimizer.compared), "parameter"), " of ",
+                optimizer.name, " still change: ", most.name, kHow[most.growth + 1],
+                Short(most.smallest), " of the size of the weights or more in ", most.steps.size(),
+                " of ", optimizer.steps.size(), " steps, ",
+                most.between ? "between the calls of step()." : "inside of step().");
 }
 
-std::string Message(const ZeroRateSteps::Optimizer& optimizer, const ZeroRateSteps::Parameter& most,
-                    size_t moving) {
-  constexpr std::string_view kHow[] = {" shrinks by ", " moves by ", " grows by "};
-  return StrCat("With every learning rate at 0, ", moving, " of ",
-                Counted(static_cast<int64_t>(optimizer.compared), "parameter"), " of ",
-                optimizer.name, " still change in each of ", optimizer.steps.size(), " steps, ",
-                optimizer.between_steps ? "between the calls of" : "inside of",
-                " its step(): ", most.name, kHow[most.growth + 1], Short(most.smallest),
-                " of its size or more at a time.");
+std::string Unread(const std::string& name) {
+  return StrCat("The program changes the rate of ", name,
+                ", whose step() does not read it: at a rate of 0 it takes the weights to the same "
+                "bits as at a rate of 0.5.");
+}
+
+bool Changes(const IfSeen<LearningRates>& rates, int ordinal) {
+  const auto found = rates->optimizers.find(ordinal);
+  return found != rates->optimizers.end() && !found->second.constant;
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kZeroRate, ZeroRateSteps>& run,
@@ -68,44 +64,41 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kZeroRate, 
   for (const auto& [ordinal, optimizer] : run->optimizers) {
     std::vector<Place> places;
     const ZeroRateSteps::Parameter* most = nullptr;
-    bool grows_or_shrinks = false;
     for (const ZeroRateSteps::Parameter& parameter : optimizer.moved) {
-      if (!MovesAlways(settings, optimizer, parameter)) continue;
+      if (!KeepsMoving(settings, optimizer, parameter)) continue;
       places.push_back({.thing = parameter.name, .file = ""});
-      grows_or_shrinks = grows_or_shrinks || parameter.growth != 0;
       if (most == nullptr || parameter.smallest > most->smallest) most = &parameter;
     }
     if (most == nullptr) continue;
-    const bool may_be_noise = optimizer.drawn > 0 && !grows_or_shrinks;
-    const bool harms = Falls(settings, rates, ordinal) && !may_be_noise;
-    verdict.findings.push_back({.severity = harms ? Severity::kWarning : Severity::kNote,
-                                .message = Message(optimizer, *most, places.size()),
-                                .places = std::move(places),
-                                .first_step = optimizer.steps.front(),
-                                .last_step = optimizer.steps.back(),
-                                .count = static_cast<int64_t>(optimizer.steps.size()),
-                                .measured = most->smallest,
-                                .bound = settings[kTimes] * most->resolution});
+    const bool unread = optimizer.unread && rates && Changes(rates, ordinal);
+    verdict.findings.push_back(
+        {.severity = unread ? Severity::kWarning : Severity::kNote,
+         .message = unread ? Unread(optimizer.name) : Motion(optimizer, *most, places.size()),
+         .places = std::move(places),
+         .first_step = optimizer.steps.front(),
+         .last_step = optimizer.steps.back(),
+         .count = static_cast<int64_t>(most->steps.size()),
+         .measured = most->smallest,
+         .bound = settings[kTimes] * most->resolution});
   }
   return verdict;
 }
 
 // A run whose rate falls, and one at rate 0 in which a parameter moves by `share` in so many steps.
 Evidence AtZero(double share, int steps) {
-  RunBuilder plain = TwoLayers();
+  RunBuilder plain = TwoLayers(), zero = TwoLayers();
+  zero.Owner("optimizer");
   for (int step = 0; step < 8; ++step) {
     plain.Quantity(Quantity::kLearningRate, "group", "optimizer#0/group#0", 0.1 / (1 + step));
-    AddStep(plain, {.held = {}});
-  }
-  RunBuilder zero = TwoLayers();
-  for (int step = 0; step < 8; ++step) {
     zero.Quantity(Quantity::kRestedParameters, "optimizer", "", 4, 0);
     if (step < steps) {
       zero.Quantity(Quantity::kUnscaledChange, "parameter", "head.weight", share, 1.2e-7);
       zero.Quantity(Quantity::kUnscaledDirection, "parameter", "head.weight", -1, 0);
     }
+    AddStep(plain, {.held = {}});
     AddStep(zero, {.held = {}});
   }
+  zero.Quantity(Quantity::kUnreadRate, "optimizer", "", steps == 8 ? 1 : 0);
   Evidence evidence;
   evidence.Add(kPlain, plain.Build());
   evidence.Add(kZeroRate, zero.Build());
@@ -120,17 +113,20 @@ Check UnscaledChange() {
       .promise = "Steps at a learning rate of 0 leave the weights as they are.",
       .why =
           "What moves them then is not scaled by the rate: as a schedule lets the rate fall, it "
-          "takes over, and no schedule governs it.",
+          "takes over.",
       .method =
-          "The program runs again with the rate of every group at 0 while its optimizers step; "
-          "after some steps, each parameter is compared with what it was a step ago.",
+          "The program runs again with the rate of every group at 0 while its optimizers step, and "
+          "each parameter with a gradient is compared with what it was a step ago. At one step, an "
+          "optimizer also steps on trial at another rate.",
       .fix =
           "Scale it by the rate, as in p.mul_(1 - group['lr'] * decay); in a step() of your own, "
           "read group['lr'] at each step and keep no copy of it.",
       .limits =
-          "Needs --deep and an optimizer with its rate in its groups. What comes to rest, as a "
-          "largest norm does, is let pass. A note where the rate of the plain run does not fall to "
-          "half, or where random numbers may be what moves the weights.",
+          "Needs --deep and an optimizer with its rate in its groups, which does not go on from a "
+          "file. A warning where a step at another rate ends at the same bits and the program "
+          "changes the rate; else a note, as the program may scale by a rate of its own. What "
+          "comes to rest, or touches few weights, is let pass; of weights in bf16, so is what is "
+          "smaller than an eighth at a time.",
       .sources = {"own reasoning: exact",
                   "Loshchilov and Hutter, Decoupled weight decay regularization: the schedule "
                   "scales the decay too"},
@@ -139,11 +135,13 @@ Check UnscaledChange() {
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kStep,
-      .settings = {kTimes, kSteps, kFallen},
+      .settings = {kTimes, kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"it comes to rest", Expect::kClean, [] { return AtZero(1e-4, 7); }},
-                   {"no more than rounding", Expect::kClean, [] { return AtZero(1e-6, 8); }},
-                   {"in every step", Expect::kFaulty, [] { return AtZero(3e-6, 8); }}},
+      .examples = {{"it comes to rest", Expect::kClean, [] { return AtZero(1e-4, 5); }},
+                   {"no more than rounding", Expect::kClean, [] { return AtZero(1.5e-6, 8); }},
+                   {"at the same bits at any rate", Expect::kFaulty,
+                    [] { return AtZero(2.5e-6, 8); }},
+                   {"in all but the last step", Expect::kFaulty, [] { return AtZero(1e-4, 7); }}},
   };
 }
 

@@ -34,27 +34,50 @@ std::string Story(const Reproduction::Value& first, const Reproduction::Value& s
   return "";
 }
 
+// The first value of two runs that is not the same, of all ranks; null if all are.
+struct Parting {
+  const Reproduction::Value *own = nullptr, *other = nullptr;
+  int64_t compared = 0, steps = 0;
+  int64_t differing = 0;  // values of that rank from there on
+};
+
+Parting WhereTheyPart(const Reproduction& first, const Reproduction& second) {
+  Parting parting;
+  for (const auto& [rank, others] : second.values) {
+    const auto found = first.values.find(rank);
+    if (found == first.values.end()) continue;
+    const std::vector<Reproduction::Value>& values = found->second;
+    const size_t count = std::min(values.size(), others.size());
+    parting.compared += static_cast<int64_t>(count);
+    parting.steps = std::max(parting.steps, others.back().step + 1);
+    size_t at = 0;
+    while (at < count && values[at].what == others[at].what && values[at].step == others[at].step &&
+           SameBits(values[at], others[at])) {
+      ++at;
+    }
+    if (at == count || (parting.own != nullptr && parting.own->step <= values[at].step)) continue;
+    parting.own = &values[at];
+    parting.other = &others[at];
+    parting.differing = static_cast<int64_t>(count - at);
+  }
+  return parting;
+}
+
 absl::StatusOr<Verdict> Judge(const Settings&, const Reproduction& first,
                               const During<kSameSeed, Reproduction>& second) {
   if (first.loaded != second->loaded) {
     return absl::FailedPreconditionError(
         "only one of the two runs began from saved state, which the other may have written");
   }
-  const size_t count = std::min(first.values.size(), second->values.size());
-  size_t at = 0;
-  while (at < count && first.values[at].what == second->values[at].what &&
-         first.values[at].step == second->values[at].step &&
-         SameBits(first.values[at], second->values[at])) {
-    ++at;
-  }
+  const Parting parting = WhereTheyPart(first, *second);
   Verdict verdict{.findings = {},
-                  .judged = StrCat(Counted(static_cast<int64_t>(count), "value"), " of the first ",
-                                   Counted(second->values.back().step + 1, "step"))};
-  if (at == count) return verdict;
-  const Reproduction::Value& value = first.values[at];
+                  .judged = StrCat(Counted(parting.compared, "value"), " of the first ",
+                                   Counted(parting.steps, "step"))};
+  if (parting.own == nullptr) return verdict;
+  const Reproduction::Value& value = *parting.own;
   const bool promised = first.seeded && first.nondeterministic.empty();
   std::string message = StrCat("Two runs of the same command part at step ", value.step, ": ",
-                               Story(value, second->values[at]));
+                               Story(value, *parting.other));
   if (!first.seeded) message += "; the program sets no seed";
   if (!first.nondeterministic.empty()) {
     StrAppend(&message, "; not deterministic by declaration: ", first.nondeterministic);
@@ -64,18 +87,23 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Reproduction& first,
                               .places = {},
                               .first_step = value.step,
                               .last_step = value.step,
-                              .count = static_cast<int64_t>(count - at),
-                              .measured = second->values[at].value - value.value,
+                              .count = parting.differing,
+                              .measured = parting.other->value - value.value,
                               .bound = 0});
   return verdict;
 }
 
-Evidence TwoRuns(double second_loss) {
+// Of two ranks, of which the first makes `steps` in the second run.
+Evidence TwoRuns(double second_loss, int steps = 4) {
   Evidence evidence;
   for (const Experiment& experiment : {kPlain, kSameSeed}) {
+    const bool again = experiment == kSameSeed;
     RunBuilder run = TwoLayers();
-    for (int step = 0; step < 4; ++step) {
-      AddStep(run, {.loss = step == 2 && experiment == kSameSeed ? second_loss : 2.3, .held = {}});
+    for (const uint16_t rank : {uint16_t{0}, uint16_t{1}}) {
+      run.Rank(rank);
+      for (int step = 0; step < (rank == 0 && again ? steps : 4); ++step) {
+        AddStep(run, {.loss = (step == 2 && again ? second_loss : 2.3) + rank, .held = {}});
+      }
     }
     evidence.Add(experiment, run.Build());
   }
@@ -110,6 +138,7 @@ Check SeedDrift() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"the same loss", Expect::kClean, [] { return TwoRuns(2.3); }},
+                   {"a rank that ends earlier", Expect::kClean, [] { return TwoRuns(2.3, 2); }},
                    {"one bit of one loss", Expect::kFaulty, [] { return TwoRuns(2.3 + 4.5e-16); }}},
   };
 }

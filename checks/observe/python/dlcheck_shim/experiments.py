@@ -14,7 +14,7 @@ does.
 `resumed`    as it is, among the files of the interrupted one, for as many steps;
 `ranks`      as it is; its first step is kept for the next one;
 `one_process`  alone, given what all of `ranks` were given in that step;
-`zero_rate`  every optimizer steps at a rate of 0, no dropout;
+`zero_rate`  the rates that optimizers find in their groups are 0, no dropout;
 `replayed`   as it is, up to a step in which every operation is looked at.
 What cannot be carried out is refused: process attribute `refused` says why, and the process ends.
 """
@@ -83,7 +83,7 @@ def begin(request, watch, ending):
         LimitedData(watch, ending.refuse).begin()
         return
     if request.experiment == "zero_rate":
-        ZeroRate(watch, ending.stop).begin()
+        ZeroRate(watch, ending).begin()
         return
     ReferenceOptimizers(request.reference_rate).take_over()
     if request.experiment == "one_batch":

@@ -80,6 +80,8 @@ class Guard:
         """At a backward or a step: as `claim`, and counts the threads that are not watched."""
         if threading.get_ident() == self.thread or self.claim():
             return True
+        if self.thread == NOBODY:
+            return False
         here = threading.get_ident()
         with self.lock:
             if here not in self.others:

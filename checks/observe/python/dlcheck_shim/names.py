@@ -118,4 +118,5 @@ QUANTITIES = {
     "rested_parameters": 79,
     "unscaled_change": 80,
     "unscaled_direction": 81,
+    "unread_rate": 82,
 }

@@ -26,8 +26,12 @@ class OtherSteps:
             if not self.building:
                 # A bound method, as schedulers take its function apart.
                 optimizer.step = types.MethodType(self.make_step(), optimizer)
+                self.made(optimizer)
 
         return construct
+
+    def made(self, optimizer):
+        """What is to be done to an optimizer of the program as it is made."""
 
     def make_step(self):
         def step(optimizer, *args, **kwargs):

@@ -1,161 +1,116 @@
-"""The experiment zero_rate: every optimizer steps at a learning rate of 0, from the first step on, and
-its weights are compared with what they were a step ago.
+"""The experiment zero_rate: every rate that an optimizer finds in its groups is 0, from the first step on,
+and stays so between steps, for what the program scales by it there.
 
-The program and its schedulers find their rates as they left them. Dropout is off, so that fewer
-programs draw random numbers.
+Dropout is off, so that steps are alike. At one step, each optimizer also steps on trial at another rate.
 """
-
-import math
 
 import torch
 
-from . import tensors
 from .identity import IdentityMap
 from .other_steps import OtherSteps
+from .resting import SETTLING, STEPS, Resting
+from .schedulers import scheduler_classes
 from .stand_ins import switch_dropout_off
-from .trials.bench import Randomness
+from .trial_steps import rate_is_unread
+from .wrapping import followed_by, replace
 
-STEPS = 12  # of each optimizer
-SETTLING = 4  # of them: what is projected, or initialised by the first batch, comes to rest
+# Why an optimizer is left at its own rate.
+OWN_STEPS = {
+    "Rprop": "the rate is only where the step sizes of Rprop begin",
+    "LBFGS": "LBFGS looks along a line for the length of its steps",
+}
 
 
 class ZeroRate(OtherSteps):
-    def __init__(self, watch, stop):
+    def __init__(self, watch, ending):
         super().__init__()
-        self.watch, self.stop, self.stepping = watch, stop, False
+        self.watch, self.ending, self.stepping = watch, ending, False
         self.resting = IdentityMap()  # by optimizer
+        self.step_alone = watch.guard.isolated("zero_rate")(self.step_alone)
 
     def begin(self):
         switch_dropout_off()
         self.take_over()
+        replace([torch.optim.Optimizer], "load_state_dict", followed_by(self.loaded))
+        for scheduler in scheduler_classes():
+            if "step" in vars(scheduler):
+                replace([scheduler], "step", followed_by(self.scheduled))
 
-    def instead(self, optimizer, args, kwargs):
-        own = type(optimizer).step
-        # An optimizer may call another in the middle of its step.
-        if self.watch.guard.elsewhere() or self.stepping:
-            return own(optimizer, *args, **kwargs)
+    def made(self, optimizer):
+        still(optimizer)
+
+    def scheduled(self, _, args, __):
+        optimizer = getattr(args[0], "optimizer", None)
+        if isinstance(optimizer, torch.optim.Optimizer):
+            still(optimizer)
+            args[0]._last_lr = [0.0] * len(optimizer.param_groups)
+
+    def loaded(self, _, args, __):
+        """Its state may hold rates of before, as a velocity does."""
+        self.resting_of(args[0]).give_up("its optimizer goes on from a file")
+
+    def resting_of(self, optimizer):
         resting = self.resting.get(optimizer)
         if resting is None:
             resting = Resting(self.watch, optimizer)
             self.resting.set(optimizer, resting)
-        resting.before()
+        return resting
+
+    def instead(self, optimizer, args, kwargs):
+        own = type(optimizer).step
+        still(optimizer)
+        # An optimizer may call another in the middle of its step.
+        if self.stepping:
+            return own(optimizer, *args, **kwargs)
+        resting = self.resting_of(optimizer)
+        if self.watch.guard.elsewhere():
+            self.give_up_all("its optimizers step in several threads")
+            return own(optimizer, *args, **kwargs)
+        self.look_at_class(optimizer, resting)
+        resting.before(optimizer)
         self.stepping = True
         try:
-            with AtZero([] if has_own_steps(optimizer) else optimizer.param_groups):
-                return own(optimizer, *args, **kwargs)
+            if resting.steps == SETTLING and not args and not kwargs:
+                self.step_alone(optimizer, resting)
+            return own(optimizer, *args, **kwargs)
         finally:
             self.stepping = False
             resting.after(optimizer)
             if all(resting.steps >= STEPS for _, resting in self.resting.items()):
-                self.stop()
+                self.ending.stop()
 
+    def look_at_class(self, optimizer, resting):
+        """What one optimizer moves at a rate of its own may be another's too."""
+        for name, reason in OWN_STEPS.items():
+            if isinstance(optimizer, getattr(torch.optim, name)):
+                self.give_up_all(reason)
+        if not all(map(has_rate, optimizer.param_groups)):
+            resting.give_up("its optimizer has a group without a rate")
 
-class AtZero:
-    """As a context, the rates of some groups are 0."""
+    def give_up_all(self, reason):
+        for _, resting in self.resting.items():
+            resting.give_up(reason)
 
-    def __init__(self, groups):
-        self.rates = [(group, group["lr"]) for group in groups if has_rate(group)]
-
-    def __enter__(self):
-        for group, rate in self.rates:
-            group["lr"] = torch.zeros_like(rate) if isinstance(rate, torch.Tensor) else 0.0
-
-    def __exit__(self, *error):
-        for group, rate in self.rates:
-            group["lr"] = rate
-
-
-class Resting:
-    """The parameters of one optimizer, step by step. Does not keep it alive."""
-
-    def __init__(self, watch, optimizer):
-        self.watch = watch
-        self.thing = watch.steps.optimizers.watch(optimizer).thing
-        self.steps, self.kept, self.randomness = 0, [], None
-        self.before = watch.guard.isolated("zero_rate")(self.before)
-        self.after = watch.guard.isolated("zero_rate")(self.after)
-
-    def before(self):
-        """As a step begins: did anything change since the last one ended?"""
-        if self.steps >= SETTLING and any(not same(p, kept) for p, kept in self.kept):
-            self.watch.recorder.attribute(self.thing, "changed_between_steps", 1)
-
-    def after(self, optimizer):
-        parameters = rated_parameters(optimizer)
-        self.steps += 1
-        if not parameters:
-            self.watch.recorder.attribute(self.thing, "untried/zero_rate", why_none(optimizer))
-        elif tensors.may_compute():
-            with tensors.unrecorded():
-                if self.steps > SETTLING:
-                    self.compare(optimizer)
-                self.kept = [(p, own_part(p).clone()) for p in parameters]
-            self.randomness = Randomness()
-
-    def compare(self, optimizer):
-        recorder = self.watch.recorder
-        pairs = [(p, own_part(p), kept) for p, kept in self.kept if p.requires_grad]
-        pairs = [pair for pair in pairs if pair[1].shape == pair[2].shape and is_finite(pair[2])]
-        drew = not self.randomness.equals(Randomness())
-        recorder.quantity("rested_parameters", self.thing, float(len(pairs)), float(drew))
-        usual = root_mean_square([kept for _, _, kept in pairs])
-        things = self.watch.steps.optimizers.watch(optimizer).things
-        for parameter, now, kept in pairs:
-            if torch.equal(now, kept):
-                continue
-            moved = now.double() - kept.double()
-            size = max(usual, root_mean_square([kept]))
-            share = root_mean_square([moved]) / size if size else math.inf
-            thing = things.get(parameter, 0)
-            recorder.quantity("unscaled_change", thing, share, torch.finfo(kept.dtype).eps)
-            recorder.quantity("unscaled_direction", thing, cosine(moved, kept), 0.0)
-
-
-def has_own_steps(optimizer):
-    """Whether a rate of 0 means nothing to it, or not even works."""
-    return isinstance(optimizer, (torch.optim.Rprop, torch.optim.LBFGS))
-
-
-def why_none(optimizer):
-    if has_own_steps(optimizer):
-        return "a rate is only where the step sizes of its optimizer begin"
-    return "its optimizer has no rate in its groups, or nothing that can be compared"
-
-
-def rated_parameters(optimizer):
-    """Those that train at a rate."""
-    if has_own_steps(optimizer):
-        return []
-    groups = filter(has_rate, optimizer.param_groups)
-    own = {id(p): p for group in groups for p in group["params"]}
-    return [p for p in own.values() if p.requires_grad and tensors.is_readable(own_part(p))]
+    def step_alone(self, optimizer, resting):
+        try:
+            unread = rate_is_unread(self.watch.guard, optimizer)
+        except Exception:  # of the program's own code, called out of turn
+            return
+        if unread is not None:
+            self.watch.recorder.quantity("unread_rate", resting.thing, float(unread))
 
 
 def has_rate(group):
     return group.get("lr") is not None
 
 
-def own_part(parameter):
-    """What this process holds of it."""
-    return tensors.local(parameter.detach())
-
-
-def same(parameter, kept):
-    return torch.equal(own_part(parameter), kept)
-
-
-def is_finite(tensor):
-    return bool(tensor.isfinite().all())
-
-
-def root_mean_square(parts):
-    count = sum(part.numel() for part in parts)
-    square = sum(float(part.double().square().sum()) for part in parts)
-    return math.sqrt(square / count) if count else 0.0
-
-
-def cosine(one, other):
-    """Of the angle between two tensors; 0 where one of them is."""
-    one, other = one.double().flatten(), other.double().flatten()
-    size = float(one.norm() * other.norm())
-    return float(one @ other) / size if size else 0.0
+def still(optimizer):
+    """Puts 0 in the place of every rate; into a tensor of rates, as others may hold it."""
+    if type(optimizer).__name__ in OWN_STEPS:
+        return
+    for group in filter(has_rate, optimizer.param_groups):
+        if isinstance(group["lr"], torch.Tensor):
+            with torch.no_grad():
+                group["lr"].zero_()
+        else:
+            group["lr"] = 0.0
