@@ -71,7 +71,7 @@ absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
   Arrangements found;
   found.split = SplitOf(trace);
   found.draws = !trace.ProcessAttribute("held_draws").empty();
-  found.drawn_at_random = order == "random";
+  found.drawn_at_random = order == "random" || order == "distributed";
   found.untried_order = Untried(trace, "order");
   found.untried_targets = Untried(trace, "targets");
   found.untried_sizes = Untried(trace, "sizes");

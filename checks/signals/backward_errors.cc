@@ -16,13 +16,13 @@ absl::StatusOr<BackwardErrors> BackwardErrors::From(const Run& run) {
     }
     found.functions.push_back(std::move(function));
   }
-  const std::vector<ThingId> all = trace.ThingsOfKind("function");
-  for (const ThingId thing : all) {
+  for (const ThingId thing : trace.ThingsOfKind("function")) {
     const std::string_view reason = trace.Attribute(thing, "untried");
     if (!reason.empty()) found.untried = StrCat(trace.Display(thing), ": ", reason);
   }
-  if (all.empty())
+  if (found.functions.empty() && found.untried.empty()) {
     return absl::NotFoundError("no autograd function of the program's own was called");
+  }
   return found;
 }
 

@@ -62,6 +62,14 @@ bool TrainsLoaded(const Trace& trace) {
          });
 }
 
+// Those that may not change what other processes wait for.
+bool IsForOneProcess(const Experiment& experiment) {
+  return experiment == kTrials || experiment == kHeld;
+}
+
+// As it is where it does not say how many processes it starts: then the probe gives the reason.
+Words InOneProcess(const Words& command) { return WithOneProcess(command).value_or(command); }
+
 std::string WholePath(const std::string& path) {
   std::error_code error;
   return fs::weakly_canonical(path, error).string();
@@ -87,6 +95,7 @@ absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
   if (experiment == kRanks) return RunRanks(deadline);
   if (experiment == kOneProcess) return RunOneProcess(deadline);
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(experiment, deadline));
+  if (in_ranks_.ok() && IsForOneProcess(experiment)) launch.command = InOneProcess(command_);
   return RunAgain(std::move(launch));
 }
 

@@ -21,7 +21,7 @@ import zlib
 
 from plants import FAULTS, planted
 from renaming import renamed
-from watching import DLCHECK, PYTHON, allows_layers, environment
+from watching import DLCHECK, FOLDER, PYTHON, allows_layers, environment
 
 # The experiment that goes on from files of its own.
 NEEDS_LAYERS = "checkpoint/lossy_resume"
@@ -58,6 +58,11 @@ def problem(result, claim):
     return None
 
 
+def beside_its_host(fault):
+    """The environment of a program that imports what lies beside its host."""
+    return dict(environment(), PYTHONPATH=str(FOLDER / FAULTS[fault].folder))
+
+
 def run(fault, host):
     """None if the fault in the host is caught, else why it is not."""
     source = planted(fault, host)
@@ -69,7 +74,7 @@ def run(fault, host):
         words = [DLCHECK, "run", "--out", f"{folder}/out", *FAULTS[fault].options,
                  "--", PYTHON, "-W", "ignore", *launcher(FAULTS[fault].processes), program]
         process = subprocess.run(list(map(str, words)), capture_output=True, text=True,
-                                 timeout=300, cwd=folder, env=environment())
+                                 timeout=300, cwd=folder, env=beside_its_host(fault))
         file = pathlib.Path(folder, "out", "result.json")
         if not file.exists():
             return "no result: " + process.stderr[-300:]

@@ -1,6 +1,6 @@
 """Runs the programs of frameworks under `dlcheck run`, plants faults in them, and prints the tables.
 
-Usage: check_frameworks.py [--jobs N] [--framework F] [--healthy | --faults]
+Usage: check_frameworks.py [--jobs N] [--framework F] [--deep] [--healthy | --faults]
 
 Exits 1 if a healthy program has an error or a warning or misses its score, if a fault is not caught, or
 if a check reaches no verdict on a framework's programs although no exception says why.
@@ -34,21 +34,21 @@ def installed():
     return [name for name in PROGRAMS if name != "DeepSpeed"]
 
 
-def run_healthy(framework, program):
+def run_healthy(framework, program, options=()):
     """(seconds, problems, result)."""
     words = [PYTHON, "-W", "ignore", *launcher(PROCESSES.get(framework, 1)),
              FOLDER / "frameworks" / f"{program}.py"]  # fmt: skip
     begin = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="dlcheck-framework-") as folder:
-        problems, result = judged(words, folder)
+        problems, result = judged(words, folder, options)
     return time.monotonic() - begin, problems, result
 
 
-def healthy(names, pool):
+def healthy(names, pool, options=()):
     """Prints the healthy programs; gives how many are bad, and the results by framework."""
     pairs = [(name, program) for name in names for program in PROGRAMS[name]]
     bad, results = 0, {name: [] for name in names}
-    for (name, program), run in zip(pairs, pool.map(lambda pair: run_healthy(*pair), pairs)):
+    for (name, program), run in zip(pairs, pool.map(lambda pair: run_healthy(*pair, options), pairs)):
         seconds, problems, result = run
         results[name] += [result] if result else []
         bad += bool(problems)
@@ -101,6 +101,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--framework", choices=PROGRAMS)
+    parser.add_argument("--deep", action="store_true", help="healthy programs with every experiment")
     parser.add_argument("--healthy", action="store_true")
     parser.add_argument("--faults", action="store_true")
     options = parser.parse_args()
@@ -108,7 +109,7 @@ def main():
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         if not options.faults:
-            bad, results = healthy(names, pool)
+            bad, results = healthy(names, pool, ("--deep",) if options.deep else ())
             wrong += bad + table(results)
         if not options.healthy:
             wrong += faults(names, pool)

@@ -1,19 +1,21 @@
 """The frameworks that people train with: healthy programs of each, and the checks that must judge them.
 
 Every check of the catalog reaches a verdict on at least one program of every framework. Outside of this
-are checks that need --deep, a limit or a declaration from the user, an accelerator, or a program that
+are checks that need --deep where it is not given, a limit or a declaration from the user, an accelerator, or a program that
 calls the probe; EXCEPTIONS holds what else a framework itself keeps out of sight, or never does.
 """
 
 import re
 
 PROGRAMS = {
-    "Trainer": ("trainer_classifier", "trainer_language_model", "trainer_tagger", "trainer_compiled"),
-    "Lightning": ("lightning_digits", "lightning_gan", "lightning_resumed", "lightning_words"),
-    "Accelerate": ("accelerate_accumulated", "accelerate_bf16", "accelerate_two_models"),
-    "DDP": ("distributed_digits", "distributed_checkpointed", "distributed_words"),
-    "FSDP2": ("sharded_curves", "sharded_mixed"),
-    "compiled": ("compiled_checkpointed", "compiled_words"),
+    "Trainer": ("trainer_classifier", "trainer_language_model", "trainer_tagger", "trainer_compiled",
+                "trainer_ramps"),
+    "Lightning": ("lightning_digits", "lightning_gan", "lightning_resumed", "lightning_words",
+                  "lightning_ramps"),
+    "Accelerate": ("accelerate_accumulated", "accelerate_bf16", "accelerate_two_models", "accelerate_ramps"),
+    "DDP": ("distributed_digits", "distributed_checkpointed", "distributed_words", "distributed_ramps"),
+    "FSDP2": ("sharded_curves", "sharded_mixed", "sharded_ramps"),
+    "compiled": ("compiled_checkpointed", "compiled_words", "compiled_ramps"),
     "DeepSpeed": ("deepspeed_digits",),
 }
 PROCESSES = {"DDP": 2, "FSDP2": 2, "DeepSpeed": 2}
@@ -33,18 +35,21 @@ SCALED = ("precision/autocast_not_applied", "precision/clip_before_unscale", "pr
 REASONS = {
     "Trainer": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
-        "several processes: its DistributedDataParallel is the column DDP": ("schedule/moved_per_process",),
+        "several processes: its DistributedDataParallel is the column DDP": (
+            "ranks/other_gradient", "schedule/moved_per_process"),
         "losses are worked out from scores, which no activation bounds": ("data/unreachable_targets",),
     },
     "Lightning": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
-        "several processes: its DistributedDataParallel is the column DDP": ("schedule/moved_per_process",),
+        "several processes: its DistributedDataParallel is the column DDP": (
+            "ranks/other_gradient", "schedule/moved_per_process"),
         "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "
         "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
     },
     "Accelerate": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
-        "several processes: its DistributedDataParallel is the column DDP": ("schedule/moved_per_process",),
+        "several processes: its DistributedDataParallel is the column DDP": (
+            "ranks/other_gradient", "schedule/moved_per_process"),
         "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "
         "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
     },
@@ -57,9 +62,17 @@ REASONS = {
         "its programs have one optimizer": ("optimizer/shared_parameters",),
         "digests of weights are not taken where each process holds a part": (
             "checkpoint/overwritten_weights", "evaluation/changed_state", "evaluation/differing_passes"),
+        "its weights are no plain tensors, so that none is held or moved": (
+            "data/leaked_targets", "data/misplaced_targets", "data/order_dependence",
+            "gradients/partial_slope", "loop/mixed_reductions", "loop/split_dependence"),
+        "hooks of its own run in its backward": ("loop/idle_term",),
+        "a process holds a part of each gradient": ("ranks/other_gradient",),
     },
     "compiled": {
-        "one process; several are the column DDP": ("schedule/moved_per_process",),
+        "one process; several are the column DDP": (
+            "ranks/other_gradient", "schedule/moved_per_process"),
+        "a function with a backward of its own is traced and not called": ("gradients/wrong_backward",),
+        "terms of a loss are told by calls that are seen one by one": ("loop/idle_term",),
         "what a compiled model computes last is not told": ("data/unreachable_targets",),
         "its programs take windows of micro-batches or go on from a file, so that which rows were "
         "trained on is not known": ("data/overlap",),

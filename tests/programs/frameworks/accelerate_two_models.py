@@ -11,6 +11,7 @@ import torch
 import torch.nn.functional as F
 from accelerate import Accelerator
 from accelerate.utils import set_seed
+from gates import Gate
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -23,7 +24,7 @@ EPOCHS, WINDOW = 6, 4
 
 
 def network(width):
-    return nn.Sequential(nn.Linear(10, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Dropout(0.1),
+    return nn.Sequential(nn.Linear(10, width), nn.BatchNorm1d(width), Gate(), nn.Dropout(0.1),
                          nn.Linear(width, 4))  # fmt: skip
 
 

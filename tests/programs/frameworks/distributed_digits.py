@@ -8,6 +8,7 @@ import sys
 
 import torch
 import torch.distributed as dist
+from gates import Gate
 from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 from torch.utils.data import DataLoader, TensorDataset
@@ -19,7 +20,7 @@ torch.manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 patterns = torch.randn(8, 20)
 kinds = torch.randint(8, (2000,))
 data = TensorDataset(patterns[kinds] + torch.randn(2000, 20), kinds)
-model = nn.Sequential(nn.Linear(20, 64), nn.ReLU(), nn.Dropout(0.1), nn.Linear(64, 8))
+model = nn.Sequential(nn.Linear(20, 64), Gate(), nn.Dropout(0.1), nn.Linear(64, 8))
 torch.manual_seed(100 + rank)  # other dropout masks
 model = DistributedDataParallel(model)
 optimizer = torch.optim.SGD(model.module[0].parameters(), lr=0.1, momentum=0.9)

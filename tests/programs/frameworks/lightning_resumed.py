@@ -11,6 +11,7 @@ import lightning
 import torch
 import torch.nn.functional as F
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
+from gates import Gate
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
@@ -32,7 +33,7 @@ def points(count, kind=TensorDataset):
 class Curves(lightning.LightningModule):
     def __init__(self):
         super().__init__()
-        self.body = nn.Sequential(nn.Linear(2, 64), nn.SiLU(), nn.Linear(64, 64), nn.SiLU(),
+        self.body = nn.Sequential(nn.Linear(2, 64), Gate(), nn.Linear(64, 64), Gate(),
                                   nn.Dropout(0.02), nn.Linear(64, 1))  # fmt: skip
 
     def forward(self, x):

@@ -4,6 +4,7 @@ import sys
 import tempfile
 
 import torch
+from gates import Gate
 from transformers import (
     BertConfig,
     BertForSequenceClassification,
@@ -39,6 +40,8 @@ def accuracy(predictions):
 config = BertConfig(vocab_size=12, hidden_size=48, num_hidden_layers=2, num_attention_heads=2,
                     intermediate_size=96, max_position_embeddings=32, num_labels=2)  # fmt: skip
 model = BertForSequenceClassification(config)
+for layer in model.bert.encoder.layer:
+    layer.intermediate.intermediate_act_fn = Gate()
 arguments = TrainingArguments(
     output_dir=tempfile.mkdtemp(),
     max_steps=300,

@@ -4,6 +4,7 @@ import weakref
 
 import torch
 
+DRAWN = ("random", "distributed")  # orders that say nothing of the samples
 MOST_WRAPPED = 4  # samplers of batches around one another
 
 
@@ -15,8 +16,8 @@ class LoaderFacts:
         self.loader = weakref.ref(loader)
         self.attributes = attributes_of(loader)
         self.key = (id(loader.dataset), *self.attributes.values())
-        self.stacks = loader.collate_fn is torch.utils.data.default_collate
-        self.batch_size = loader.batch_size
+        self.stacks = is_stacking(loader.collate_fn)
+        self.batch_size = batch_size_of(loader)
         self.thing = None  # until it is written
 
     def follows(self, other):
@@ -35,6 +36,15 @@ def attributes_of(loader):
     except (TypeError, NotImplementedError):
         pass
     return found
+
+
+def is_stacking(collate):
+    """True for what puts single samples together, a row each: torch's own function, and that of the
+    Trainer of transformers, with or without what drops columns that the model does not take."""
+    collate = getattr(collate, "data_collator", collate)
+    home = getattr(collate, "__module__", None), getattr(collate, "__name__", None)
+    return collate is torch.utils.data.default_collate or home == (
+        "transformers.data.data_collator", "default_data_collator")
 
 
 def batch_size_of(loader):

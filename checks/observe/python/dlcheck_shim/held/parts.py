@@ -7,6 +7,7 @@ Each kind has `count`, `sizes` (samples of each), `words`, and functions that gi
 
 import copy
 
+from ..loader_facts import DRAWN
 from .batches import Unarrangeable, form_of, joined, rows_of, samples_of, with_orders
 from .fetches import undrawn
 from .orders import permuted
@@ -34,7 +35,7 @@ def parts_of(held):
 
 
 def drawn_at_random(sources):
-    if any(source.origin.order != "random" for source in sources):
+    if any(source.origin.order not in DRAWN for source in sources):
         raise Unjudged("its loader does not draw the samples at random")
 
 

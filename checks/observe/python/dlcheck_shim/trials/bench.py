@@ -1,5 +1,5 @@
 """A copy of a model in evaluation mode, on which inputs are tried; nothing of the program is touched but
-the random generators, which are put back."""
+the random generators, and the modes of a model that has no copies, which are put back."""
 
 import copy
 import random
@@ -13,8 +13,15 @@ from .capture import mapped
 class Bench:
     def __init__(self, module):
         """Raises what copying the module raises."""
-        self.module = copy.deepcopy(module).eval()
+        self.modes = []  # of a module that has no copies, and is tried itself
+        if is_sharded(module):
+            self.modes = [(part, part.training) for part in module.modules()]
+        self.module = (module if self.modes else copy.deepcopy(module)).eval()
         self.last = None  # outputs of the evaluation before
+
+    def put_back(self):
+        for part, training in self.modes:
+            part.training = training
 
     def outputs(self, arguments, look=None):
         """The floating-point tensors that the model gives for (args, kwargs), in their order. `look`
@@ -30,6 +37,13 @@ class Bench:
         finally:
             for hook in hooks:
                 hook.remove()
+
+
+def is_sharded(module):
+    """Whether blocks of it are spread by fully_shard."""
+    home = sys.modules.get("torch.distributed.fsdp")
+    kind = getattr(home, "FSDPModule", None)
+    return kind is not None and any(isinstance(part, kind) for part in module.modules())
 
 
 def floating(value):

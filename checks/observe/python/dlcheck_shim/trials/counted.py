@@ -2,6 +2,7 @@
 
 import torch
 
+from .documents import starts_of
 from .padding import padded_tokens
 from ..tokens import is_sequence
 
@@ -25,5 +26,7 @@ def try_counted(trial):
 def is_other_text(tensor, tokens, target):
     """True for tokens that the targets may belong to instead."""
     if tensor.shape != tokens.shape or not is_sequence(tensor) or tensor.unique().numel() <= 2:
+        return False
+    if starts_of(tensor, tokens) is not None:  # it marks documents
         return False
     return not torch.equal(tensor, tokens) and not torch.equal(tensor.flatten(), target.flatten())

@@ -105,6 +105,7 @@ class Trials:
                 trial.give_up(name, f"{type(error).__name__}: {error}")
             finally:
                 randomness.restore()
+        bench.put_back()
         earlier.append([tuple(tensor.shape) for tensor in call.tensors()])
 
     def run_function(self, try_it, *what):
