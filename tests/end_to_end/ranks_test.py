@@ -11,10 +11,15 @@ CHECK = "ranks/other_gradient"
 PROGRAM = textwrap.dedent(
     """
     import torch, torch.distributed as dist
+    import torch.distributed.fsdp
     from torch import nn
     from torch.nn.parallel import DistributedDataParallel
     from torch.utils.data import DataLoader, TensorDataset
     from torch.utils.data.distributed import DistributedSampler
+
+    class Centred(nn.Module):
+        def forward(self, x):
+            return x - 0.1 * x.mean(0)
 
     dist.init_process_group("gloo")
     rank, world = dist.get_rank(), dist.get_world_size()
@@ -42,17 +47,18 @@ BY_HAND = "for p in plain.parameters(): dist.all_reduce(p.grad)"
 
 
 class Ranks(EndToEnd):
-    def judged(self, norm="nn.Identity()", wrapped=WRAPPED, loss="loss", reduced="pass", processes=2):
-        """The outcome of the check, and its findings, on the program with these parts."""
+    def judged(self, norm="nn.Identity()", wrapped=WRAPPED, loss="loss", reduced="pass", processes=2,
+               name=CHECK):  # fmt: skip
+        """The outcome of a check, and its findings, on the program with these parts."""
         source = PROGRAM.replace("NORM", norm).replace("WRAPPED", wrapped)
         (self.folder / "train.py").write_text(source.replace("LOSS", loss).replace("REDUCED", reduced))
         process = subprocess.run(
-            [DLCHECK, "run", "--deep", "--select", CHECK, "--out", self.folder / "out", "--",
+            [DLCHECK, "run", "--deep", "--select", name, "--out", self.folder / "out", "--",
              TORCH_PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
              str(processes), "train.py"],
             cwd=self.folder, capture_output=True, text=True, check=False)  # fmt: skip
         result = json.loads((self.folder / "out" / "result.json").read_text())
-        check = next(check for check in result["checks"] if check["id"] == CHECK)
+        check = next(check for check in result["checks"] if check["id"] == name)
         return check, process.stdout + process.stderr
 
     def test_two_processes_that_average_are_one_on_both_batches(self):
@@ -72,6 +78,17 @@ class Ranks(EndToEnd):
         check, said = self.judged(wrapped="DistributedDataParallel(plain).module")
         self.assertEqual([f["severity"] for f in check["findings"]], ["note"], said)
         self.assertIn("2 different ones", check["findings"][0]["message"])
+
+    def test_trials_of_what_trains_in_two_processes_are_made_in_one(self):
+        for wrapped in (WRAPPED, "torch.distributed.fsdp.fully_shard(plain)"):
+            for norm, faulty in (("nn.LayerNorm(32)", False), ("Centred()", True)):
+                with self.subTest(wrapped=wrapped, norm=norm):
+                    check, said = self.judged(norm=norm, wrapped=wrapped, name="model/mixed_samples")
+                    self.assertEqual(check["outcome"], "failed" if faulty else "passed", said)
+
+    def test_held_batches_of_what_trains_in_two_processes_are_those_of_one(self):
+        check, said = self.judged(name="data/order_dependence")
+        self.assertEqual((check["outcome"], check["findings"]), ("passed", []), said)
 
     def test_what_cannot_be_compared_says_why(self):
         check, said = self.judged(norm="nn.BatchNorm1d(32)")

@@ -166,6 +166,18 @@ class ShimTrials(unittest.TestCase):
         for places in (by_hand, weighted, {"TARGETS": "batch[:, :-1] % 5"}, marked):
             self.assertFalse(result(tried(**{**counted, **places}), "counted_padding"))
 
+    def test_positions_beside_the_tokens_are_no_other_text(self):
+        given = {"hidden=None):": "hidden=None, places=None):",
+                 "CALL": "model(x, x == 0, torch.cat([torch.arange(5), torch.arange(7)]).expand_as(x))"}
+        for targets, count in (("batch[:, :-1] % 5 + 1", 1), ("torch.where(batch[:, :-1] == 0, 0, 3)", 0)):
+            row = tried(**{**PADDED, **given, "TARGETS": targets}).of("quantity", "counted_padding")[0]
+            self.assertEqual(row.value > 0, bool(count), targets)
+
+    def test_neighbours_of_a_batch_that_a_sampler_of_batches_chose(self):
+        sampler = "torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(rows), 8, True)"
+        chosen = {"batch_size=8, shuffle=True ": f"batch_sampler={sampler}", "FINAL": "x - 0.01 * x.mean(0)"}
+        self.assertGreater(result(tried(**chosen), "neighbour_sensitivity"), 1e-4)
+
     def test_dropout_that_ignores_the_mode_is_counted_and_other_noise_is_not(self):
         trace = tried(FINAL="F.dropout(x, 0.1)")
         row = trace.of("quantity", "evaluation_noise")[0]
