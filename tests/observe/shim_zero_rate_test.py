@@ -67,7 +67,8 @@ class ShimZeroRate(unittest.TestCase):
         wrapped = "for group in self.param_groups: group['lr'] = 0.1"
         for own, reason in (
             (wrapped, "sets its rate itself"),
-            ("self.load_state_dict(self.state_dict())", "goes on from a file"),
+            ("self.state[self.param_groups[0]['params'][0]]['v'] = torch.ones(1);"
+             " self.load_state_dict(self.state_dict())", "goes on from a file"),
             ("self.param_groups[0]['lr'] = None", "without a rate"),
         ):
             step = (f"class Own(torch.optim.SGD):\n    def step(self):\n        {own}\n"
@@ -110,6 +111,13 @@ class ShimZeroRate(unittest.TestCase):
         tried, untried = (trace_of(shown, before=text, output=True) for text in (
             own, own + "; zero_rate.rate_is_unread = lambda *_: None"))
         self.assertEqual(tried, untried)
+
+    def test_an_optimizer_that_was_given_an_empty_state_is_judged(self):
+        prepared = ("class Own(torch.optim.SGD):\n    def __init__(self, *args, **kwargs):\n"
+                    "        super().__init__(*args, **kwargs)\n"
+                    "        self.load_state_dict(self.state_dict())\ntorch.optim.Own = Own")  # fmt: skip
+        trace = trace_of("layer.weight.mul_(0.999)", "Own(layer.parameters(), lr=0.1)", prepared)
+        self.assertEqual(moved(trace), {"weight"})
 
     def test_draws_are_told(self):
         trace = trace_of("layer.weight.add_(0.01 * torch.randn(1, 4))")

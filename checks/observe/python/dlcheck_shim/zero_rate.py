@@ -46,8 +46,9 @@ class ZeroRate(OtherSteps):
             args[0]._last_lr = [0.0] * len(optimizer.param_groups)
 
     def loaded(self, _, args, __):
-        """Its state may hold rates of before, as a velocity does."""
-        self.resting_of(args[0]).give_up("its optimizer goes on from a file")
+        """Its state may hold rates of before, as a velocity does; libraries load one that is empty."""
+        if args[0].state:
+            self.resting_of(args[0]).give_up("its optimizer goes on from a file")
 
     def resting_of(self, optimizer):
         resting = self.resting.get(optimizer)
