@@ -15,9 +15,8 @@ constexpr Setting kTimes{.name = "times",
                          .high = 1e9,
                          .unit = "times the resolution of the numbers",
                          .meaning = "motion of a parameter that counts, of its size",
-                         .source =
-                             "own reasoning: weights that are scaled to one size in each "
-                             "step move by one at most"};
+                         .source = "measured: at most 8, where each step makes a matrix of 256 "
+                                   "rows orthogonal anew"};
 constexpr Setting kSteps{.name = "steps",
                          .value = 3,
                          .low = 1,
@@ -90,7 +89,7 @@ Evidence AtZero(double share, int steps) {
   zero.Owner("optimizer");
   for (int step = 0; step < 8; ++step) {
     plain.Quantity(Quantity::kLearningRate, "group", "optimizer#0/group#0", 0.1 / (1 + step));
-    zero.Quantity(Quantity::kRestedParameters, "optimizer", "", 4, 0);
+    zero.Quantity(Quantity::kRestedParameters, "optimizer", "", 4);
     if (step < steps) {
       zero.Quantity(Quantity::kUnscaledChange, "parameter", "head.weight", share, 1.2e-7);
       zero.Quantity(Quantity::kUnscaledDirection, "parameter", "head.weight", -1, 0);

@@ -5,7 +5,6 @@ import math
 import torch
 
 from . import tensors
-from .trials.bench import Randomness
 
 STEPS = 12  # of each optimizer
 SETTLING = 4  # of them: what is projected, or initialised by the first batch, comes to rest
@@ -43,7 +42,6 @@ class Resting:
                 self.compare(optimizer)
             trained = {**self.trained, **with_gradients(optimizer)}  # a step may drop or work them out
             self.kept = [(p, own_part(p).clone()) for p in trained.values()]
-        self.randomness = Randomness()
 
     def compare(self, optimizer):
         pairs = [(p, own_part(p), kept) for p, kept in self.kept if p.requires_grad]
@@ -51,8 +49,7 @@ class Resting:
         if not pairs:
             self.give_up("no weights of its optimizer have a gradient and are finite at a rate of 0")
             return
-        drew = not self.randomness.equals(Randomness())
-        self.watch.recorder.quantity("rested_parameters", self.thing, float(len(pairs)), float(drew))
+        self.watch.recorder.quantity("rested_parameters", self.thing, float(len(pairs)))
         usual = root_mean_square([kept for _, _, kept in pairs])
         watched = self.watch.steps.optimizers.watch(optimizer)
         self.watch.steps.optimizers.name_parameters(optimizer, watched)

@@ -16,8 +16,8 @@ from .wrapping import followed_by, replace
 
 # Why an optimizer is left at its own rate.
 OWN_STEPS = {
-    "Rprop": "the rate is only where the step sizes of Rprop begin",
-    "LBFGS": "LBFGS looks along a line for the length of its steps",
+    torch.optim.Rprop: "the rate is only where the step sizes of Rprop begin",
+    torch.optim.LBFGS: "LBFGS looks along a line for the length of its steps",
 }
 
 
@@ -82,9 +82,9 @@ class ZeroRate(OtherSteps):
 
     def look_at_class(self, optimizer, resting):
         """What one optimizer moves at a rate of its own may be another's too."""
-        for name, reason in OWN_STEPS.items():
-            if isinstance(optimizer, getattr(torch.optim, name)):
-                self.give_up_all(reason)
+        reason = why_own_steps(optimizer)
+        if reason is not None:
+            self.give_up_all(reason)
         if not all(map(has_rate, optimizer.param_groups)):
             resting.give_up("its optimizer has a group without a rate")
 
@@ -101,13 +101,18 @@ class ZeroRate(OtherSteps):
             self.watch.recorder.quantity("unread_rate", resting.thing, float(unread))
 
 
+def why_own_steps(optimizer):
+    """None for an optimizer whose steps go by its rate."""
+    return next((why for kind, why in OWN_STEPS.items() if isinstance(optimizer, kind)), None)
+
+
 def has_rate(group):
     return group.get("lr") is not None
 
 
 def still(optimizer):
     """Puts 0 in the place of every rate; into a tensor of rates, as others may hold it."""
-    if type(optimizer).__name__ in OWN_STEPS:
+    if why_own_steps(optimizer) is not None:
         return
     for group in filter(has_rate, optimizer.param_groups):
         if isinstance(group["lr"], torch.Tensor):
