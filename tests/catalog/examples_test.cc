@@ -1,5 +1,8 @@
 // Every check's examples give what they claim, and no check speaks about another's clean example.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <vector>
 
 #include "checks/catalog/catalog.h"
 
@@ -28,6 +31,24 @@ TEST(Examples, GiveWhatTheyClaim) {
     }
     EXPECT_GE(clean, 1) << check.id;
     EXPECT_GE(faulty, 1) << check.id;
+  }
+}
+
+TEST(Examples, OfAStepThatIsNotScaledWarnOnlyWhereTwoRatesEndAtTheSameBits) {
+  for (const Check& check : Catalog()) {
+    if (check.id != "optimizer/unscaled_change") continue;
+    std::vector<Severity> severities;
+    for (const Example& example : check.examples) {
+      const Evidence evidence = example.evidence();
+      const auto verdict = Judged(check, evidence);
+      for (const Finding& finding : verdict->findings) {
+        severities.push_back(finding.severity);
+        EXPECT_EQ(finding.severity == Severity::kWarning,
+                  example.title == "at the same bits at any rate")
+            << example.title;
+      }
+    }
+    EXPECT_THAT(severities, testing::UnorderedElementsAre(Severity::kWarning, Severity::kNote));
   }
 }
 

@@ -4,6 +4,11 @@ import tempfile
 import textwrap
 import unittest
 
+import torch.distributed as dist
+from torch import nn
+from torch.distributed.fsdp import fully_shard
+
+from checks.observe.python.dlcheck_shim.trials.bench import Bench
 from tests.observe.reading import python, run_unwatched, run_watched
 
 TWO = """
@@ -81,6 +86,19 @@ class Sharded(unittest.TestCase):
         for trace in self.ranks(REPLICATED, "model.module"):
             models = {row.thing for row in trace.of("event", "evaluation_forward")}
             self.assertEqual(models, {("model", "0", "DistributedDataParallel")})
+
+    def test_a_model_that_is_tried_itself_gets_each_mode_back(self):
+        with tempfile.NamedTemporaryFile() as file:
+            dist.init_process_group("gloo", init_method="file://" + file.name, rank=0, world_size=1)
+            self.addCleanup(dist.destroy_process_group)
+            model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(), nn.Sequential(nn.Dropout()))
+            model[2].eval()
+            fully_shard(model, mesh=dist.init_device_mesh("cpu", (1,)))
+            modes = [part.training for part in model.modules()]
+            bench = Bench(model)
+            self.assertEqual((bench.module, model[1].training), (model, False))
+            bench.put_back()
+            self.assertEqual([part.training for part in model.modules()], modes)
 
 
 if __name__ == "__main__":
