@@ -9,13 +9,15 @@ import re
 
 PROGRAMS = {
     "Trainer": ("trainer_classifier", "trainer_language_model", "trainer_tagger", "trainer_compiled",
-                "trainer_ramps"),
+                "trainer_ramps", "trainer_resumed"),
     "Lightning": ("lightning_digits", "lightning_gan", "lightning_resumed", "lightning_words",
-                  "lightning_ramps"),
-    "Accelerate": ("accelerate_accumulated", "accelerate_bf16", "accelerate_two_models", "accelerate_ramps"),
-    "DDP": ("distributed_digits", "distributed_checkpointed", "distributed_words", "distributed_ramps"),
-    "FSDP2": ("sharded_curves", "sharded_mixed", "sharded_ramps"),
-    "compiled": ("compiled_checkpointed", "compiled_words", "compiled_ramps"),
+                  "lightning_ramps", "lightning_restarted"),
+    "Accelerate": ("accelerate_accumulated", "accelerate_bf16", "accelerate_two_models", "accelerate_ramps",
+                   "accelerate_resumed"),
+    "DDP": ("distributed_digits", "distributed_checkpointed", "distributed_words", "distributed_ramps",
+            "distributed_resumed"),
+    "FSDP2": ("sharded_curves", "sharded_mixed", "sharded_ramps", "sharded_resumed"),
+    "compiled": ("compiled_checkpointed", "compiled_words", "compiled_ramps", "compiled_resumed"),
     "DeepSpeed": ("deepspeed_digits",),
 }
 PROCESSES = {"DDP": 2, "FSDP2": 2, "DeepSpeed": 2}
@@ -61,7 +63,8 @@ REASONS = {
         "which parameters have gradients is fixed as the model is sharded": ("optimizer/frozen_moved",),
         "its programs have one optimizer": ("optimizer/shared_parameters",),
         "digests of weights are not taken where each process holds a part": (
-            "checkpoint/overwritten_weights", "evaluation/changed_state", "evaluation/differing_passes"),
+            "checkpoint/lossy_resume", "checkpoint/overwritten_weights", "evaluation/changed_state",
+            "evaluation/differing_passes"),
         "its weights are no plain tensors, so that none is held or moved": (
             "data/leaked_targets", "data/misplaced_targets", "data/order_dependence",
             "gradients/partial_slope", "loop/mixed_reductions", "loop/split_dependence"),
