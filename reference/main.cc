@@ -4,14 +4,19 @@
 #include <torch/torch.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <optional>
 #include <string>
 
 #include "checks/records/request.h"
 #include "dlcheck/probe.h"
+#include "reference/distributed/gloo_group.h"
+#include "reference/distributed/local_ranks.h"
+#include "reference/distributed/placement.h"
 #include "reference/faults/faults.h"
 #include "reference/models/scripted_model.h"
 #include "reference/probe_observer.h"
@@ -86,6 +91,34 @@ void PrepareForModel(const Recipe& recipe, const InputShape& sample_shape, int64
   if (recipe.device == "cpu") LimitMemory(recipe.memory_limit_mib);
 }
 
+// Those that whoever started this process says in the environment, or this one alone.
+Ranks JoinRanks() {
+  const std::optional<Placement> placement = PlacementFrom(ProcessEnvironment);
+  if (!placement || placement->world == 1) return Ranks();
+  constexpr std::chrono::minutes kPatience{5};
+  return JoinOverGloo(*placement, kPatience);
+}
+
+// The command line, or why it is refused, which whoever watches the run is told.
+struct Asked {
+  CommandLine line;
+  std::exception_ptr refused;
+};
+
+Asked ReadAsked(int count, const char* const* arguments) {
+  try {
+    return {ReadCommandLine(count, arguments), nullptr};
+  } catch (...) {
+    return {CommandLine(), std::current_exception()};
+  }
+}
+
+// Whether this process is to start the ranks, and is none itself.
+bool StartsRanks(const Asked& asked) {
+  return !asked.refused && !asked.line.exit_status && asked.line.recipe.ranks > 1 &&
+         !ProcessEnvironment("RANK");
+}
+
 // The exit status; or, negative, the signal that ended the run.
 int Run(const CommandLine& line, const std::optional<Request>& request, const Observer& observer) {
   if (line.exit_status) return *line.exit_status;
@@ -106,16 +139,17 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
     RunFirstPart(plan, request->at_step.value_or(1));
     plan.recipe.resume = true;
   }
-  const Outcome outcome = RunPlan(plan, observer);
+  const Outcome outcome = RunPlan(plan, observer, JoinRanks());
   return outcome.ended == Ended::kSignal ? -StopSignal::Came() : 0;
 }
 
-int WatchedRun(int count, const char* const* arguments) {
+int WatchedRun(const Asked& asked) {
   const std::optional<Request> request = RequestFromEnvironment();
   Probe probe({.capabilities = "plain same_seed one_batch reference blind resumed trials"});
   const Observer observer = ObserverFor(probe);
   try {
-    return Run(ReadCommandLine(count, arguments), request, observer);
+    if (asked.refused) std::rethrow_exception(asked.refused);
+    return Run(asked.line, request, observer);
   } catch (const InputRejected& rejection) {
     Tell(observer.rejected, rejection.file, rejection.cause);
     return Fail(rejection.what(), 2);
@@ -129,9 +163,11 @@ int WatchedRun(int count, const char* const* arguments) {
   }
 }
 
-int Main(int count, const char* const* arguments) {
+int Main(int count, char** arguments) {
   if (const std::optional<int> rehearsed = Rehearse(count, arguments)) return *rehearsed;
-  const int status = WatchedRun(count, arguments);
+  const Asked asked = ReadAsked(count, arguments);
+  if (StartsRanks(asked)) return RunLocalRanks(asked.line.recipe.ranks, arguments);
+  const int status = WatchedRun(asked);
   main_returned = true;
   // What came is what ends the process, so that whoever started it sees why; the records are
   // closed.

@@ -17,6 +17,10 @@ void NeedSense(const Batches::Options& options) {
   if (options.batch_size < 1 || options.accumulate < 1 || options.world < 1) {
     throw UsageError("batch-size, accumulate and the number of ranks are 1 or more");
   }
+  if (options.batch_size < options.world) {
+    throw UsageError("batch-size is " + std::to_string(options.batch_size) + ", less than the " +
+                     std::to_string(options.world) + " ranks that share each batch");
+  }
   if (options.rank < 0 || options.rank >= options.world) {
     throw UsageError("rank " + std::to_string(options.rank) + " is not in a world of " +
                      std::to_string(options.world));
@@ -41,16 +45,15 @@ Batches::Batches(std::shared_ptr<const Source> source, const Options& options)
   NeedSense(options);
   window_ends_ = source_->WindowEnds();
   const int64_t rows = source_->rows();
-  const int64_t global = options.batch_size * options.world;
-  const bool keeps_rest = options.keep_last && rows % global >= options.world;
-  micros_an_epoch_ = rows / global + (keeps_rest ? 1 : 0);
-  used_rows_ = keeps_rest ? rows : rows / global * global;
+  const bool keeps_rest = options.keep_last && rows % options.batch_size >= options.world;
+  micros_an_epoch_ = rows / options.batch_size + (keeps_rest ? 1 : 0);
+  used_rows_ = keeps_rest ? rows : rows / options.batch_size * options.batch_size;
   steps_an_epoch_ = options.keep_last ? CeilingOf(micros_an_epoch_, options.accumulate)
                                       : micros_an_epoch_ / options.accumulate;
   if (steps_an_epoch_ < 1) {
     throw UsageError("batch-size is " + std::to_string(options.batch_size) + ", with accumulate " +
-                     std::to_string(options.accumulate) + " and " + std::to_string(options.world) +
-                     " ranks more than the " + std::to_string(rows) + " training samples");
+                     std::to_string(options.accumulate) + " more than the " +
+                     std::to_string(rows) + " training samples");
   }
 }
 
@@ -66,11 +69,10 @@ Batches::Place Batches::PlaceOf(int64_t step, int64_t micro) const {
 std::vector<int64_t> Batches::RowsOf(int64_t step, int64_t micro) const {
   const Place place = PlaceOf(step, micro);
   const std::shared_ptr<const Order> order = OrderOf(place.epoch);
-  const int64_t global = options_.batch_size * options_.world;
-  const int64_t first = (place.window * options_.accumulate + place.micro) * global;
-  const int64_t last = std::min(first + global, used_rows_);
+  const int64_t first = (place.window * options_.accumulate + place.micro) * options_.batch_size;
+  const int64_t last = std::min(first + options_.batch_size, used_rows_);
   std::vector<int64_t> rows;
-  rows.reserve(static_cast<size_t>(options_.batch_size));
+  rows.reserve(static_cast<size_t>(CeilingOf(options_.batch_size, options_.world)));
   for (int64_t i = first + options_.rank; i < last; i += options_.world) {
     rows.push_back((*order)[static_cast<size_t>(i)]);
   }

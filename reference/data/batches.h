@@ -18,7 +18,7 @@ namespace dlcheck::reference {
 class Batches {
  public:
   struct Options {
-    int64_t batch_size = 64;  // samples of a micro-batch on one rank
+    int64_t batch_size = 64;  // samples of a micro-batch, of all ranks together
     int64_t accumulate = 1;   // micro-batches of a step
     // What is left at the end of an epoch, less than a micro-batch or than a window of them: used
     // as it is, or not in this epoch. Rows too few to give every rank one are never used.
@@ -47,9 +47,9 @@ class Batches {
   // REQUIRES: 0 <= micro < MicroBatches(step), here and below.
   Place PlaceOf(int64_t step, int64_t micro) const;
 
-  // The micro-batch of this rank: of the global micro-batch, which is batch_size * world rows in a
-  // stretch of the epoch's order, every world-th from the rank-th on. So the global batch is the
-  // same for every split of it among ranks. Threads may call it at once.
+  // The micro-batch of this rank: of the global one, which is batch_size rows in a stretch of the
+  // epoch's order, every world-th from the rank-th on. So the global batch is the same for every
+  // split of it among ranks. Threads may call it at once.
   // Cost: a new order once an epoch, else what the source takes for the rows.
   Batch At(int64_t step, int64_t micro = 0) const;
 

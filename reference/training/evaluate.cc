@@ -57,25 +57,27 @@ void Add(const Training& training, const LossOptions& plain, const torch::Tensor
   sums.targets += counted.sum().item<double>();
 }
 
-// With the averaged weights, while this runs.
+// Every rank takes its share of each batch. With the averaged weights, while this runs.
 Sums EvaluateBatches(Training& training, int64_t samples) {
   const AveragedWeights averaged(training.average.get());
   const AutocastGuard autocast(training.device.type(), AutocastType(training.plan));
   const LossOptions plain = PlainLoss(training);
   const int64_t batch_size = training.plan.recipe.batch_size;
+  const Ranks& ranks = training.ranks;
   Sums sums;
   for (int64_t first = 0; first < samples; first += batch_size) {
     std::vector<int64_t> rows;
-    for (int64_t row = first; row < std::min(first + batch_size, samples); ++row) {
-      rows.push_back(row);
-    }
+    const int64_t end = std::min(first + batch_size, samples);
+    for (int64_t row = first + ranks.rank(); row < end; row += ranks.world()) rows.push_back(row);
+    if (rows.empty()) continue;
     const Batch batch = training.data.val->Take(rows);
     const torch::Tensor targets = batch.y.to(training.device);
     const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
     Tell(training.observer.evaluation_outputs, outputs, targets);
     Add(training, plain, outputs, targets, sums);
   }
-  return sums;
+  const std::vector<double> all = ranks.Sums({sums.loss, sums.count, sums.correct, sums.targets});
+  return {all[0], all[1], all[2], all[3]};
 }
 
 }  // namespace

@@ -29,11 +29,13 @@ Patience PatienceOf(const Recipe& recipe) {
 void Report(Training& training, int64_t step, bool logs) {
   Counters& counters = training.counters;
   if (logs) {
+    // Of each rank it is so many times its part of the whole.
     RunLog::Step line{step,
                       training.batches->PlaceOf(step, 0).epoch,
                       counters.updates,
                       counters.skipped,
-                      counters.window_loss,
+                      training.ranks.Sum(counters.window_loss) /
+                          static_cast<double>(training.ranks.world()),
                       {},
                       std::numeric_limits<double>::quiet_NaN(),
                       training.scaler->scale()};
@@ -49,22 +51,28 @@ void Report(Training& training, int64_t step, bool logs) {
 // Whether the run is to end here. Counts the micro-batches of this process, for stop-after.
 class Stops {
  public:
-  Stops(const Plan& plan, const Counters& counters) : plan_(plan), counters_(counters) {}
+  Stops(const Plan& plan, const Counters& counters, const Ranks& ranks)
+      : plan_(plan), counters_(counters), ranks_(ranks) {}
   bool AfterOne() {
     ++done_;
+    if (!ranks_.are_many()) signal_ = StopSignal::Came();
     return Now();
   }
+  // Between two steps. A signal that came to one rank came to all.
+  void Agree() { signal_ = static_cast<int>(ranks_.Largest(StopSignal::Came())); }
   bool Now() const {
     const int64_t after = plan_.recipe.stop_after;
-    return StopSignal::Came() != 0 || (after > 0 && done_ >= after) ||
+    return signal_ != 0 || (after > 0 && done_ >= after) ||
            (plan_.stop_at_step && counters_.step >= *plan_.stop_at_step);
   }
-  Ended Reason() const { return StopSignal::Came() != 0 ? Ended::kSignal : Ended::kStopAfter; }
+  Ended Reason() const { return signal_ != 0 ? Ended::kSignal : Ended::kStopAfter; }
 
  private:
   const Plan& plan_;
   const Counters& counters_;
+  const Ranks& ranks_;
   int64_t done_ = 0;
+  int signal_ = 0;
 };
 
 int64_t EpochOf(const Training& training, int64_t step) {
@@ -111,7 +119,7 @@ bool SavesAfter(const Training& training) {
 TrainingResult RunSteps(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   Counters& counters = training.counters;
-  Stops stops(training.plan, counters);
+  Stops stops(training.plan, counters, training.ranks);
   TrainingResult result;
   while (counters.step < recipe.steps) {
     ShowState(training);
@@ -126,6 +134,7 @@ TrainingResult RunSteps(Training& training) {
       return result;
     }
     const bool is_whole = DoStep(training, stops);
+    if (is_whole) stops.Agree();
     const bool stopped = stops.Now() && counters.step < recipe.steps;
     if (stopped || SavesAfter(training)) result.all_saved = SaveCheckpoint(training);
     if (!is_whole || stopped) {

@@ -16,19 +16,21 @@ double Unsigned(double number) { return std::isnan(number) ? std::fabs(number) :
 
 }  // namespace
 
-Progress::Progress(int64_t steps) : steps_(steps), on_terminal_(isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(int64_t steps, bool is_silent)
+    : steps_(steps), is_silent_(is_silent), on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
 void Progress::ClearLine() {
   if (on_terminal_) std::fprintf(stderr, "\r%60s\r", "");
 }
 
 void Progress::Stepped(int64_t step, const Counters& counters) {
-  if (!on_terminal_ || step % kStepsBetweenLines != 0) return;
+  if (is_silent_ || !on_terminal_ || step % kStepsBetweenLines != 0) return;
   std::fprintf(stderr, "\rstep %" PRId64 " of %" PRId64, step, steps_);
   if (counters.skipped > 0) std::fprintf(stderr, "  left out %" PRId64, counters.skipped);
 }
 
 void Progress::Evaluated(int64_t step, double loss, double accuracy) {
+  if (is_silent_) return;
   ClearLine();
   std::printf("step %" PRId64 "  val loss %.4f  val accuracy %.4f\n", step, Unsigned(loss),
               accuracy);
@@ -36,6 +38,7 @@ void Progress::Evaluated(int64_t step, double loss, double accuracy) {
 }
 
 void Progress::Finished(const Counters& counters, double loss, double accuracy) {
+  if (is_silent_) return;
   ClearLine();
   std::printf("finished %" PRId64 " steps  val loss %.4f  val accuracy %.4f\n", counters.step,
               Unsigned(loss), accuracy);

@@ -11,7 +11,7 @@ namespace dlcheck::reference {
 
 class Progress {
  public:
-  explicit Progress(int64_t steps);
+  Progress(int64_t steps, bool is_silent);
 
   void Stepped(int64_t step, const Counters& counters);
   void Evaluated(int64_t step, double loss, double accuracy);
@@ -21,6 +21,7 @@ class Progress {
   void ClearLine();
 
   int64_t steps_;
+  bool is_silent_;
   bool on_terminal_;
 };
 

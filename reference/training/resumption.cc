@@ -122,6 +122,9 @@ std::optional<int64_t> BestCheckpoint(const Training& training) {
 void Begin(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   RefuseSharedPaths(recipe);
+  if (training.ranks.are_many() && !recipe.checkpoints.empty()) {
+    throw UsageError("checkpoints is set, but a run of several ranks writes none");
+  }
   if (!recipe.checkpoints.empty()) {
     const CheckpointFolder folder(recipe.checkpoints);
     training.lock = Locked(recipe.checkpoints);
@@ -141,7 +144,8 @@ void Begin(Training& training) {
     throw UsageError("steps is " + std::to_string(recipe.steps) + ", but the checkpoint has " +
                      std::to_string(counters.step) + " done");
   }
-  training.log = std::make_unique<RunLog>(recipe.log, counters.step, counters.evaluated());
+  training.log = std::make_unique<RunLog>(training.ranks.is_first() ? recipe.log : "",
+                                          counters.step, counters.evaluated());
 }
 
 void PruneCheckpoints(const Training& training) {

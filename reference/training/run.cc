@@ -39,20 +39,20 @@ void TellEnd(Training& training, const TrainingResult& result) {
 
 }  // namespace
 
-Outcome RunPlan(const Plan& plan, const Observer& observer) {
+Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) {
   std::optional<MemoryReport> memory;
   if (plan.recipe.report_memory) memory.emplace();
-  Training training = BuildTraining(plan, observer);
+  Training training = BuildTraining(plan, observer, ranks);
   TellAll(training);
   Begin(training);
   const TrainingResult result = Train(training);
-  TellEnd(training, result);
+  if (ranks.is_first()) TellEnd(training, result);
   if (memory) {
     constexpr double kMebibyte = 1 << 20;
     std::printf("tensors held %.2f MiB at most\n",
                 static_cast<double>(memory->peak_bytes()) / kMebibyte);
   }
-  if (!plan.recipe.save.empty()) SaveState(training, plan.recipe.save);
+  if (!plan.recipe.save.empty() && ranks.is_first()) SaveState(training, plan.recipe.save);
   if (!result.all_saved) throw SavingFailed("the last checkpoint could not be written");
   return {result.ended, result.scores, training.model, training.counters};
 }

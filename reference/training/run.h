@@ -15,9 +15,11 @@ struct Outcome {
   Counters counters;
 };
 
+// `ranks` train together, and all call with one plan; the first of them prints, logs and saves.
+//
 // A given plan gives the same weights and scores each time, on one machine with one thread count.
 // Errors: UsageError, InputRejected, SavingFailed if the last state could not be written, and
 // whatever the model throws.
-Outcome RunPlan(const Plan& plan, const Observer& observer);
+Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks = Ranks());
 
 }  // namespace dlcheck::reference

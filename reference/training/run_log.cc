@@ -79,7 +79,6 @@ void RunLog::Write(const Step& step) {
 }
 
 void RunLog::WriteEvaluation(int64_t step, double loss, double accuracy) {
-  if (!is_on()) return;
   WriteLine(
       Json{{"step", step}, {"val_loss", loss}, {"val_accuracy", accuracy}, {"seconds", Seconds()}}
           .dump());
@@ -88,6 +87,7 @@ void RunLog::WriteEvaluation(int64_t step, double loss, double accuracy) {
 // One call a line, so that a reader never sees half of one. A full disk loses lines of the log and
 // not the run.
 void RunLog::WriteLine(const std::string& line) {
+  if (file_ < 0) return;
   const std::string whole = line + "\n";
   const ssize_t written = write(file_, whole.data(), whole.size());
   if (written == static_cast<ssize_t>(whole.size())) return;

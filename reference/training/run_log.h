@@ -19,8 +19,6 @@ class RunLog {
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
 
-  bool is_on() const { return file_ >= 0; }
-
   struct Step {
     int64_t step, epoch, updates, skipped;
     double loss;                // of all targets of the step

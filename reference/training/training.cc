@@ -135,7 +135,7 @@ std::unique_ptr<Average> BuildAverage(const Plan& plan, const Model& model) {
       Average::Options{recipe.ema_decay, recipe.ema_buffers, plan.deviations.average});
 }
 
-std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data) {
+std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, const Ranks& ranks) {
   const Recipe& recipe = plan.recipe;
   Batches::Options options;
   options.batch_size = recipe.batch_size;
@@ -143,7 +143,14 @@ std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data) {
   options.keep_last = recipe.last_batch == "keep";
   options.shuffle = recipe.shuffle;
   options.seed = plan.order_seed(static_cast<uint64_t>(recipe.seed_order.value_or(recipe.seed)));
+  options.rank = ranks.rank();
+  options.world = ranks.world();
   return std::make_unique<Batches>(data.train, options);
+}
+
+std::unique_ptr<Replicas> BuildReplicas(const Ranks& ranks, const Model& model) {
+  if (!ranks.are_many()) return nullptr;
+  return std::make_unique<Replicas>(ranks, *model.module, Replicas::Options());
 }
 
 at::Device DeviceOf(const Recipe& recipe) {
@@ -156,7 +163,7 @@ at::Device DeviceOf(const Recipe& recipe) {
 
 }  // namespace
 
-Training BuildTraining(const Plan& plan, const Observer& observer) {
+Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& ranks) {
   const Recipe& recipe = plan.recipe;
   at::set_num_threads(static_cast<int>(recipe.threads));
   const at::Device device = DeviceOf(recipe);
@@ -164,18 +171,21 @@ Training BuildTraining(const Plan& plan, const Observer& observer) {
   torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
   Tell(observer.seeded, recipe.seed);
   Model model = BuildModel(plan, data, device);
+  std::unique_ptr<Replicas> replicas = BuildReplicas(ranks, model);
   data.mean_image = data.mean_image.to(device);
   const LossOptions loss = LossOf(plan, data, device);
   std::unique_ptr<Optimizer> optimizer = BuildOptimizer(plan, model);
   std::vector<double> base_rates;
   for (const Optimizer::Group& group : optimizer->groups()) base_rates.push_back(group.lr);
-  std::unique_ptr<Batches> batches = BuildBatches(plan, data);
+  std::unique_ptr<Batches> batches = BuildBatches(plan, data, ranks);
   constexpr int64_t kAhead = 4;
   auto prefetch = std::make_unique<Prefetch>(*batches, recipe.prefetch_threads, kAhead);
   std::unique_ptr<Average> average = BuildAverage(plan, model);
-  torch::manual_seed(static_cast<uint64_t>(recipe.seed_dropout.value_or(recipe.seed)));
+  torch::manual_seed(
+      static_cast<uint64_t>(recipe.seed_dropout.value_or(recipe.seed) + ranks.rank()));
   return Training{plan,
                   observer,
+                  ranks,
                   device,
                   std::move(data),
                   std::move(model),
@@ -187,7 +197,8 @@ Training BuildTraining(const Plan& plan, const Observer& observer) {
                   std::move(average),
                   std::move(batches),
                   std::move(prefetch),
-                  Progress(recipe.steps)};
+                  Progress(recipe.steps, /*is_silent=*/!ranks.is_first()),
+                  std::move(replicas)};
 }
 
 }  // namespace dlcheck::reference

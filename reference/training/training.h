@@ -9,6 +9,8 @@
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/snapshot.h"
+#include "reference/distributed/ranks.h"
+#include "reference/distributed/replicas.h"
 #include "reference/models/losses.h"
 #include "reference/models/models.h"
 #include "reference/optimization/averaging.h"
@@ -27,6 +29,7 @@ namespace dlcheck::reference {
 struct Training {
   const Plan& plan;
   const Observer& observer;
+  const Ranks ranks;
   at::Device device;
   Dataset data;
   Model model;
@@ -39,6 +42,7 @@ struct Training {
   std::unique_ptr<Batches> batches;
   std::unique_ptr<Prefetch> prefetch;
   Progress progress;
+  std::unique_ptr<Replicas> replicas;  // none of a run that is alone
   Counters counters = {};
   torch::Tensor gradient_norm = {};       // of the last step, where clipping worked it out
   std::unique_ptr<RunLog> log = nullptr;  // opened when it is known where the run begins
@@ -48,12 +52,15 @@ struct Training {
 
   bool scaler_is_on() const { return ScalesLoss(plan.recipe); }
   // Whether the step that is under way gets a line in the log.
-  bool LogsStep() const { return log->is_on() && counters.step % plan.recipe.log_every == 0; }
+  bool LogsStep() const {
+    return !plan.recipe.log.empty() && counters.step % plan.recipe.log_every == 0;
+  }
 };
 
 // Reads the data and makes the rest, in the order in which random numbers are drawn: weights by
-// their own seed, then dropout by its own. Errors: UsageError, InputRejected.
-Training BuildTraining(const Plan& plan, const Observer& observer);
+// their own seed, then dropout by its own, which is another on each rank. All ranks call. Errors:
+// UsageError, InputRejected.
+Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& ranks);
 
 // All state of the run, part by part. `training` outlives the result.
 std::vector<StatePart> PartsOf(Training& training);

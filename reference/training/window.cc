@@ -25,10 +25,11 @@ std::vector<Batch> TakeWindow(Training& training, int64_t step) {
   return window;
 }
 
-// What a micro-batch's sum of losses is divided by: the targets of the whole window. Counting them
-// takes operators, so a step of one micro-batch, which takes its mean as it is, does without.
+// What a micro-batch's sum of losses is divided by: the targets of the whole window on all ranks.
+// Counting them takes operators, so a step of one micro-batch, which takes its mean as it is, does
+// without.
 bool NeedsShares(const Training& training, const std::vector<Batch>& window) {
-  return window.size() > 1 || training.plan.recipe.accumulate > 1;
+  return window.size() > 1 || training.plan.recipe.accumulate > 1 || training.ranks.are_many();
 }
 
 class Shares {
@@ -41,6 +42,8 @@ class Shares {
       counts_.push_back(CountOf(training.loss, batch.y, training.data.classes));
       total_ += counts_.back();
     }
+    // The gradients of all ranks are averaged, so that each is to be so many times its part.
+    total_ = training.ranks.Sum(total_) / static_cast<double>(training.ranks.world());
     full_ = counts_.front() * static_cast<double>(training.plan.recipe.accumulate);
   }
 
@@ -80,7 +83,9 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
                    size_t micro) {
   const Observer& observer = training.observer;
   const auto& [x, y] = window[micro];
+  const bool is_shared = micro + 1 == window.size();
   Tell(observer.batch, x, y);
+  if (training.replicas) training.replicas->BeforeForward(is_shared);
   torch::Tensor loss;
   {
     std::optional<AutocastGuard> autocast;
@@ -91,6 +96,7 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
     loss = training.plan.loss(training.counters.step,
                               LossOf(training, window, shares, micro, outputs));
     Tell(observer.loss, loss, outputs, y);
+    if (training.replicas) training.replicas->BeforeBackward(is_shared, outputs);
   }
   training.scaler->Scale(loss).backward();
   // A window may be left and gone on with by a run that logs otherwise.

@@ -1,0 +1,184 @@
+#include "reference/distributed/local_ranks.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace dlcheck::reference {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A socket that listens on the loopback, so that no other program can take the port before the
+// first rank serves there.
+struct Listening {
+  int file;
+  uint16_t port;
+};
+
+Listening Listen() {
+  const int file = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address = {};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof(address);
+  constexpr int kQueue = 2048;
+  if (file < 0 || bind(file, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+      listen(file, kQueue) != 0 ||
+      getsockname(file, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw std::runtime_error(std::string("the ranks cannot meet on the loopback: ") +
+                             std::strerror(errno));
+  }
+  return {file, ntohs(address.sin_port)};
+}
+
+struct Rank {
+  pid_t process;
+  bool has_ended = false;
+  int status = 0;  // as waitpid gives it
+};
+
+void SetNumber(const char* name, int64_t number) {
+  setenv(name, std::to_string(number).c_str(), /*overwrite=*/1);
+}
+
+[[noreturn]] void BecomeRank(int64_t rank, int64_t world, const Listening& listening,
+                             char* const* arguments) {
+  setpgid(0, 0);  // what is typed at a terminal goes to the one that looks after the ranks
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  SetNumber("RANK", rank);
+  SetNumber("WORLD_SIZE", world);
+  SetNumber("LOCAL_RANK", rank);
+  SetNumber("LOCAL_WORLD_SIZE", world);
+  setenv("MASTER_ADDR", "127.0.0.1", /*overwrite=*/1);
+  SetNumber("MASTER_PORT", listening.port);
+  if (rank == 0) {
+    SetNumber("DLCHECK_LISTENING", listening.file);
+  } else {
+    close(listening.file);
+  }
+  execv("/proc/self/exe", arguments);
+  std::fprintf(stderr, "dlcheck-train: rank %lld cannot be started: %s\n",
+               static_cast<long long>(rank), std::strerror(errno));
+  _exit(1);
+}
+
+// What a signal handler may reach.
+std::array<volatile pid_t, 1024> processes{};
+volatile size_t process_count = 0;
+
+void PassOn(int signal) {
+  for (size_t i = 0; i < process_count; ++i) {
+    if (processes[i] > 0) kill(processes[i], signal);
+  }
+}
+
+std::vector<Rank> Start(int64_t world, char* const* arguments) {
+  const Listening listening = Listen();
+  const pid_t own = getpid();
+  std::vector<Rank> ranks;
+  for (int64_t rank = 0; rank < world; ++rank) {
+    const pid_t process = fork();
+    if (process == 0) {
+      if (getppid() != own) _exit(1);
+      BecomeRank(rank, world, listening, arguments);
+    }
+    if (process < 0) {
+      PassOn(SIGKILL);
+      throw std::runtime_error(std::string("a rank cannot be started: ") + std::strerror(errno));
+    }
+    processes[static_cast<size_t>(rank)] = process;
+    process_count = static_cast<size_t>(rank) + 1;
+    ranks.push_back({process});
+  }
+  close(listening.file);
+  return ranks;
+}
+
+bool HasFailed(const Rank& rank) { return rank.has_ended && rank.status != 0; }
+
+// Notes every rank that has ended by now; whether all have.
+bool Collect(std::vector<Rank>& ranks) {
+  bool all = true;
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    Rank& rank = ranks[i];
+    if (!rank.has_ended && waitpid(rank.process, &rank.status, WNOHANG) == rank.process) {
+      rank.has_ended = true;
+      processes[i] = 0;
+    }
+    all = all && rank.has_ended;
+  }
+  return all;
+}
+
+bool CollectUntil(std::vector<Rank>& ranks, Clock::time_point end) {
+  while (!Collect(ranks)) {
+    if (Clock::now() >= end) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return true;
+}
+
+bool AnyFailed(const std::vector<Rank>& ranks) {
+  for (const Rank& rank : ranks) {
+    if (HasFailed(rank)) return true;
+  }
+  return false;
+}
+
+// The one that failed first, as far as can be told: others fail because it is gone, but no signal
+// ends them for that.
+size_t Cause(const std::vector<Rank>& ranks) {
+  size_t cause = ranks.size();
+  for (size_t i = 0; i < ranks.size(); ++i) {
+    if (!HasFailed(ranks[i])) continue;
+    if (WIFSIGNALED(ranks[i].status)) return i;
+    if (cause == ranks.size()) cause = i;
+  }
+  return cause;
+}
+
+std::string Ending(int status) {
+  if (!WIFSIGNALED(status)) return "failed, exit status " + std::to_string(WEXITSTATUS(status));
+  return std::string("was ended by ") + strsignal(WTERMSIG(status));
+}
+
+}  // namespace
+
+int RunLocalRanks(int64_t world, char* const* arguments) {
+  std::vector<Rank> ranks = Start(world, arguments);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, PassOn);
+  while (!Collect(ranks) && !AnyFailed(ranks)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  if (!AnyFailed(ranks)) return 0;
+  // Time to say what they have to say; then for what they still have to do; then none.
+  CollectUntil(ranks, Clock::now() + std::chrono::milliseconds(300));
+  const size_t cause = Cause(ranks);
+  PassOn(SIGTERM);
+  if (!CollectUntil(ranks, Clock::now() + std::chrono::seconds(5))) {
+    PassOn(SIGKILL);
+    CollectUntil(ranks, Clock::now() + std::chrono::seconds(5));
+  }
+  const int status = ranks[cause].status;
+  std::fprintf(stderr, "dlcheck-train: rank %zu of %zu %s; the others were ended\n", cause,
+               ranks.size(), Ending(status).c_str());
+  return WIFSIGNALED(status) ? 1 : WEXITSTATUS(status);
+}
+
+}  // namespace dlcheck::reference

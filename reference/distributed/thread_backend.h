@@ -1,0 +1,44 @@
+// The collectives of ranks that are threads, over a Meeting. Each call has ended when it returns.
+#pragma once
+
+#include <torch/csrc/distributed/c10d/Backend.hpp>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "reference/distributed/meeting.h"
+
+namespace dlcheck::reference {
+
+class ThreadBackend : public c10d::Backend {
+ public:
+  using Tensor = at::Tensor;
+  using Tensors = std::vector<at::Tensor>;
+  using Work = c10::intrusive_ptr<c10d::Work>;
+
+  ThreadBackend(std::shared_ptr<Meeting> meeting, int rank, int world);
+
+  const std::string getBackendName() const override { return "threads"; }
+
+  // Sums, means, products and extremes, added from rank 0 on.
+  Work allreduce(Tensors& tensors, const c10d::AllreduceOptions& options) override;
+  Work broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) override;
+  Work allgather(std::vector<Tensors>& outputs, Tensors& inputs,
+                 const c10d::AllgatherOptions& options) override;
+  Work _allgather_base(Tensor& output, Tensor& input,
+                       const c10d::AllgatherOptions& options) override;
+  Work _reduce_scatter_base(Tensor& output, Tensor& input,
+                            const c10d::ReduceScatterOptions& options) override;
+  Work barrier(const c10d::BarrierOptions& options) override;
+
+ private:
+  // Meets the others and writes the results over `outputs`.
+  Work Do(c10d::OpType type, const std::string& name, Tensors outputs, const Tensors& inputs,
+          const std::function<Tensors(const std::vector<Tensors>& all)>& work);
+
+  std::shared_ptr<Meeting> meeting_;
+};
+
+}  // namespace dlcheck::reference

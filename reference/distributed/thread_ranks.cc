@@ -1,0 +1,69 @@
+#include "reference/distributed/thread_ranks.h"
+
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
+
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "reference/distributed/group.h"
+#include "reference/distributed/meeting.h"
+#include "reference/distributed/thread_backend.h"
+#include "reference/distributed/turns.h"
+
+namespace dlcheck::reference {
+namespace {
+
+// What the ranks share, and the first error of any.
+struct Together {
+  Together(int64_t ranks, std::chrono::milliseconds patience)
+      : world(ranks), turns(ranks), meeting(std::make_shared<Meeting>(ranks, patience, turns)) {}
+
+  void Failed(int64_t rank, const std::string& why) {
+    {
+      const std::lock_guard lock(mutex);
+      if (!error) error = std::current_exception();
+    }
+    meeting->Leave(rank, why);
+  }
+
+  int64_t world;
+  Turns turns;
+  std::shared_ptr<Meeting> meeting;
+  c10::intrusive_ptr<c10d::HashStore> store = c10::make_intrusive<c10d::HashStore>();
+  std::mutex mutex;
+  std::exception_ptr error;
+};
+
+void RunRank(int64_t rank, Together& together,
+             const std::function<void(const Ranks& ranks)>& work) {
+  together.turns.Begin(rank);
+  try {
+    const auto backend = c10::make_intrusive<ThreadBackend>(
+        together.meeting, static_cast<int>(rank), static_cast<int>(together.world));
+    work(RanksOf(together.store, at::kCPU, c10d::ProcessGroup::BackendType::CUSTOM, backend));
+    together.meeting->Leave(rank, "its run ended");
+  } catch (const c10::Error& error) {
+    together.Failed(rank, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    together.Failed(rank, error.what());
+  }
+  together.turns.End(rank);
+}
+
+}  // namespace
+
+void RunThreadRanks(int64_t world, const std::function<void(const Ranks& ranks)>& work,
+                    std::chrono::milliseconds patience) {
+  Together together(world, patience);
+  std::vector<std::thread> threads;
+  for (int64_t rank = 0; rank < world; ++rank) {
+    threads.emplace_back([&, rank] { RunRank(rank, together, work); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  if (together.error) std::rethrow_exception(together.error);
+}
+
+}  // namespace dlcheck::reference
