@@ -33,7 +33,9 @@ namespace dlcheck::reference {
 namespace {
 
 int Fail(const std::string& message, int status) {
-  std::fprintf(stderr, "dlcheck-train: %s\n", message.substr(0, message.find('\n')).c_str());
+  const std::optional<std::string> rank = ProcessEnvironment("RANK");
+  std::fprintf(stderr, "dlcheck-train: %s%s\n", rank ? ("rank " + *rank + ": ").c_str() : "",
+               message.substr(0, message.find('\n')).c_str());
   return status;
 }
 

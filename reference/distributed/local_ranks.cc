@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -72,7 +73,10 @@ void SetNumber(const char* name, int64_t number) {
   } else {
     close(listening.file);
   }
-  execv("/proc/self/exe", arguments);
+  // By its own name, under which a list of processes shows it.
+  std::array<char, PATH_MAX> program{};
+  (void)!readlink("/proc/self/exe", program.data(), program.size() - 1);
+  execv(program.data(), arguments);
   std::fprintf(stderr, "dlcheck-train: rank %lld cannot be started: %s\n",
                static_cast<long long>(rank), std::strerror(errno));
   _exit(1);
@@ -82,10 +86,17 @@ void SetNumber(const char* name, int64_t number) {
 std::array<volatile pid_t, 1024> processes{};
 volatile size_t process_count = 0;
 
+volatile sig_atomic_t asked_to_end = 0;  // by which signal
+
 void PassOn(int signal) {
   for (size_t i = 0; i < process_count; ++i) {
     if (processes[i] > 0) kill(processes[i], signal);
   }
+}
+
+void EndAll(int signal) {
+  asked_to_end = signal;
+  PassOn(signal);
 }
 
 std::vector<Rank> Start(int64_t world, char* const* arguments) {
@@ -162,7 +173,7 @@ std::string Ending(int status) {
 
 int RunLocalRanks(int64_t world, char* const* arguments) {
   std::vector<Rank> ranks = Start(world, arguments);
-  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, PassOn);
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, EndAll);
   while (!Collect(ranks) && !AnyFailed(ranks)) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -170,12 +181,16 @@ int RunLocalRanks(int64_t world, char* const* arguments) {
   // Time to say what they have to say; then for what they still have to do; then none.
   CollectUntil(ranks, Clock::now() + std::chrono::milliseconds(300));
   const size_t cause = Cause(ranks);
-  PassOn(SIGTERM);
+  if (asked_to_end == 0) PassOn(SIGTERM);
   if (!CollectUntil(ranks, Clock::now() + std::chrono::seconds(5))) {
     PassOn(SIGKILL);
     CollectUntil(ranks, Clock::now() + std::chrono::seconds(5));
   }
   const int status = ranks[cause].status;
+  if (WIFSIGNALED(status) && WTERMSIG(status) == asked_to_end) {
+    std::signal(asked_to_end, SIG_DFL);
+    std::raise(asked_to_end);  // so that whoever asked sees that it was done
+  }
   std::fprintf(stderr, "dlcheck-train: rank %zu of %zu %s; the others were ended\n", cause,
                ranks.size(), Ending(status).c_str());
   return WIFSIGNALED(status) ? 1 : WEXITSTATUS(status);

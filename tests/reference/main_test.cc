@@ -2,10 +2,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "checks/records/request.h"
 
@@ -51,6 +59,67 @@ TEST(DlcheckTrain, ExitsWithTwoAndOneLineForBadInput) {
     EXPECT_EQ(told.out, "") << arguments;
   }
 }
+
+TEST(DlcheckTrain, NamesTheRankThatFailedAndEndsTheOthers) {
+  const Told told = Train("--ranks 3 --steps 1000000 --fault crash_at_step_37");
+  EXPECT_EQ(WEXITSTATUS(told.status), 1);
+  EXPECT_THAT(told.error, HasSubstr("dlcheck-train: rank 2: planted failure at step 37\n"));
+  EXPECT_THAT(told.error, EndsWith("of 3 failed, exit status 1; the others were ended\n"));
+}
+
+// The processes that carry `mark` on their command line.
+std::vector<pid_t> Marked(const std::string& mark) {
+  std::vector<pid_t> found;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (ReadAll(entry.path() / "cmdline").find(mark) != std::string::npos) {
+      found.push_back(std::stoi(name));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Starts three ranks and does something to one of these processes: 0 is the one that looks after
+// them. What was told, and what is left of them.
+Told TrainAndHit(size_t which, int signal) {
+  const std::string mark = "--seed=77" + std::to_string(getpid());
+  std::future<Told> training = std::async(std::launch::async, [&] {
+    return Train("--ranks 3 --steps 100000000 --evaluate-every 100000000 " + mark);
+  });
+  std::vector<pid_t> processes;
+  for (int tries = 0; tries < 600 && processes.size() < 4; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    processes = Marked(mark);
+    std::erase_if(processes, [](pid_t process) {  // the shell
+      return ReadAll("/proc/" + std::to_string(process) + "/comm") != "dlcheck-train\n";
+    });
+  }
+  EXPECT_EQ(processes.size(), 4U);
+  if (processes.size() == 4) kill(processes[which], signal);
+  const Told told = training.get();
+  for (int tries = 0; tries < 100 && !Marked(mark).empty(); ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_TRUE(Marked(mark).empty());
+  return told;
+}
+
+TEST(DlcheckTrain, NamesTheRankThatWasKilledAndLeavesNoProcess) {
+  const Told told = TrainAndHit(3, SIGKILL);
+  EXPECT_EQ(WEXITSTATUS(told.status), 1);
+  EXPECT_THAT(told.error, EndsWith("rank 2 of 3 was ended by Killed; the others were ended\n"));
+}
+
+TEST(DlcheckTrain, PassesOnWhatEndsItToTheRanks) {
+  const Told told = TrainAndHit(0, SIGTERM);
+  EXPECT_TRUE(WIFSIGNALED(told.status));
+  EXPECT_EQ(WTERMSIG(told.status), SIGTERM);
+  EXPECT_EQ(told.error, "");
+}
+
+TEST(DlcheckTrain, LeavesNoRankWhereItIsKilled) { TrainAndHit(0, SIGKILL); }
 
 TEST(DlcheckTrain, ExitsWithOneForARunThatFailed) {
   const Told told = Train("--fault crash_at_step_37");

@@ -1,0 +1,262 @@
+// Ranks that train together: against one process on the same batches, and against each other.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include "reference/checkpoint/tensor_file.h"
+#include "reference/distributed/placement.h"
+#include "reference/distributed/replicas.h"
+#include "reference/distributed/thread_ranks.h"
+#include "reference/recipe/rejection.h"
+#include "tests/reference/runs.h"
+
+namespace dlcheck::reference {
+namespace {
+
+using testing::HasSubstr;
+
+struct Trained {
+  std::vector<torch::Tensor> weights;
+  Counters counters;
+};
+
+// What each rank ends with.
+std::vector<Trained> TrainTogether(const Plan& plan, int64_t world) {
+  std::vector<Trained> trained(static_cast<size_t>(world));
+  RunThreadRanks(world, [&](const Ranks& ranks) {
+    const Outcome outcome = RunPlan(plan, {}, ranks);
+    trained[static_cast<size_t>(ranks.rank())] = {WeightsOf(outcome), outcome.counters};
+  });
+  return trained;
+}
+
+// Largest distance of a parameter, of its own norm.
+double Distance(const std::vector<torch::Tensor>& a, const std::vector<torch::Tensor>& b) {
+  double largest = 0;
+  for (size_t i = 0; i < a.size(); ++i) {
+    const double norm = b[i].norm().item<double>();
+    largest = std::max(largest, (a[i] - b[i]).norm().item<double>() / (norm == 0 ? 1 : norm));
+  }
+  return largest;
+}
+
+Plan ShortPlan(const std::string& model = "mlp") {
+  Plan plan = DigitsPlan();
+  plan.recipe.model = model;
+  plan.recipe.steps = 8;
+  plan.recipe.evaluate_every = 4;
+  return plan;
+}
+
+// Nothing differs but the order in which float32 numbers are added.
+TEST(RanksThatAreThreads, TrainAsOneProcessOnTheJoinedBatchDoes) {
+  std::map<std::string, Plan> plans;
+  plans["mlp"] = ShortPlan();
+  plans["windows"] = ShortPlan();
+  plans["windows"].recipe.accumulate = 3;
+  plans["windows"].recipe.last_batch = "keep";
+  plans["windows"].recipe.batch_size = 100;
+  plans["adam, clipped, averaged"] = ShortPlan();
+  plans["adam, clipped, averaged"].recipe.optimizer = "adamw";
+  plans["adam, clipped, averaged"].recipe.clip = "norm";
+  plans["adam, clipped, averaged"].recipe.clip_bound = 0.5;
+  plans["adam, clipped, averaged"].recipe.ema_decay = 0.9;
+  plans["weights of classes"] = ShortPlan();
+  plans["weights of classes"].recipe.class_weights = "balanced";
+  for (const auto& [name, plan] : plans) {
+    const Outcome alone = RunPlan(plan, {});
+    for (const int64_t world : {2, 3, 4}) {
+      const std::vector<Trained> together = TrainTogether(plan, world);
+      EXPECT_LE(Distance(together[0].weights, WeightsOf(alone)), 1e-6) << name << " " << world;
+      for (const Trained& other : together) {
+        EXPECT_TRUE(AllEqual(other.weights, together[0].weights)) << name << " " << world;
+        EXPECT_EQ(other.counters.metrics.back().loss, together[0].counters.metrics.back().loss);
+      }
+      EXPECT_NEAR(together[0].counters.metrics.back().loss, alone.counters.metrics.back().loss,
+                  1e-6);
+    }
+  }
+}
+
+TEST(RanksThatAreThreads, GiveTheSameBitsEachTime) {
+  Plan plan = ShortPlan("gpt");
+  plan.recipe.data.clear();
+  plan.recipe.width = 32;
+  plan.recipe.context = 16;
+  plan.recipe.batch_size = 6;
+  plan.recipe.dropout = 0.1;
+  plan.recipe.evaluate_samples = 8;
+  const std::vector<Trained> first = TrainTogether(plan, 3);
+  EXPECT_TRUE(AllEqual(first[0].weights, first[2].weights));
+  EXPECT_TRUE(AllEqual(first[0].weights, TrainTogether(plan, 3)[0].weights));
+}
+
+TEST(RanksThatAreThreads, DrawDropoutOfTheirOwn) {
+  std::vector<torch::Tensor> drawn(2);
+  RunThreadRanks(2, [&](const Ranks& ranks) {
+    torch::manual_seed(static_cast<uint64_t>(ranks.rank()));
+    ranks.Sum(0);
+    drawn[static_cast<size_t>(ranks.rank())] = torch::rand({8});
+    ranks.Sum(0);
+  });
+  for (uint64_t rank : {0, 1}) {
+    torch::manual_seed(rank);
+    EXPECT_TRUE(torch::equal(drawn[rank], torch::rand({8})));
+  }
+}
+
+TEST(RanksThatAreThreads, GetTheStatisticsOfNormsFromTheFirst) {
+  const std::vector<Trained> together = TrainTogether(ShortPlan("resnet"), 2);
+  EXPECT_TRUE(AllEqual(together[0].weights, together[1].weights));
+}
+
+// Each of the buckets is summed by itself, and two numbers in one way.
+TEST(Replicas, GiveTheSameBitsWhateverTheBuckets) {
+  const auto gradients = [](int64_t bucket_bytes) {
+    std::vector<torch::Tensor> found;
+    RunThreadRanks(2, [&](const Ranks& ranks) {
+      torch::manual_seed(0);
+      torch::nn::Sequential model(torch::nn::Linear(16, 64), torch::nn::ReLU(),
+                                  torch::nn::Linear(64, 4));
+      Replicas replicas(ranks, *model,
+                        {.first_bucket_bytes = bucket_bytes, .bucket_bytes = bucket_bytes});
+      for (int64_t step = 0; step < 3; ++step) {
+        model->zero_grad();
+        torch::manual_seed(static_cast<uint64_t>(10 * step + ranks.rank()));
+        replicas.BeforeForward(true);
+        const torch::Tensor outputs = model->forward(torch::randn({8, 16}));
+        replicas.BeforeBackward(true, outputs);
+        outputs.square().mean().backward();
+      }
+      if (!ranks.is_first()) return;
+      for (const torch::Tensor& parameter : model->parameters()) found.push_back(parameter.grad());
+    });
+    return found;
+  };
+  const std::vector<torch::Tensor> large = gradients(int64_t{25} << 20);
+  EXPECT_TRUE(AllEqual(gradients(1024), large));
+  EXPECT_TRUE(AllEqual(gradients(1), large));
+}
+
+TEST(Replicas, StartFromTheWeightsOfTheFirstRank) {
+  std::vector<std::vector<torch::Tensor>> weights(2);
+  RunThreadRanks(2, [&](const Ranks& ranks) {
+    torch::manual_seed(static_cast<uint64_t>(ranks.rank()));
+    torch::nn::Linear model(3, 2);
+    const Replicas replicas(ranks, *model, {});
+    weights[static_cast<size_t>(ranks.rank())] = model->parameters();
+  });
+  EXPECT_TRUE(AllEqual(weights[0], weights[1]));
+}
+
+std::string ErrorOf(int64_t world, const std::function<void(const Ranks&)>& work) {
+  try {
+    RunThreadRanks(world, work, std::chrono::milliseconds(200));
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RanksThatAreThreads, NameTheOneThatCallsSomethingElse) {
+  const std::string error = ErrorOf(3, [](const Ranks& ranks) {
+    ranks.Sums(std::vector<double>(ranks.rank() == 1 ? 2 : 1));
+  });
+  EXPECT_THAT(error, HasSubstr("rank 1 calls allreduce of [2] Double, but rank 0 calls"));
+}
+
+TEST(RanksThatAreThreads, NameTheOneThatIsGoneOrDoesNotCome) {
+  const auto throwing = [](const Ranks& ranks) {
+    if (ranks.rank() == 2) throw UsageError("no luck");
+    ranks.Sum(1);
+  };
+  EXPECT_EQ(ErrorOf(3, throwing), "no luck");
+  const auto leaving = [](const Ranks& ranks) {
+    if (ranks.rank() != 1) ranks.Sum(1);
+  };
+  EXPECT_THAT(ErrorOf(2, leaving), HasSubstr("rank 1 is gone: its run ended"));
+}
+
+// The weights that dlcheck-train leaves in a file.
+std::map<std::string, torch::Tensor> StateOfProgram(const std::string& flags) {
+  const std::string file = testing::TempDir() + "ranks_state";
+  const std::string command = DLCHECK_BINARY_DIR "/bin/dlcheck-train --data " DLCHECK_SOURCE_DIR
+                              "/fixtures/digits.h5 --steps 8 --evaluate-every 4 " +
+                              flags + " --save " + file + " > /dev/null";
+  EXPECT_EQ(std::system(command.c_str()), 0) << command;
+  std::ifstream saved(file, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(saved), {}};
+  std::remove(file.c_str());
+  return TensorsOf(file, bytes);
+}
+
+TEST(RanksThatAreProcesses, TrainToTheSameBitsAsThreads) {
+  for (const char* model : {"mlp", "resnet"}) {
+    const std::map<std::string, torch::Tensor> state =
+        StateOfProgram(std::string("--ranks 2 --model ") + model);
+    RunThreadRanks(2, [&](const Ranks& ranks) {
+      const Outcome outcome = RunPlan(ShortPlan(model), {}, ranks);
+      for (const auto& parameter : outcome.model.module->named_parameters()) {
+        EXPECT_TRUE(torch::equal(parameter.value(), state.at("model/" + parameter.key())))
+            << model << " " << parameter.key();
+      }
+    });
+  }
+}
+
+using Variables = std::map<std::string, std::string>;
+
+std::optional<Placement> PlacedBy(const Variables& variables) {
+  return PlacementFrom([&](const char* name) -> std::optional<std::string> {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  });
+}
+
+TEST(Placement, IsReadFromTheVariablesOfEachStarter) {
+  EXPECT_FALSE(PlacedBy({}));
+  EXPECT_FALSE(PlacedBy({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}));
+  const Variables meeting = {{"MASTER_ADDR", "one"}, {"MASTER_PORT", "29500"}};
+  for (const auto& [rank, world] :
+       {std::pair{"RANK", "WORLD_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"},
+        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}}) {
+    Variables variables = meeting;
+    variables[rank] = "2";
+    variables[world] = "4";
+    const std::optional<Placement> placement = PlacedBy(variables);
+    ASSERT_TRUE(placement) << rank;
+    EXPECT_EQ(placement->rank, 2);
+    EXPECT_EQ(placement->world, 4);
+    EXPECT_EQ(placement->address, "one");
+    EXPECT_EQ(placement->port, 29500);
+    EXPECT_FALSE(placement->is_one_machine);
+  }
+}
+
+TEST(Placement, RefusesWhatCannotBeByTheNameOfTheVariable) {
+  const auto refusal = [](const Variables& variables) -> std::string {
+    try {
+      PlacedBy(variables);
+    } catch (const UsageError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal({{"RANK", "4"}, {"WORLD_SIZE", "4"}}), HasSubstr("RANK is '4'"));
+  EXPECT_THAT(refusal({{"RANK", "x"}, {"WORLD_SIZE", "4"}}), HasSubstr("RANK is 'x'"));
+  EXPECT_THAT(refusal({{"RANK", "0"}, {"WORLD_SIZE", "4"}}), HasSubstr("MASTER_ADDR is not set"));
+  EXPECT_THAT(refusal({{"RANK", "0"},
+                       {"WORLD_SIZE", "4"},
+                       {"MASTER_ADDR", "a"},
+                       {"MASTER_PORT", "99999"}}),
+              HasSubstr("MASTER_PORT is '99999'"));
+}
+
+}  // namespace
+}  // namespace dlcheck::reference
