@@ -50,6 +50,16 @@ enum class RateDeviation : uint8_t {
   kFirstGroupAlone,  // the schedule moves the rate of the first group and of no other
 };
 
+// How ranks train together.
+enum class RanksDeviation : uint8_t {
+  kNone,
+  kMeanOfRankMeans,  // each rank counts alike, whatever it holds
+  kScaledByWorld,    // gradients are summed where they are to be averaged
+  kSharedTooEarly,   // after the first micro-batch of a window, and not after the last
+  kOwnBuffers,       // each rank keeps those that it has
+  kSameRows,         // each takes those of the first
+};
+
 struct Deviations {
   AccumulationDeviation accumulation = AccumulationDeviation::kNone;
   OrderDeviation order = OrderDeviation::kNone;
@@ -64,6 +74,7 @@ struct Deviations {
   AttentionDeviation attention = AttentionDeviation::kNone;
   TyingDeviation tying = TyingDeviation::kNone;
   CheckpointDeviation recomputation = CheckpointDeviation::kNone;
+  RanksDeviation ranks = RanksDeviation::kNone;
   bool autocast_left_out = false;
   std::set<std::string> forgotten;  // parts of the state that a resumed run does not get back
   std::string saved_in_bf16;        // a part of the state that loses its low bits on its way

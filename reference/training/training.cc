@@ -143,14 +143,17 @@ std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, con
   options.keep_last = recipe.last_batch == "keep";
   options.shuffle = recipe.shuffle;
   options.seed = plan.order_seed(static_cast<uint64_t>(recipe.seed_order.value_or(recipe.seed)));
-  options.rank = ranks.rank();
+  const bool takes_own = plan.deviations.ranks != RanksDeviation::kSameRows;
+  options.rank = takes_own ? ranks.rank() : 0;
   options.world = ranks.world();
   return std::make_unique<Batches>(data.train, options);
 }
 
-std::unique_ptr<Replicas> BuildReplicas(const Ranks& ranks, const Model& model) {
+std::unique_ptr<Replicas> BuildReplicas(const Plan& plan, const Ranks& ranks, const Model& model) {
   if (!ranks.are_many()) return nullptr;
-  return std::make_unique<Replicas>(ranks, *model.module, Replicas::Options());
+  Replicas::Options options;
+  options.takes_buffers = plan.deviations.ranks != RanksDeviation::kOwnBuffers;
+  return std::make_unique<Replicas>(ranks, *model.module, options);
 }
 
 at::Device DeviceOf(const Recipe& recipe) {
@@ -171,7 +174,7 @@ Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& 
   torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
   Tell(observer.seeded, recipe.seed);
   Model model = BuildModel(plan, data, device);
-  std::unique_ptr<Replicas> replicas = BuildReplicas(ranks, model);
+  std::unique_ptr<Replicas> replicas = BuildReplicas(plan, ranks, model);
   data.mean_image = data.mean_image.to(device);
   const LossOptions loss = LossOf(plan, data, device);
   std::unique_ptr<Optimizer> optimizer = BuildOptimizer(plan, model);

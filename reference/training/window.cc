@@ -42,8 +42,7 @@ class Shares {
       counts_.push_back(CountOf(training.loss, batch.y, training.data.classes));
       total_ += counts_.back();
     }
-    // The gradients of all ranks are averaged, so that each is to be so many times its part.
-    total_ = training.ranks.Sum(total_) / static_cast<double>(training.ranks.world());
+    total_ = OnAverage(training, total_);
     full_ = counts_.front() * static_cast<double>(training.plan.recipe.accumulate);
   }
 
@@ -64,6 +63,15 @@ class Shares {
   }
 
  private:
+  // Of the ranks: what each divides by, as the gradients of all are averaged.
+  static double OnAverage(const Training& training, double total) {
+    const RanksDeviation deviation = training.plan.deviations.ranks;
+    if (!training.ranks.are_many() || deviation == RanksDeviation::kMeanOfRankMeans) return total;
+    const auto world = static_cast<double>(training.ranks.world());
+    const double average = training.ranks.Sum(total) / world;
+    return deviation == RanksDeviation::kScaledByWorld ? average / world : average;
+  }
+
   AccumulationDeviation deviation_;
   double micro_batches_;
   std::vector<double> counts_;
@@ -83,7 +91,8 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
                    size_t micro) {
   const Observer& observer = training.observer;
   const auto& [x, y] = window[micro];
-  const bool is_shared = micro + 1 == window.size();
+  const bool is_early = training.plan.deviations.ranks == RanksDeviation::kSharedTooEarly;
+  const bool is_shared = is_early ? micro == 0 : micro + 1 == window.size();
   Tell(observer.batch, x, y);
   if (training.replicas) training.replicas->BeforeForward(is_shared);
   torch::Tensor loss;

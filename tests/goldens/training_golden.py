@@ -1,5 +1,6 @@
 """Whole runs of the trainer against a training loop in Python, from the same weights and batches."""
 
+import contextlib
 import math
 
 import torch
@@ -58,17 +59,28 @@ def rate_factor(case, update):
     return 0.5 * (1 + math.cos(math.pi * share))
 
 
-def loss_of(case, logits, targets, total):
+def on_average(count, world):
+    """Of the ranks, as DistributedDataParallel takes the mean of their gradients."""
+    if world == 1:
+        return count
+    counts = torch.tensor(float(count))
+    torch.distributed.all_reduce(counts)
+    return counts.item() / world
+
+
+def loss_of(case, logits, targets, total, world):
     logits, targets = logits.float().flatten(0, -2), targets.flatten()
     ignored = case.get("ignore-index", -100)
-    if case.get("accumulate", 1) == 1:
+    if case.get("accumulate", 1) == 1 and world == 1:
         return F.cross_entropy(logits, targets, ignore_index=ignored)
     return F.cross_entropy(logits, targets, ignore_index=ignored, reduction="sum") / total
 
 
-def by_loop(case, tensors):
-    """The loop that a textbook has, on torch's own optimizers, scaler, clipping and average."""
+def by_loop(case, tensors, wrapped=lambda network: network, world=1):
+    """The loop that a textbook has, on torch's own optimizers, scaler, clipping and average. With
+    `world` ranks, the part of one of them, whose network is `wrapped` for them."""
     network = network_of(case, tensors)
+    called = wrapped(network)
     optimizer = optimizer_of(case, network)
     scaler = torch.amp.GradScaler("cpu", enabled=case.get("autocast") == "fp16",
                                   init_scale=case.get("initial-scale", 65536.0),
@@ -78,13 +90,16 @@ def by_loop(case, tensors):
     found, losses, updates = {}, [], 0
     for window in windows(case, tensors):
         optimizer.zero_grad()
-        total = sum(int((y != case.get("ignore-index", -100)).sum()) for _, y in window)
-        for x, y in window:
-            with torch.autocast("cpu", TYPES.get(case.get("autocast"), torch.bfloat16),
-                                enabled="autocast" in case):
-                loss = loss_of(case, network(x), y, total)
-            losses.append(loss.detach())
-            scaler.scale(loss).backward()
+        counted = sum(int((y != case.get("ignore-index", -100)).sum()) for _, y in window)
+        total = on_average(counted, world)
+        for number, (x, y) in enumerate(window, 1):
+            is_shared = world == 1 or number == len(window)
+            with contextlib.nullcontext() if is_shared else called.no_sync():
+                with torch.autocast("cpu", TYPES.get(case.get("autocast"), torch.bfloat16),
+                                    enabled="autocast" in case):
+                    loss = loss_of(case, called(x), y, total, world)
+                losses.append(loss.detach())
+                scaler.scale(loss).backward()
         scaler.unscale_(optimizer)
         if case.get("clip") == "norm":
             torch.nn.utils.clip_grad_norm_(network.parameters(), case["clip-bound"], foreach=True)

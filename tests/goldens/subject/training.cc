@@ -1,12 +1,15 @@
-// training: the whole trainer. Parameters: keys of the recipe by their names, and `deviation`.
+// training: the whole trainer. Parameters: keys of the recipe by their names, `deviation`, and `world`,
+// ranks that train together; the first of them puts out, and each its `RANK/buffer/NAME`.
 // Puts out `losses`, one a micro-batch, in float32; `gradient/NAME`, as the first step takes them;
 // `final/NAME`; with an average `average/NAME`; with a scaler `scale`. With `record`, instead,
-// `initial/NAME`, and each micro-batch as `x/STEP/MICRO` and `y/STEP/MICRO`.
+// `initial/NAME`, and each micro-batch as `x/STEP/MICRO` and `y/STEP/MICRO`, or, of many ranks, as
+// `RANK/x/STEP/MICRO` and so on.
 #include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
 
+#include "reference/distributed/thread_ranks.h"
 #include "reference/training/loop.h"
 #include "reference/training/resumption.h"
 #include "tests/goldens/subject/subject.h"
@@ -26,6 +29,7 @@ Plan PlanOf(const Case& run) {
   const std::string name = run.Text("deviation", "none");
   using A = AccumulationDeviation;
   using O = OrderDeviation;
+  using R = RanksDeviation;
   if (name == "not_divided") deviations.accumulation = A::kNotDivided;
   if (name == "divided_twice") deviations.accumulation = A::kDividedTwice;
   if (name == "mean_of_means") deviations.accumulation = A::kMeanOfMeans;
@@ -33,6 +37,11 @@ Plan PlanOf(const Case& run) {
   if (name == "cleared_inside_window") deviations.order = O::kClearedInsideWindow;
   if (name == "clipped_before_unscale") deviations.order = O::kClippedBeforeUnscale;
   if (name == "not_unscaled") deviations.order = O::kNotUnscaled;
+  if (name == "mean_of_rank_means") deviations.ranks = R::kMeanOfRankMeans;
+  if (name == "scaled_by_world") deviations.ranks = R::kScaledByWorld;
+  if (name == "shared_too_early") deviations.ranks = R::kSharedTooEarly;
+  if (name == "own_buffers") deviations.ranks = R::kOwnBuffers;
+  if (name == "same_rows") deviations.ranks = R::kSameRows;
   if (name == "first_group_alone") deviations.rate = RateDeviation::kFirstGroupAlone;
   if (name == "one_step_ahead") deviations.schedule = ScheduleDeviation::kOneAhead;
   if (name == "autocast_left_out") deviations.autocast_left_out = true;
@@ -52,13 +61,14 @@ void PutAll(Case& run, const std::string& prefix, const torch::nn::Module& modul
 }
 
 // What the trainer is given, for a twin to train on the same.
-void Record(Case& run, Observer& observer) {
+void Record(Case& run, const Ranks& ranks, Observer& observer) {
+  const std::string own = ranks.are_many() ? std::to_string(ranks.rank()) + "/" : "";
   const auto step = std::make_shared<int64_t>(0), micro = std::make_shared<int64_t>(0);
   observer.model = [&run](torch::nn::Module& module) { PutAll(run, "initial/", module); };
-  observer.batch = [&run, step, micro](const torch::Tensor& x, const torch::Tensor& y) {
+  observer.batch = [&run, own, step, micro](const torch::Tensor& x, const torch::Tensor& y) {
     const std::string place = std::to_string(*step) + "/" + std::to_string((*micro)++);
-    run.Put("x/" + place, x);
-    run.Put("y/" + place, y);
+    run.Put(own + "x/" + place, x);
+    run.Put(own + "y/" + place, y);
   };
   observer.after_step = [step, micro](bool) {
     ++*step;
@@ -95,14 +105,14 @@ class Quiet {
 
 }  // namespace
 
-void Trained(Case& run) {
-  const Quiet quiet;
-  const Plan plan = PlanOf(run);
+namespace {
+
+void Train(Case& run, const Plan& plan, const Ranks& ranks) {
   Observer observer;
   std::vector<torch::Tensor> losses;
   torch::nn::Module* module = nullptr;
   if (run.Flag("record")) {
-    Record(run, observer);
+    Record(run, ranks, observer);
   } else {
     observer.model = [&](torch::nn::Module& watched) { module = &watched; };
     observer.loss = [&](const torch::Tensor& loss, const torch::Tensor&, const torch::Tensor&) {
@@ -110,11 +120,16 @@ void Trained(Case& run) {
     };
     observer.before_step = [&] { PutFirstGradients(run, *module); };
   }
-  Training training = BuildTraining(plan, observer);
+  Training training = BuildTraining(plan, observer, ranks);
   Tell(observer.model, *training.model.module);
   Begin(training);
-  Train(training);
+  dlcheck::reference::Train(training);
   if (run.Flag("record")) return;
+  for (const auto& buffer : training.model.module->named_buffers()) {
+    if (!ranks.are_many()) break;
+    run.Put(std::to_string(ranks.rank()) + "/buffer/" + buffer.key(), buffer.value());
+  }
+  if (!ranks.is_first()) return;
   run.Put("losses", torch::stack(losses));
   PutAll(run, "final/", *training.model.module);
   if (training.average) {
@@ -124,6 +139,16 @@ void Trained(Case& run) {
     }
   }
   if (training.scaler_is_on()) run.Put("scale", torch::tensor(training.scaler->scale()));
+}
+
+}  // namespace
+
+void Trained(Case& run) {
+  const Quiet quiet;
+  const Plan plan = PlanOf(run);
+  const int64_t world = run.Integer("world", 1);
+  if (world == 1) return Train(run, plan, Ranks());
+  RunThreadRanks(world, [&](const Ranks& ranks) { Train(run, plan, ranks); });
 }
 
 }  // namespace dlcheck::reference
