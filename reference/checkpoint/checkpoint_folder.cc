@@ -68,61 +68,97 @@ std::vector<CheckpointFolder::Place> CheckpointFolder::List() const {
   return places;
 }
 
-std::string CheckpointFolder::Write(Manifest manifest, const NamedTensors& state) const {
-  const std::string name = NameOf(manifest);
-  const std::string final_path = path_ + "/" + name;
-  const std::string unfinished = final_path + std::string(kUnfinished);
-  MakeFolders(path_);
-  RemoveFolder(unfinished);  // of a process that was killed
+std::string FileOfRank(int64_t rank) {
+  return rank == 0 ? kStateFile : "rank-" + std::to_string(rank) + ".safetensors";
+}
+
+Manifest::File WriteStateFile(const std::string& folder, const std::string& name,
+                              const NamedTensors& state) {
   const std::string bytes = TensorFileBytes(state);
-  manifest.files = {{kStateFile, {bytes.size(), Sha256(bytes)}}};
-  try {
-    MakeFolder(unfinished);
-    WriteDurably(unfinished + "/" + kStateFile, bytes);
-    WriteDurably(unfinished + "/" + kManifestFile, ManifestText(manifest));
-    SyncFolder(unfinished);
-    if (Exists(final_path)) {
-      Exchange(unfinished, final_path);  // so that at no moment there is none
-    } else {
-      Rename(unfinished, final_path);
-    }
-    SyncFolder(path_);
-  } catch (const SavingFailed&) {
-    RemoveFolder(unfinished);  // a full disk needs the room
-    throw;
+  WriteDurably(folder + "/" + name, bytes);
+  return {bytes.size(), Sha256(bytes)};
+}
+
+std::string CheckpointFolder::FolderToWrite(const Manifest& manifest) const {
+  return path_ + "/" + NameOf(manifest) + std::string(kUnfinished);
+}
+
+void CheckpointFolder::Begin(const Manifest& manifest) const {
+  MakeFolders(path_);
+  RemoveFolder(FolderToWrite(manifest));  // of a process that was killed
+  MakeFolder(FolderToWrite(manifest));
+}
+
+std::string CheckpointFolder::Commit(const Manifest& manifest) const {
+  const std::string unfinished = FolderToWrite(manifest);
+  const std::string final_path = path_ + "/" + NameOf(manifest);
+  WriteDurably(unfinished + "/" + kManifestFile, ManifestText(manifest));
+  SyncFolder(unfinished);
+  if (Exists(final_path)) {
+    Exchange(unfinished, final_path);  // so that at no moment there is none
+  } else {
+    Rename(unfinished, final_path);
   }
+  SyncFolder(path_);
   RemoveFolder(unfinished);
   return final_path;
 }
 
-CheckpointFolder::Loaded CheckpointFolder::Load(const Place& place, const Deciding& recipe) const {
+// A full disk needs the room.
+void CheckpointFolder::Abandon(const Manifest& manifest) const {
+  RemoveFolder(FolderToWrite(manifest));
+}
+
+namespace {
+
+// The tensors of one file that the manifest lists, with all its bytes checked.
+std::map<std::string, torch::Tensor> TensorsOfFile(const std::string& folder,
+                                                   const Manifest& manifest,
+                                                   const std::string& name) {
+  const auto listed = manifest.files.find(name);
+  if (listed == manifest.files.end()) {
+    throw InputRejected(folder, "has a manifest that does not list " + name);
+  }
+  const std::string path = folder + "/" + name;
+  const std::string bytes = ReadWhole(path);
+  if (bytes.size() != listed->second.bytes) {
+    throw InputRejected(path, "has " + std::to_string(bytes.size()) + " bytes instead of " +
+                                  std::to_string(listed->second.bytes));
+  }
+  if (Sha256(bytes) != listed->second.sha256) {
+    throw InputRejected(path, "was changed since it was written: its SHA-256 does not fit");
+  }
+  return TensorsOf(path, bytes);
+}
+
+std::string PartOf(const std::string& name) { return name.substr(0, name.find('/') + 1); }
+
+}  // namespace
+
+CheckpointFolder::Loaded CheckpointFolder::Load(const Place& place, const Deciding& recipe,
+                                                int64_t rank) const {
   Loaded loaded;
   loaded.path = path_ + "/" + place.name;
   loaded.manifest = ReadManifest(loaded.path + "/" + kManifestFile);
   RefuseOtherRecipe(loaded.path, loaded.manifest, recipe);
-  const auto listed = loaded.manifest.files.find(kStateFile);
-  const std::string state_path = loaded.path + "/" + kStateFile;
-  if (listed == loaded.manifest.files.end()) {
-    throw InputRejected(loaded.path,
-                        "has a manifest that does not list " + std::string(kStateFile));
-  }
-  const std::string bytes = ReadWhole(state_path);
-  if (bytes.size() != listed->second.bytes) {
-    throw InputRejected(state_path, "has " + std::to_string(bytes.size()) + " bytes instead of " +
-                                        std::to_string(listed->second.bytes));
-  }
-  if (Sha256(bytes) != listed->second.sha256) {
-    throw InputRejected(state_path, "was changed since it was written: its SHA-256 does not fit");
-  }
-  loaded.state = TensorsOf(state_path, bytes);
+  loaded.state = TensorsOfFile(loaded.path, loaded.manifest, kStateFile);
+  if (rank == 0) return loaded;
+  // Whole parts of this rank stand in the place of those of the first.
+  std::map<std::string, torch::Tensor> own =
+      TensorsOfFile(loaded.path, loaded.manifest, FileOfRank(rank));
+  std::set<std::string> parts;
+  for (const auto& [name, tensor] : own) parts.insert(PartOf(name));
+  std::erase_if(loaded.state, [&](const auto& entry) { return parts.count(PartOf(entry.first)); });
+  loaded.state.merge(own);
   return loaded;
 }
 
-std::optional<CheckpointFolder::Loaded> CheckpointFolder::Newest(const Deciding& recipe) const {
+std::optional<CheckpointFolder::Loaded> CheckpointFolder::Newest(const Deciding& recipe,
+                                                                 int64_t rank) const {
   const std::vector<Place> places = List();
   if (places.empty()) return std::nullopt;
   try {
-    return Load(places.back(), recipe);
+    return Load(places.back(), recipe, rank);
   } catch (const InputRejected& rejected) {
     if (places.size() == 1) throw;
     throw InputRejected(rejected.file, rejected.cause + "; the one before it, " +

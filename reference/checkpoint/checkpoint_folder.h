@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,8 +14,14 @@
 
 namespace dlcheck::reference {
 
-// The file of a checkpoint that holds all its tensors.
+// The file of a checkpoint that holds all its tensors; of many ranks, those of the first.
 inline constexpr char kStateFile[] = "state.safetensors";
+// Of another rank: what differs there. Rank 0 has kStateFile.
+std::string FileOfRank(int64_t rank);
+
+// Writes tensors into a folder and waits for the disk. Errors: SavingFailed.
+Manifest::File WriteStateFile(const std::string& folder, const std::string& name,
+                              const NamedTensors& state);
 
 class CheckpointFolder {
  public:
@@ -32,26 +39,30 @@ class CheckpointFolder {
   // the folder is no folder.
   std::vector<Place> List() const;
 
-  // Writes one and returns its path. `manifest` needs no files. One of the same place is replaced.
-  // Errors: SavingFailed; then what was there is untouched.
-  std::string Write(Manifest manifest, const NamedTensors& state) const;
+  // In this order one is written: the first rank makes a folder, all write their files into it, and
+  // the first makes it a checkpoint, in the place of one of the same step, or gives it up. Only
+  // Commit needs the files in `manifest`.
+  void Begin(const Manifest& manifest) const;  // Errors: SavingFailed.
+  std::string FolderToWrite(const Manifest& manifest) const;
+  std::string Commit(const Manifest& manifest) const;  // Returns its path. Errors: SavingFailed.
+  void Abandon(const Manifest& manifest) const;
 
-  // The newest checkpoint, with all its bytes checked. Errors: InputRejected if the newest is
-  // broken or its recipe is not `recipe`; none is passed over in silence.
+  // The newest checkpoint, with all its bytes checked, as `rank` has it. Errors: InputRejected if
+  // the newest is broken or its recipe is not `recipe`; none is passed over in silence.
   struct Loaded {
     std::string path;
     Manifest manifest;
     std::map<std::string, torch::Tensor> state;
   };
   using Deciding = std::map<std::string, std::string>;
-  std::optional<Loaded> Newest(const Deciding& recipe) const;
+  std::optional<Loaded> Newest(const Deciding& recipe, int64_t rank = 0) const;
 
   // Removes all but the newest `last` and those of the steps `kept`. Never fails: what cannot be
   // removed stays.
   void Prune(int64_t last, const std::vector<int64_t>& kept) const;
 
  private:
-  Loaded Load(const Place& place, const Deciding& recipe) const;
+  Loaded Load(const Place& place, const Deciding& recipe, int64_t rank) const;
   void Remove(const std::string& name) const;
 
   std::string path_;

@@ -14,6 +14,7 @@ namespace dlcheck::reference {
 struct StatePart {
   std::string name;
   std::function<void(const VisitTensor&)> visit;
+  bool differs_by_rank = false;
 };
 
 // Every tensor of every part as "part/name"; not copied.

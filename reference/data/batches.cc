@@ -52,8 +52,8 @@ Batches::Batches(std::shared_ptr<const Source> source, const Options& options)
                                       : micros_an_epoch_ / options.accumulate;
   if (steps_an_epoch_ < 1) {
     throw UsageError("batch-size is " + std::to_string(options.batch_size) + ", with accumulate " +
-                     std::to_string(options.accumulate) + " more than the " +
-                     std::to_string(rows) + " training samples");
+                     std::to_string(options.accumulate) + " more than the " + std::to_string(rows) +
+                     " training samples");
   }
 }
 

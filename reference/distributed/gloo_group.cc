@@ -40,9 +40,9 @@ Ranks JoinOverGloo(const Placement& placement, std::chrono::milliseconds patienc
   const c10::intrusive_ptr<c10d::Store> store = StoreOf(placement, patience);
   const auto options = Gloo::Options::create(patience);
   options->devices.push_back(DeviceOf(placement));
-  const auto gloo = c10::make_intrusive<Gloo>(
-      c10::make_intrusive<c10d::PrefixStore>("gloo", store), static_cast<int>(placement.rank),
-      static_cast<int>(placement.world), options);
+  const auto gloo = c10::make_intrusive<Gloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store),
+                                              static_cast<int>(placement.rank),
+                                              static_cast<int>(placement.world), options);
   return RanksOf(store, at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
 }
 

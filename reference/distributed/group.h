@@ -1,8 +1,8 @@
 // A process group of c10d, for the few files that call it.
 #pragma once
 
-#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/torch.h>
+#include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 
 #include "reference/distributed/ranks.h"
 

@@ -42,8 +42,8 @@ void Meeting::Gather(int64_t rank, const std::function<void()>& when_complete) {
     times_ += failure_.empty() ? 1 : 0;
     changed_.notify_all();
   }
-  const bool in_time = changed_.wait_for(
-      lock, patience_, [&] { return times_ != before || !failure_.empty(); });
+  const bool in_time =
+      changed_.wait_for(lock, patience_, [&] { return times_ != before || !failure_.empty(); });
   if (!in_time) Fail("rank " + Absent() + " did not come");
   const bool is_complete = times_ != before;
   const std::string failure = failure_;

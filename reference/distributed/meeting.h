@@ -51,7 +51,7 @@ class Meeting {
   std::vector<std::string> calls_;  // by rank
   std::vector<bool> is_here_;       // by rank
   uint64_t times_ = 0;              // that all were here
-  std::string failure_;  // empty while all is well
+  std::string failure_;             // empty while all is well
 };
 
 }  // namespace dlcheck::reference

@@ -25,8 +25,7 @@ constexpr Starter kStarters[] = {
 int64_t Number(const char* name, const std::string& text, int64_t low, int64_t high) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error == std::errc() && end == text.data() + text.size() && number >= low &&
-      number <= high) {
+  if (error == std::errc() && end == text.data() + text.size() && number >= low && number <= high) {
     return number;
   }
   throw UsageError(std::string(name) + " is '" + text + "', but a whole number from " +
@@ -43,8 +42,7 @@ Placement PlacementBy(const Starter& starter, const Environment& environment) {
   constexpr int64_t kMostRanks = 100000;
   Placement placement;
   placement.world = Number(starter.world, Needed(environment, starter.world), 1, kMostRanks);
-  placement.rank =
-      Number(starter.rank, Needed(environment, starter.rank), 0, placement.world - 1);
+  placement.rank = Number(starter.rank, Needed(environment, starter.rank), 0, placement.world - 1);
   placement.address = Needed(environment, "MASTER_ADDR");
   constexpr int64_t kMostPort = 65535;
   placement.port = static_cast<uint16_t>(
@@ -56,8 +54,7 @@ Placement PlacementBy(const Starter& starter, const Environment& environment) {
   if (const auto attempt = environment("TORCHELASTIC_RESTART_COUNT")) placement.attempt = *attempt;
   if (const auto file = environment("DLCHECK_LISTENING"); file && placement.rank == 0) {
     constexpr int64_t kMostFiles = 1 << 20;
-    placement.listening =
-        static_cast<int>(Number("DLCHECK_LISTENING", *file, 0, kMostFiles));
+    placement.listening = static_cast<int>(Number("DLCHECK_LISTENING", *file, 0, kMostFiles));
   }
   return placement;
 }

@@ -2,6 +2,7 @@
 
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
+#include <cstring>
 #include <utility>
 
 #include "reference/distributed/group.h"
@@ -30,9 +31,31 @@ int64_t Ranks::Largest(int64_t value) const {
   return largest.front().item<int64_t>();
 }
 
+std::vector<std::string> Ranks::Texts(const std::string& text) const {
+  if (!are_many()) return {text};
+  const auto size = static_cast<int64_t>(text.size());
+  // Of all ranks as long as the longest, with its own length before each.
+  const auto room = static_cast<int64_t>(sizeof(size)) + Largest(size);
+  std::vector<torch::Tensor> own = {torch::zeros({room}, torch::kByte)};
+  std::memcpy(own.front().data_ptr(), &size, sizeof(size));
+  std::memcpy(own.front().data_ptr<uint8_t>() + sizeof(size), text.data(), text.size());
+  std::vector<std::vector<torch::Tensor>> all(1);
+  for (int64_t rank = 0; rank < world_; ++rank) all[0].push_back(torch::empty_like(own.front()));
+  group_->process_group->allgather(all, own)->wait();
+  std::vector<std::string> texts;
+  for (const torch::Tensor& of_rank : all[0]) {
+    const auto* bytes = reinterpret_cast<const char*>(of_rank.const_data_ptr<uint8_t>());
+    int64_t length = 0;
+    std::memcpy(&length, bytes, sizeof(length));
+    texts.emplace_back(bytes + sizeof(length), static_cast<size_t>(length));
+  }
+  return texts;
+}
+
 void Ranks::TakeFromFirst(std::vector<torch::Tensor> tensors) const {
   if (!are_many() || tensors.empty()) return;
-  constexpr size_t kTogether = size_t{250} << 20;  // bytes of one broadcast, as PyTorch's DDP has it
+  constexpr size_t kTogether = size_t{250}
+                               << 20;  // bytes of one broadcast, as PyTorch's DDP has it
   const torch::NoGradGuard no_grad;
   for (torch::Tensor& tensor : tensors) tensor = tensor.detach();
   c10d::broadcast_coalesced(group_->process_group, tensors, kTogether, /*rank=*/0);
@@ -41,8 +64,8 @@ void Ranks::TakeFromFirst(std::vector<torch::Tensor> tensors) const {
 Ranks RanksOf(const c10::intrusive_ptr<c10d::Store>& store, c10::DeviceType device,
               c10d::ProcessGroup::BackendType type,
               const c10::intrusive_ptr<c10d::Backend>& backend) {
-  auto process_group = c10::make_intrusive<c10d::ProcessGroup>(
-      store, backend->getRank(), backend->getSize());
+  auto process_group =
+      c10::make_intrusive<c10d::ProcessGroup>(store, backend->getRank(), backend->getSize());
   process_group->setBackend(device, type, backend);
   process_group->setDefaultBackend(type);
   process_group->setGroupName("default");

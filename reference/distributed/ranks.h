@@ -1,11 +1,12 @@
-// The ranks that train one model together, as one of them sees them. A run that is alone is a world of
-// one, in which every call returns at once.
+// The ranks that train one model together, as one of them sees them. A run that is alone is a world
+// of one, in which every call returns at once.
 #pragma once
 
 #include <torch/torch.h>
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace dlcheck::reference {
@@ -25,14 +26,16 @@ class Ranks {
   // REQUIRES: are_many().
   const Group& group() const { return *group_; }
 
-  // Below: all ranks call, in one order and with as many values. Each gets the same bits. Errors:
-  // c10::Error if another rank is gone, calls something else or does not come.
+  // Below: all ranks call, in one order and with as many values or tensors. Each gets the same
+  // bits. Errors: c10::Error if another rank is gone, calls something else or does not come.
 
   // Sums by place, added up in float64.
   std::vector<double> Sums(const std::vector<double>& values) const;
   double Sum(double value) const { return Sums({value}).front(); }
   // The largest.
   int64_t Largest(int64_t value) const;
+  // That of every rank, by rank.
+  std::vector<std::string> Texts(const std::string& text) const;
   // Tensors of rank 0 into those of the others, in place.
   void TakeFromFirst(std::vector<torch::Tensor> tensors) const;
 

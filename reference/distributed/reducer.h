@@ -1,5 +1,5 @@
-// c10d::Reducer, whose constructor took more arguments with each release of PyTorch from 2.6 to 2.14. Which
-// is there is asked of the compiler and not of the version.
+// c10d::Reducer, whose constructor took more arguments with each release of PyTorch from 2.6
+// to 2.14. Which is there is asked of the compiler and not of the version.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/reducer.hpp>
@@ -35,9 +35,9 @@ template <typename Reducer = c10d::Reducer>
 std::shared_ptr<Reducer> MakeReducer(const ReducerArguments& a) {
   constexpr bool kAsViews = false;  // gradients are tensors of their own, not parts of buckets
   const auto make = [&](auto... more) {
-    return std::make_shared<Reducer>(a.parameters, a.buckets, a.group, a.are_sparse,
-                                     a.bucket_bytes, a.finds_unused, kAsViews, a.names,
-                                     a.first_bucket_bytes, more...);
+    return std::make_shared<Reducer>(a.parameters, a.buckets, a.group, a.are_sparse, a.bucket_bytes,
+                                     a.finds_unused, kAsViews, a.names, a.first_bucket_bytes,
+                                     more...);
   };
   if constexpr (kTakes<Reducer, bool, bool, std::vector<int64_t>>) {
     return make(false, false, std::vector<int64_t>());

@@ -159,8 +159,8 @@ ThreadBackend::Work ThreadBackend::_allgather_base(Tensor& output, Tensor& input
             });
 }
 
-ThreadBackend::Work ThreadBackend::_reduce_scatter_base(
-    Tensor& output, Tensor& input, const c10d::ReduceScatterOptions& options) {
+ThreadBackend::Work ThreadBackend::_reduce_scatter_base(Tensor& output, Tensor& input,
+                                                        const c10d::ReduceScatterOptions& options) {
   return Do(c10d::OpType::_REDUCE_SCATTER_BASE, "reduce-scatter", {output}, {input},
             [&](const std::vector<Tensors>& all) {
               Tensors parts;

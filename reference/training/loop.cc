@@ -30,15 +30,15 @@ void Report(Training& training, int64_t step, bool logs) {
   Counters& counters = training.counters;
   if (logs) {
     // Of each rank it is so many times its part of the whole.
-    RunLog::Step line{step,
-                      training.batches->PlaceOf(step, 0).epoch,
-                      counters.updates,
-                      counters.skipped,
-                      training.ranks.Sum(counters.window_loss) /
-                          static_cast<double>(training.ranks.world()),
-                      {},
-                      std::numeric_limits<double>::quiet_NaN(),
-                      training.scaler->scale()};
+    RunLog::Step line{
+        step,
+        training.batches->PlaceOf(step, 0).epoch,
+        counters.updates,
+        counters.skipped,
+        training.ranks.Sum(counters.window_loss) / static_cast<double>(training.ranks.world()),
+        {},
+        std::numeric_limits<double>::quiet_NaN(),
+        training.scaler->scale()};
     for (const auto& group : training.optimizer->groups()) line.rates.push_back(group.lr);
     if (training.gradient_norm.defined()) {
       line.gradient_norm = training.gradient_norm.item<double>();

@@ -47,13 +47,16 @@ std::vector<StatePart> PartsOf(Training& training) {
   torch::nn::Module& module = *training.model.module;
   Counters& counters = training.counters;
   std::vector<StatePart> parts = {
-      {"counters", [&](const VisitTensor& visit) { counters.VisitState(visit); }},
+      {"counters", [&](const VisitTensor& visit) { counters.VisitState(visit); },
+       /*differs_by_rank=*/true},
       {"metrics", [&](const VisitTensor& visit) { counters.VisitMetrics(visit); }},
       {"model", [&](const VisitTensor& visit) { VisitModel(module, visit); }},
-      {"gradients", [&](const VisitTensor& visit) { VisitGradients(counters, module, visit); }},
+      {"gradients", [&](const VisitTensor& visit) { VisitGradients(counters, module, visit); },
+       /*differs_by_rank=*/true},
       {"optimizer", [&](const VisitTensor& visit) { training.optimizer->VisitState(visit); }},
       {"scaler", [&](const VisitTensor& visit) { training.scaler->VisitState(visit); }},
-      {"random", [&](const VisitTensor& visit) { VisitRandom(training.device, visit); }},
+      {"random", [&](const VisitTensor& visit) { VisitRandom(training.device, visit); },
+       /*differs_by_rank=*/true},
   };
   if (training.average) {
     parts.push_back(

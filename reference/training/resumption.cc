@@ -10,6 +10,7 @@
 #include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/sha256.h"
 #include "reference/recipe/rejection.h"
+#include "reference/training/shared_checkpoint.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -53,7 +54,7 @@ void Restore(Training& training, CheckpointFolder::Loaded loaded) {
   dlcheck::reference::Restore(loaded.path, loaded.state, RestoredParts(training));
   training.model.module->train();
   if (training.observer.loaded) training.observer.loaded(loaded.path, StateOf(PartsOf(training)));
-  std::printf("going on from '%s'\n", loaded.path.c_str());
+  if (training.ranks.is_first()) std::printf("going on from '%s'\n", loaded.path.c_str());
 }
 
 // Size and SHA-256 of a file, of a large one of its two ends: enough to see that it is another.
@@ -99,6 +100,15 @@ void RefuseSharedPaths(const Recipe& recipe) {
   }
 }
 
+// What goes into this rank's file: all of the first rank, of another what differs there.
+std::vector<StatePart> OwnParts(Training& training) {
+  std::vector<StatePart> parts = PartsOf(training);
+  if (!training.ranks.is_first()) {
+    std::erase_if(parts, [](const StatePart& part) { return !part.differs_by_rank; });
+  }
+  return parts;
+}
+
 // Metrics at the steps of which there is a checkpoint, as selection looks at them.
 MetricTable SavedMetrics(const Training& training) {
   const Recipe& recipe = training.plan.recipe;
@@ -122,16 +132,15 @@ std::optional<int64_t> BestCheckpoint(const Training& training) {
 void Begin(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   RefuseSharedPaths(recipe);
-  if (training.ranks.are_many() && !recipe.checkpoints.empty()) {
-    throw UsageError("checkpoints is set, but a run of several ranks writes none");
-  }
   if (!recipe.checkpoints.empty()) {
     const CheckpointFolder folder(recipe.checkpoints);
-    training.lock = Locked(recipe.checkpoints);
+    if (training.ranks.is_first()) training.lock = Locked(recipe.checkpoints);
     training.deciding = DecidingKeys(recipe);
+    training.deciding["ranks"] = std::to_string(training.ranks.world());
     training.deciding["data-digest"] = DigestOfFile(DataPath(recipe));
     if (recipe.resume) {
-      std::optional<CheckpointFolder::Loaded> loaded = folder.Newest(training.deciding);
+      std::optional<CheckpointFolder::Loaded> loaded =
+          folder.Newest(training.deciding, training.ranks.rank());
       if (loaded) Restore(training, *std::move(loaded));
     } else if (!folder.List().empty()) {
       throw UsageError("checkpoints '" + recipe.checkpoints + "' holds " +
@@ -150,7 +159,7 @@ void Begin(Training& training) {
 
 void PruneCheckpoints(const Training& training) {
   const Recipe& recipe = training.plan.recipe;
-  if (recipe.checkpoints.empty()) return;
+  if (recipe.checkpoints.empty() || !training.ranks.is_first()) return;
   CheckpointFolder(recipe.checkpoints)
       .Prune(recipe.keep_last, BestSteps(SavedMetrics(training), recipe.keep_best));
 }
@@ -158,18 +167,20 @@ void PruneCheckpoints(const Training& training) {
 bool SaveCheckpoint(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   if (recipe.checkpoints.empty()) return true;
-  NamedTensors state = StateOf(PartsOf(training));
+  NamedTensors state = StateOf(OwnParts(training));
   const NamedTensors as_it_is = state;
   LoseLowBits(training, state);
   try {
-    const std::string path =
-        CheckpointFolder(recipe.checkpoints).Write(ManifestOf(training), state);
-    Tell(training.observer.saved, path + "/" + kStateFile, as_it_is);
+    const std::string path = WriteTogether(training.ranks, CheckpointFolder(recipe.checkpoints),
+                                           ManifestOf(training), state);
+    Tell(training.observer.saved, path + "/" + FileOfRank(training.ranks.rank()), as_it_is);
     PruneCheckpoints(training);
     return true;
   } catch (const SavingFailed& failure) {
-    std::fprintf(stderr, "dlcheck-train: no checkpoint at step %lld: %s\n",
-                 static_cast<long long>(training.counters.step), failure.what());
+    if (training.ranks.is_first()) {
+      std::fprintf(stderr, "dlcheck-train: no checkpoint at step %lld: %s\n",
+                   static_cast<long long>(training.counters.step), failure.what());
+    }
     return false;
   }
 }

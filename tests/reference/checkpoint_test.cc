@@ -10,6 +10,7 @@
 #include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/snapshot.h"
 #include "reference/recipe/rejection.h"
+#include "reference/training/shared_checkpoint.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -29,7 +30,8 @@ class Checkpoints : public testing::Test {
     manifest.step = step;
     manifest.micro = micro;
     manifest.recipe = DecidingKeys(Recipe());
-    return folder_.Write(manifest, {{"model/weight", torch::full({2, 3}, 1.0 * step)}});
+    return WriteTogether(Ranks(), folder_, manifest,
+                         {{"model/weight", torch::full({2, 3}, 1.0 * step)}});
   }
   std::vector<std::string> Names() const {
     std::vector<std::string> names;

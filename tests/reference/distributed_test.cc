@@ -1,23 +1,27 @@
 // Ranks that train together: against one process on the same batches, and against each other.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <map>
 
+#include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/tensor_file.h"
 #include "reference/distributed/placement.h"
 #include "reference/distributed/replicas.h"
 #include "reference/distributed/thread_ranks.h"
 #include "reference/recipe/rejection.h"
+#include "reference/training/shared_checkpoint.h"
 #include "tests/reference/runs.h"
 
 namespace dlcheck::reference {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct Trained {
   std::vector<torch::Tensor> weights;
@@ -50,6 +54,17 @@ Plan ShortPlan(const std::string& model = "mlp") {
   plan.recipe.steps = 8;
   plan.recipe.evaluate_every = 4;
   return plan;
+}
+
+std::string ErrorOf(int64_t world, const std::function<void(const Ranks&)>& work) {
+  try {
+    RunThreadRanks(world, work, std::chrono::milliseconds(200));
+  } catch (const c10::Error& error) {
+    return error.what_without_backtrace();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
 }
 
 // Nothing differs but the order in which float32 numbers are added.
@@ -114,6 +129,69 @@ TEST(RanksThatAreThreads, GetTheStatisticsOfNormsFromTheFirst) {
   EXPECT_TRUE(AllEqual(together[0].weights, together[1].weights));
 }
 
+// A folder of checkpoints that is not there yet.
+std::string FreshFolder(const std::string& name) {
+  std::string path = testing::TempDir() + "ranks_" + name + "_" + std::to_string(getpid());
+  for (const std::string& inner : NamesIn(path)) RemoveFolder(path + "/" + inner);
+  RemoveFolder(path);
+  return path;
+}
+
+// Stopped after any micro-batch, so within windows too; with dropout, averages and a scaler.
+TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
+  Plan plan = ShortPlan();
+  Recipe& recipe = plan.recipe;
+  recipe.dropout = 0.2;
+  recipe.accumulate = 3;
+  recipe.batch_size = 150;
+  recipe.last_batch = "keep";
+  recipe.optimizer = "adamw";
+  recipe.ema_decay = 0.9;
+  recipe.autocast = "fp16";
+  recipe.initial_scale = 1 << 24;
+  const std::vector<Trained> whole = TrainTogether(plan, 2);
+  for (const int64_t micro_batches : {1, 3, 8}) {
+    recipe.checkpoints = FreshFolder("resumed");
+    recipe.stop_after = micro_batches;
+    recipe.resume = false;
+    TrainTogether(plan, 2);
+    recipe.stop_after = 0;
+    recipe.resume = true;
+    const std::vector<Trained> resumed = TrainTogether(plan, 2);
+    for (size_t rank : {0, 1}) {
+      EXPECT_TRUE(AllEqual(resumed[rank].weights, whole[rank].weights)) << micro_batches;
+    }
+  }
+  EXPECT_THAT(ErrorOf(3, [&](const Ranks& ranks) { RunPlan(plan, {}, ranks); }),
+              HasSubstr("ranks was '2' and is '3' now"));
+}
+
+Manifest ManifestAt(int64_t step) {
+  Manifest manifest;
+  manifest.step = step;
+  return manifest;
+}
+
+TEST(RanksThatAreThreads, SaveNothingWhereOneCannot) {
+  const std::string path = FreshFolder("unsaved");
+  RunThreadRanks(2, [&](const Ranks& ranks) {
+    WriteTogether(ranks, CheckpointFolder(path), ManifestAt(6), {{"a", torch::ones(3)}});
+  });
+  std::vector<std::string> errors(2);
+  RunThreadRanks(2, [&](const Ranks& ranks) {
+    const CheckpointFolder folder(ranks.is_first() ? path : "/proc/nowhere");
+    try {
+      WriteTogether(ranks, folder, ManifestAt(7), {{"a", torch::ones(3)}});
+    } catch (const SavingFailed& failure) {
+      errors[static_cast<size_t>(ranks.rank())] = failure.what();
+    }
+  });
+  EXPECT_THAT(errors[0], StartsWith("rank 1: "));
+  EXPECT_EQ(errors[0], errors[1]);
+  EXPECT_EQ(CheckpointFolder(path).List().size(), 1U);
+  EXPECT_EQ(NamesIn(path).size(), 1U);
+}
+
 // Each of the buckets is summed by itself, and two numbers in one way.
 TEST(Replicas, GiveTheSameBitsWhateverTheBuckets) {
   const auto gradients = [](int64_t bucket_bytes) {
@@ -153,21 +231,9 @@ TEST(Replicas, StartFromTheWeightsOfTheFirstRank) {
   EXPECT_TRUE(AllEqual(weights[0], weights[1]));
 }
 
-std::string ErrorOf(int64_t world, const std::function<void(const Ranks&)>& work) {
-  try {
-    RunThreadRanks(world, work, std::chrono::milliseconds(200));
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST(RanksThatAreThreads, NameTheOneThatCallsSomethingElse) {
-  const std::string error = ErrorOf(3, [](const Ranks& ranks) {
-    ranks.Sums(std::vector<double>(ranks.rank() == 1 ? 2 : 1));
-  });
+  const std::string error = ErrorOf(
+      3, [](const Ranks& ranks) { ranks.Sums(std::vector<double>(ranks.rank() == 1 ? 2 : 1)); });
   EXPECT_THAT(error, HasSubstr("rank 1 calls allreduce of [2] Double, but rank 0 calls"));
 }
 
@@ -186,7 +252,8 @@ TEST(RanksThatAreThreads, NameTheOneThatIsGoneOrDoesNotCome) {
 // The weights that dlcheck-train leaves in a file.
 std::map<std::string, torch::Tensor> StateOfProgram(const std::string& flags) {
   const std::string file = testing::TempDir() + "ranks_state";
-  const std::string command = DLCHECK_BINARY_DIR "/bin/dlcheck-train --data " DLCHECK_SOURCE_DIR
+  const std::string command = DLCHECK_BINARY_DIR
+                              "/bin/dlcheck-train --data " DLCHECK_SOURCE_DIR
                               "/fixtures/digits.h5 --steps 8 --evaluate-every 4 " +
                               flags + " --save " + file + " > /dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
@@ -223,9 +290,10 @@ TEST(Placement, IsReadFromTheVariablesOfEachStarter) {
   EXPECT_FALSE(PlacedBy({}));
   EXPECT_FALSE(PlacedBy({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}));
   const Variables meeting = {{"MASTER_ADDR", "one"}, {"MASTER_PORT", "29500"}};
-  for (const auto& [rank, world] :
-       {std::pair{"RANK", "WORLD_SIZE"}, {"SLURM_PROCID", "SLURM_NTASKS"},
-        {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"}}) {
+  for (const auto& [rank, world] : {std::pair{"RANK", "WORLD_SIZE"},
+                                    {"SLURM_PROCID", "SLURM_NTASKS"},
+                                    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                    {"PMI_RANK", "PMI_SIZE"}}) {
     Variables variables = meeting;
     variables[rank] = "2";
     variables[world] = "4";
@@ -251,11 +319,9 @@ TEST(Placement, RefusesWhatCannotBeByTheNameOfTheVariable) {
   EXPECT_THAT(refusal({{"RANK", "4"}, {"WORLD_SIZE", "4"}}), HasSubstr("RANK is '4'"));
   EXPECT_THAT(refusal({{"RANK", "x"}, {"WORLD_SIZE", "4"}}), HasSubstr("RANK is 'x'"));
   EXPECT_THAT(refusal({{"RANK", "0"}, {"WORLD_SIZE", "4"}}), HasSubstr("MASTER_ADDR is not set"));
-  EXPECT_THAT(refusal({{"RANK", "0"},
-                       {"WORLD_SIZE", "4"},
-                       {"MASTER_ADDR", "a"},
-                       {"MASTER_PORT", "99999"}}),
-              HasSubstr("MASTER_PORT is '99999'"));
+  EXPECT_THAT(
+      refusal({{"RANK", "0"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "99999"}}),
+      HasSubstr("MASTER_PORT is '99999'"));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// training: the whole trainer. Parameters: keys of the recipe by their names, `deviation`, and `world`,
-// ranks that train together; the first of them puts out, and each its `RANK/buffer/NAME`.
+// training: the whole trainer. Parameters: keys of the recipe by their names, `deviation`, and
+// `world`, ranks that train together; the first of them puts out, and each its `RANK/buffer/NAME`.
 // Puts out `losses`, one a micro-batch, in float32; `gradient/NAME`, as the first step takes them;
 // `final/NAME`; with an average `average/NAME`; with a scaler `scale`. With `record`, instead,
 // `initial/NAME`, and each micro-batch as `x/STEP/MICRO` and `y/STEP/MICRO`, or, of many ranks, as
