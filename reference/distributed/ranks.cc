@@ -22,20 +22,21 @@ std::vector<double> Ranks::Sums(const std::vector<double>& values) const {
   return {data, data + values.size()};
 }
 
-int64_t Ranks::Largest(int64_t value) const {
+double Ranks::Largest(double value) const {
   if (!are_many()) return value;
-  std::vector<torch::Tensor> largest = {torch::tensor(value)};
+  std::vector<torch::Tensor> largest = {torch::tensor(value, torch::kDouble)};
   c10d::AllreduceOptions options;
   options.reduceOp = c10d::ReduceOp::MAX;
   group_->process_group->allreduce(largest, options)->wait();
-  return largest.front().item<int64_t>();
+  return largest.front().item<double>();
 }
 
 std::vector<std::string> Ranks::Texts(const std::string& text) const {
   if (!are_many()) return {text};
   const auto size = static_cast<int64_t>(text.size());
   // Of all ranks as long as the longest, with its own length before each.
-  const auto room = static_cast<int64_t>(sizeof(size)) + Largest(size);
+  const auto room =
+      static_cast<int64_t>(sizeof(size)) + static_cast<int64_t>(Largest(static_cast<double>(size)));
   std::vector<torch::Tensor> own = {torch::zeros({room}, torch::kByte)};
   std::memcpy(own.front().data_ptr(), &size, sizeof(size));
   std::memcpy(own.front().data_ptr<uint8_t>() + sizeof(size), text.data(), text.size());

@@ -33,7 +33,7 @@ class Ranks {
   std::vector<double> Sums(const std::vector<double>& values) const;
   double Sum(double value) const { return Sums({value}).front(); }
   // The largest.
-  int64_t Largest(int64_t value) const;
+  double Largest(double value) const;
   // That of every rank, by rank.
   std::vector<std::string> Texts(const std::string& text) const;
   // Tensors of rank 0 into those of the others, in place.

@@ -4,33 +4,19 @@
 
 #include <algorithm>
 #include <string>
-#include <unordered_set>
 #include <utility>
 
 #include "reference/distributed/group.h"
 #include "reference/distributed/reducer.h"
+#include "reference/distributed/trained_parameters.h"
 
 namespace dlcheck::reference {
 namespace {
 
-// Each parameter that is trained, once, whatever names it has.
-std::vector<std::pair<std::string, torch::Tensor>> Trained(const torch::nn::Module& module) {
-  std::vector<std::pair<std::string, torch::Tensor>> trained;
-  std::unordered_set<const at::TensorImpl*> seen;
-  for (const auto& entry : module.named_parameters()) {
-    const torch::Tensor& parameter = entry.value();
-    if (!parameter.requires_grad() || !seen.insert(parameter.unsafeGetTensorImpl()).second) {
-      continue;
-    }
-    trained.emplace_back(entry.key(), parameter);
-  }
-  return trained;
-}
-
 std::shared_ptr<c10d::Reducer> ReducerOf(const Ranks& ranks, const torch::nn::Module& module,
                                          const Replicas::Options& options) {
   ReducerArguments arguments;
-  for (const auto& [name, parameter] : Trained(module)) {
+  for (const auto& [name, parameter] : TrainedParameters(module)) {
     arguments.names[arguments.parameters.size()] = name;
     arguments.parameters.push_back(parameter);
   }
@@ -51,24 +37,17 @@ std::shared_ptr<c10d::Reducer> ReducerOf(const Ranks& ranks, const torch::nn::Mo
 
 }  // namespace
 
-Replicas::Replicas(const Ranks& ranks, torch::nn::Module& module, const Options& options)
-    : ranks_(ranks), module_(module), options_(options) {
-  std::vector<torch::Tensor> parameters = module.parameters();
-  c10d::verify_params_across_processes(ranks.group().process_group, parameters, std::nullopt);
-  ranks.TakeFromFirst(std::move(parameters));
-  TakeBuffers();
-  reducer_ = ReducerOf(ranks, module, options);
-}
+Replicas::Replicas(const Ranks& ranks, const torch::nn::Module& module, const Options& options)
+    : options_(options),
+      buffers_(ranks, module, options.takes_buffers),
+      reducer_(ReducerOf(ranks, module, options)) {}
 
 Replicas::~Replicas() = default;
-
-void Replicas::TakeBuffers() { ranks_.TakeFromFirst(module_.buffers()); }
 
 void Replicas::BeforeForward(bool shared) {
   if (shared) reducer_->prepare_for_forward();
   if (reducer_->should_rebuild_buckets()) reducer_->rebuild_buckets();
-  if (begins_window_ && options_.takes_buffers) TakeBuffers();
-  begins_window_ = shared;
+  buffers_.BeforeForward(shared);
 }
 
 void Replicas::BeforeBackward(bool shared, const torch::Tensor& outputs) {

@@ -8,8 +8,8 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
+#include "reference/distributed/gradient_sharing.h"
 #include "reference/distributed/ranks.h"
 
 namespace c10d {
@@ -18,7 +18,7 @@ class Reducer;
 
 namespace dlcheck::reference {
 
-class Replicas {
+class Replicas : public GradientSharing {
  public:
   struct Options {
     int64_t first_bucket_bytes = int64_t{1} << 20;  // small, so that the first sum starts early
@@ -27,29 +27,19 @@ class Replicas {
     bool takes_buffers = true;  // of rank 0, before the first forward pass of a window
   };
 
-  // Gives every rank the parameters and buffers of rank 0. All ranks call, with models alike.
-  // `module` outlives this; which of its parameters require a gradient stays as it is.
-  //
-  // Errors: c10::Error that names the parameter whose shape differs.
-  Replicas(const Ranks& ranks, torch::nn::Module& module, const Options& options);
-  ~Replicas();
-  Replicas(const Replicas&) = delete;
-  Replicas& operator=(const Replicas&) = delete;
+  // All ranks call, with models alike (StartAlike). `module` outlives this; which of its parameters
+  // require a gradient stays as it is.
+  Replicas(const Ranks& ranks, const torch::nn::Module& module, const Options& options);
+  ~Replicas() override;
 
-  // Before each forward pass in training. A backward pass that is not `shared` keeps the gradients
-  // of this rank, to which the next one adds: they are averaged once, in the last of a window.
-  void BeforeForward(bool shared);
-  // Between forward and backward pass; `outputs` is where the backward pass starts from.
-  void BeforeBackward(bool shared, const torch::Tensor& outputs);
+  void BeforeForward(bool shared) override;
+  void BeforeBackward(bool shared, const torch::Tensor& outputs) override;
+  void AfterBackward(bool /*shared*/) override {}
 
  private:
-  void TakeBuffers();
-
-  const Ranks ranks_;
-  torch::nn::Module& module_;
   const Options options_;
+  SharedBuffers buffers_;
   std::shared_ptr<c10d::Reducer> reducer_;
-  bool begins_window_ = true;
 };
 
 }  // namespace dlcheck::reference

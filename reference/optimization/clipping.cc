@@ -28,11 +28,12 @@ Tensor UnitNorms(const Tensor& tensor) {
 }  // namespace
 
 Tensor ClipByNorm(const std::vector<Tensor>& gradients, double bound, double p,
-                  ClipDeviation deviation) {
+                  ClipDeviation deviation, const std::function<double(double norm)>& combined) {
   const torch::NoGradGuard no_grad;
-  if (gradients.empty()) return torch::zeros({});
+  if (gradients.empty()) return torch::full({}, combined ? combined(0) : 0, torch::kFloat);
   const std::vector<Tensor> norms = at::_foreach_norm(gradients, p);
-  const Tensor total = at::linalg_vector_norm(torch::stack(norms), p);
+  Tensor total = at::linalg_vector_norm(torch::stack(norms), p);
+  if (combined) total = torch::full({}, combined(total.item<double>()), total.options());
   if (deviation == ClipDeviation::kPerTensorNorm) {
     for (size_t i = 0; i < gradients.size(); ++i) {
       gradients[i].mul_(Factor(norms[i], bound, deviation));

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace dlcheck::reference {
@@ -21,11 +22,14 @@ enum class ClipDeviation : uint8_t {
 // the p-norm of the p-norms of each tensor, so of all of them as one vector. `p` is 0, 1, 2,
 // infinity or another positive number; p = 0 counts what is not zero.
 //
+// `combined` makes of the norm of these gradients that of all, where ranks have parts of them.
+//
 // Shapes: gradients of any shape, on one device; the norm is a scalar there, 0 for no gradients.
 // Cost:   two passes over the gradients, no copy from the device.
 // Source: Pascanu et al. 2013, section 3.2; the constant is that of clip_grad_norm_.
 torch::Tensor ClipByNorm(const std::vector<torch::Tensor>& gradients, double bound, double p = 2,
-                         ClipDeviation deviation = ClipDeviation::kNone);
+                         ClipDeviation deviation = ClipDeviation::kNone,
+                         const std::function<double(double norm)>& combined = nullptr);
 
 // Limits each number to -bound .. bound.
 void ClipByValue(const std::vector<torch::Tensor>& gradients, double bound);

@@ -56,6 +56,10 @@ void LossScaler::Unscale(Optimizer& optimizer) {
   // In double: a reciprocal in fp32 is imprecise under some compiler options.
   const Tensor inverse_scale = scale_.to(at::kDouble).reciprocal().to(at::kFloat);
   progress.found_inf = FoundInf(optimizer, inverse_scale, /*allows_half=*/false);
+  if (options_.agree) {
+    const double own = progress.found_inf.defined() ? progress.found_inf.item<double>() : 0;
+    progress.found_inf = torch::full({}, options_.agree(own), scale_.options());
+  }
   progress.stage = Stage::kUnscaled;
 }
 

@@ -6,6 +6,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -34,6 +35,9 @@ class LossScaler {
     int64_t growth_interval = 2000;  // clean updates in a row before the scale grows
     at::Device device = at::kCPU;
     ScalerDeviation deviation = ScalerDeviation::kNone;
+    // Where ranks have gradients that differ: from what this one found, 1 or 0, what any found,
+    // which decides for all. Not asked by FusedStep.
+    std::function<double(double found)> agree = nullptr;
   };
 
   // Errors: UsageError for a growth factor of 1 or less, a backoff factor of 1 or more.

@@ -53,6 +53,7 @@ void Restore(Training& training, CheckpointFolder::Loaded loaded) {
   DropForgotten(training, loaded.state);
   dlcheck::reference::Restore(loaded.path, loaded.state, RestoredParts(training));
   training.model.module->train();
+  if (training.shards) training.shards->TakeParameters();
   if (training.observer.loaded) training.observer.loaded(loaded.path, StateOf(PartsOf(training)));
   if (training.ranks.is_first()) std::printf("going on from '%s'\n", loaded.path.c_str());
 }
@@ -107,6 +108,40 @@ std::vector<StatePart> OwnParts(Training& training) {
     std::erase_if(parts, [](const StatePart& part) { return !part.differs_by_rank; });
   }
   return parts;
+}
+
+// What the optimizer holds for a parameter that is shared out, put together from all ranks. All
+// have the same kinds of it, but none for a parameter of which they keep nothing.
+NamedTensors WholeOptimizerState(Training& training) {
+  std::map<std::string, torch::Tensor> own;
+  training.optimizer->VisitState(
+      [&](const std::string& name, torch::Tensor& tensor) { own[name] = tensor; });
+  NamedTensors whole;
+  for (const char* kind : {"momentum/", "first/", "second/", "largest/", "master/"}) {
+    for (const Shards::Part& part : training.shards->parts()) {
+      const std::string name = kind + part.name;
+      const auto found = own.find(name);
+      torch::Tensor held = found == own.end() ? torch::Tensor() : found->second;
+      const double type =
+          training.ranks.Largest(held.defined() ? static_cast<double>(held.scalar_type()) : -1);
+      if (type < 0) continue;
+      if (!held.defined()) held = at::empty({0}, static_cast<at::ScalarType>(type));
+      whole.emplace_back("optimizer/" + name, training.shards->Whole(part, held));
+    }
+  }
+  for (const auto& [name, tensor] : own) {
+    if (name.rfind("steps/", 0) == 0) whole.emplace_back("optimizer/" + name, tensor);
+  }
+  return whole;
+}
+
+// The state as a run that is alone has it. All ranks call; that of the first is whole.
+NamedTensors WholeState(Training& training) {
+  NamedTensors state = StateOf(PartsOf(training));
+  if (!training.shards) return state;
+  std::erase_if(state, [](const auto& entry) { return entry.first.rfind("optimizer/", 0) == 0; });
+  for (auto& entry : WholeOptimizerState(training)) state.push_back(std::move(entry));
+  return state;
 }
 
 // Metrics at the steps of which there is a checkpoint, as selection looks at them.
@@ -186,7 +221,8 @@ bool SaveCheckpoint(Training& training) {
 }
 
 void SaveState(Training& training, const std::string& path) {
-  const NamedTensors state = StateOf(PartsOf(training));
+  const NamedTensors state = WholeState(training);
+  if (!training.ranks.is_first()) return;
   const std::string unfinished = path + ".unfinished";
   try {
     WriteDurably(unfinished, TensorFileBytes(state));

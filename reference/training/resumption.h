@@ -17,7 +17,8 @@ void Begin(Training& training);
 // error, and the run goes on with the older ones in place; false then. Nothing without a folder.
 bool SaveCheckpoint(Training& training);
 
-// Writes the whole state to one file. Errors: SavingFailed.
+// Writes the whole state to one file, as a run that is alone has it. All ranks call. Errors:
+// SavingFailed.
 void SaveState(Training& training, const std::string& path);
 
 // Removes all checkpoints that are not to be kept.

@@ -52,7 +52,7 @@ Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) 
     std::printf("tensors held %.2f MiB at most\n",
                 static_cast<double>(memory->peak_bytes()) / kMebibyte);
   }
-  if (!plan.recipe.save.empty() && ranks.is_first()) SaveState(training, plan.recipe.save);
+  if (!plan.recipe.save.empty()) SaveState(training, plan.recipe.save);
   if (!result.all_saved) throw SavingFailed("the last checkpoint could not be written");
   return {result.ended, result.scores, training.model, training.counters};
 }

@@ -1,11 +1,12 @@
 #include "reference/training/step.h"
 
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <optional>
-#include <unordered_set>
 #include <utility>
 
+#include "reference/distributed/trained_parameters.h"
 #include "reference/optimization/clipping.h"
 #include "reference/precision/autocast.h"
 
@@ -42,11 +43,20 @@ void SetRates(Training& training) {
 }
 
 // Without a scaler: whether every gradient is finite. Cost: one pass over the gradients.
-bool AllFinite(const Optimizer& optimizer, const at::Device& device) {
-  std::vector<torch::Tensor> gradients = optimizer.Gradients();
-  torch::Tensor found = torch::zeros({1}, device);
-  at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, torch::ones({1}, device));
-  return found.item<float>() == 0;
+bool AllFinite(const Training& training) {
+  std::vector<torch::Tensor> gradients = training.optimizer->Gradients();
+  torch::Tensor found = torch::zeros({1}, training.device);
+  if (!gradients.empty()) {
+    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found,
+                                                   torch::ones({1}, training.device));
+  }
+  return training.ranks.Largest(found.item<double>()) == 0;
+}
+
+// The p-norm of all ranks' parts together, from that of this rank's part.
+double NormOfAll(const Ranks& ranks, double norm, double p) {
+  if (std::isinf(p)) return ranks.Largest(norm);
+  return std::pow(ranks.Sum(std::pow(norm, p)), 1 / p);
 }
 
 // False if the step was left out.
@@ -58,7 +68,7 @@ bool StepOptimizer(Training& training) {
     return true;
   }
   if (training.scaler_is_on()) return training.scaler->Step(optimizer);
-  if (training.plan.recipe.nonfinite == "skip" && !AllFinite(optimizer, training.device)) {
+  if (training.plan.recipe.nonfinite == "skip" && !AllFinite(training)) {
     return false;
   }
   optimizer.Step();
@@ -101,15 +111,20 @@ void UpdateAverage(Training& training) {
 }
 
 // In the order of the model, as clip_grad_norm_(model.parameters()) has them: a norm is a sum, and
-// its last bit depends on the order. A tensor that stands under two names counts once.
+// its last bit depends on the order. A tensor that stands under two names counts once; of one that
+// is shared out, what this rank keeps.
 std::pair<std::vector<torch::Tensor>, std::vector<torch::Tensor>> WeightsWithGradients(
-    const torch::nn::Module& module) {
+    const Training& training) {
   std::vector<torch::Tensor> weights, gradients;
-  std::unordered_set<const at::TensorImpl*> seen;
-  for (const torch::Tensor& weight : module.parameters()) {
-    if (!weight.grad().defined() || !seen.insert(weight.unsafeGetTensorImpl()).second) continue;
+  const auto add = [&](const torch::Tensor& weight) {
+    if (!weight.grad().defined() || weight.numel() == 0) return;
     weights.push_back(weight.detach());
     gradients.push_back(weight.grad());
+  };
+  if (training.shards) {
+    for (const Shards::Part& part : training.shards->parts()) add(part.own);
+  } else {
+    for (const auto& [name, weight] : TrainedParameters(*training.model.module)) add(weight);
   }
   return {weights, gradients};
 }
@@ -129,11 +144,15 @@ void Clip(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   if (recipe.clip == "none") return;
   const torch::NoGradGuard no_grad;
-  const auto [weights, gradients] = WeightsWithGradients(*training.model.module);
+  const auto [weights, gradients] = WeightsWithGradients(training);
   const double p = recipe.clip == "norm" ? ClipNormOf(recipe) : 0;
   const ClipDeviation deviation = training.plan.deviations.clip;
   if (recipe.clip == "norm") {
-    training.gradient_norm = ClipByNorm(gradients, recipe.clip_bound, p, deviation);
+    std::function<double(double)> combined;
+    if (training.shards) {
+      combined = [&](double norm) { return NormOfAll(training.ranks, norm, p); };
+    }
+    training.gradient_norm = ClipByNorm(gradients, recipe.clip_bound, p, deviation, combined);
   } else if (recipe.clip == "value") {
     ClipByValue(gradients, recipe.clip_bound);
   } else {
@@ -145,6 +164,7 @@ void Clip(Training& training) {
 void TakeStep(Training& training) {
   const OrderDeviation order = training.plan.deviations.order;
   training.gradient_norm = torch::Tensor();
+  if (training.shards) training.shards->TakeGradients();
   if (order == OrderDeviation::kClippedBeforeUnscale) Clip(training);
   Unscale(training);
   const bool clips_here = order != OrderDeviation::kClippedBeforeUnscale &&
@@ -158,6 +178,7 @@ void TakeStep(Training& training) {
   }
   Tell(training.observer.before_step);
   const bool taken = StepOptimizer(training);
+  if (training.shards && taken) training.shards->PutTogether();
   Tell(training.observer.after_step, taken);
   if (order == OrderDeviation::kClippedAfterStep) Clip(training);
   if (training.scaler_is_on() && order != OrderDeviation::kNotUnscaled) training.scaler->Update();

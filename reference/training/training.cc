@@ -1,7 +1,11 @@
 #include "reference/training/training.h"
 
+#include <map>
 #include <utility>
 
+#include "reference/distributed/replicas.h"
+#include "reference/distributed/sharded_gradients.h"
+#include "reference/distributed/trained_parameters.h"
 #include "reference/models/hosted_model.h"
 #include "reference/optimization/groups.h"
 #include "reference/recipe/rejection.h"
@@ -75,7 +79,22 @@ Model BuildModel(const Plan& plan, const Dataset& data, const at::Device& device
   return model;
 }
 
-std::unique_ptr<Optimizer> BuildOptimizer(const Plan& plan, const Model& model) {
+// In the place of each parameter what this rank keeps of it, where it keeps any.
+void ShardGroups(const Shards& shards, std::vector<Optimizer::Group>& groups) {
+  std::map<std::string, torch::Tensor> own;
+  for (const Shards::Part& part : shards.parts()) own[part.name] = part.own;
+  for (Optimizer::Group& group : groups) {
+    for (Optimizer::Parameter& parameter : group.parameters) {
+      parameter.tensor = own.at(parameter.name);
+    }
+    std::erase_if(group.parameters, [](const Optimizer::Parameter& parameter) {
+      return parameter.tensor.numel() == 0;
+    });
+  }
+}
+
+std::unique_ptr<Optimizer> BuildOptimizer(const Plan& plan, const Model& model,
+                                          const Shards* shards) {
   const Recipe& recipe = plan.recipe;
   Optimizer::Options options;
   options.rule = recipe.optimizer == "adam"    ? Optimizer::Rule::kAdam
@@ -89,9 +108,10 @@ std::unique_ptr<Optimizer> BuildOptimizer(const Plan& plan, const Model& model) 
   options.master_weights = recipe.weights == "bf16" && recipe.master_weights;
   options.deviation = plan.deviations.optimizer;
   const DecayRule rule = recipe.decay == "all" ? DecayRule::kAll : DecayRule::kNotVectors;
-  return std::make_unique<Optimizer>(
-      options, ParameterGroups(*model.module, rule, LearningRate(recipe), recipe.weight_decay,
-                               plan.is_optimized));
+  std::vector<Optimizer::Group> groups = ParameterGroups(*model.module, rule, LearningRate(recipe),
+                                                         recipe.weight_decay, plan.is_optimized);
+  if (shards != nullptr) ShardGroups(*shards, groups);
+  return std::make_unique<Optimizer>(options, std::move(groups));
 }
 
 Schedule BuildSchedule(const Plan& plan) {
@@ -116,7 +136,8 @@ Schedule BuildSchedule(const Plan& plan) {
   return schedule;
 }
 
-std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& device) {
+std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& device,
+                                        const Ranks& ranks) {
   const Recipe& recipe = plan.recipe;
   LossScaler::Options options;
   options.enabled = ScalesLoss(recipe);
@@ -124,6 +145,9 @@ std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& devi
   options.growth_interval = recipe.growth_interval;
   options.device = device;
   options.deviation = plan.deviations.scaler;
+  if (ranks.are_many() && recipe.zero > 0) {
+    options.agree = [ranks](double found) { return ranks.Largest(found); };
+  }
   return std::make_unique<LossScaler>(options);
 }
 
@@ -149,8 +173,17 @@ std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, con
   return std::make_unique<Batches>(data.train, options);
 }
 
-std::unique_ptr<Replicas> BuildReplicas(const Plan& plan, const Ranks& ranks, const Model& model) {
+std::unique_ptr<Shards> BuildShards(const Plan& plan, const Ranks& ranks, const Model& model) {
+  if (!ranks.are_many() || plan.recipe.zero == 0) return nullptr;
+  return std::make_unique<Shards>(ranks, TrainedParameters(*model.module));
+}
+
+std::unique_ptr<GradientSharing> BuildSharing(const Plan& plan, const Ranks& ranks,
+                                              const Model& model, const Shards* shards) {
   if (!ranks.are_many()) return nullptr;
+  if (plan.recipe.zero >= 2) {
+    return std::make_unique<ShardedGradients>(ranks, *model.module, *shards);
+  }
   Replicas::Options options;
   options.takes_buffers = plan.deviations.ranks != RanksDeviation::kOwnBuffers;
   return std::make_unique<Replicas>(ranks, *model.module, options);
@@ -174,10 +207,12 @@ Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& 
   torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
   Tell(observer.seeded, recipe.seed);
   Model model = BuildModel(plan, data, device);
-  std::unique_ptr<Replicas> replicas = BuildReplicas(plan, ranks, model);
+  if (ranks.are_many()) StartAlike(ranks, *model.module);
+  std::unique_ptr<Shards> shards = BuildShards(plan, ranks, model);
+  std::unique_ptr<GradientSharing> sharing = BuildSharing(plan, ranks, model, shards.get());
   data.mean_image = data.mean_image.to(device);
   const LossOptions loss = LossOf(plan, data, device);
-  std::unique_ptr<Optimizer> optimizer = BuildOptimizer(plan, model);
+  std::unique_ptr<Optimizer> optimizer = BuildOptimizer(plan, model, shards.get());
   std::vector<double> base_rates;
   for (const Optimizer::Group& group : optimizer->groups()) base_rates.push_back(group.lr);
   std::unique_ptr<Batches> batches = BuildBatches(plan, data, ranks);
@@ -196,12 +231,13 @@ Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& 
                   std::move(optimizer),
                   std::move(base_rates),
                   BuildSchedule(plan),
-                  BuildScaler(plan, device),
+                  BuildScaler(plan, device, ranks),
                   std::move(average),
                   std::move(batches),
                   std::move(prefetch),
                   Progress(recipe.steps, /*is_silent=*/!ranks.is_first()),
-                  std::move(replicas)};
+                  std::move(shards),
+                  std::move(sharing)};
 }
 
 }  // namespace dlcheck::reference

@@ -9,8 +9,9 @@
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/snapshot.h"
+#include "reference/distributed/gradient_sharing.h"
 #include "reference/distributed/ranks.h"
-#include "reference/distributed/replicas.h"
+#include "reference/distributed/shards.h"
 #include "reference/models/losses.h"
 #include "reference/models/models.h"
 #include "reference/optimization/averaging.h"
@@ -42,7 +43,8 @@ struct Training {
   std::unique_ptr<Batches> batches;
   std::unique_ptr<Prefetch> prefetch;
   Progress progress;
-  std::unique_ptr<Replicas> replicas;  // none of a run that is alone
+  std::unique_ptr<Shards> shards;            // none where every rank keeps everything
+  std::unique_ptr<GradientSharing> sharing;  // none of a run that is alone
   Counters counters = {};
   torch::Tensor gradient_norm = {};       // of the last step, where clipping worked it out
   std::unique_ptr<RunLog> log = nullptr;  // opened when it is known where the run begins

@@ -94,7 +94,7 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
   const bool is_early = training.plan.deviations.ranks == RanksDeviation::kSharedTooEarly;
   const bool is_shared = is_early ? micro == 0 : micro + 1 == window.size();
   Tell(observer.batch, x, y);
-  if (training.replicas) training.replicas->BeforeForward(is_shared);
+  if (training.sharing) training.sharing->BeforeForward(is_shared);
   torch::Tensor loss;
   {
     std::optional<AutocastGuard> autocast;
@@ -105,9 +105,10 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
     loss = training.plan.loss(training.counters.step,
                               LossOf(training, window, shares, micro, outputs));
     Tell(observer.loss, loss, outputs, y);
-    if (training.replicas) training.replicas->BeforeBackward(is_shared, outputs);
+    if (training.sharing) training.sharing->BeforeBackward(is_shared, outputs);
   }
   training.scaler->Scale(loss).backward();
+  if (training.sharing) training.sharing->AfterBackward(is_shared);
   // A window may be left and gone on with by a run that logs otherwise.
   const bool counts = training.LogsStep() || window.size() > 1;
   if (counts) training.counters.window_loss += loss.item<double>();

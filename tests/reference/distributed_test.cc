@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -129,6 +130,85 @@ TEST(RanksThatAreThreads, GetTheStatisticsOfNormsFromTheFirst) {
   EXPECT_TRUE(AllEqual(together[0].weights, together[1].weights));
 }
 
+// With two ranks every sum has one order.
+TEST(Zero, TrainsToTheBitsOfReplicas) {
+  std::map<std::string, Plan> plans;
+  for (const char* optimizer : {"sgd", "adamw"}) {
+    plans[optimizer] = ShortPlan();
+    plans[optimizer].recipe.optimizer = optimizer;
+    plans[optimizer].recipe.weight_decay = 0.1;
+  }
+  plans["windows"] = ShortPlan("resnet");
+  plans["windows"].recipe.accumulate = 2;
+  plans["windows"].recipe.ema_decay = 0.9;
+  plans["bf16"] = ShortPlan();
+  plans["bf16"].recipe.weights = "bf16";
+  plans["bf16"].recipe.optimizer = "adam";
+  plans["scaled"] = ShortPlan();
+  plans["scaled"].recipe.autocast = "fp16";
+  plans["scaled"].recipe.initial_scale = 1 << 24;
+  for (auto& [name, plan] : plans) {
+    for (const int64_t world : {2, 4}) {
+      plan.recipe.zero = 0;
+      const std::vector<Trained> replicas = TrainTogether(plan, world);
+      for (const int64_t zero : {1, 2}) {
+        plan.recipe.zero = zero;
+        for (const Trained& rank : TrainTogether(plan, world)) {
+          EXPECT_TRUE(AllEqual(rank.weights, replicas[0].weights))
+              << name << ", " << world << " ranks, stage " << zero;
+          EXPECT_EQ(rank.counters.skipped, replicas[0].counters.skipped);
+        }
+      }
+    }
+  }
+}
+
+// Stretches are of 64 numbers or more, so that biases lie on the first rank alone, and of 40 ranks
+// the last has nothing of any parameter.
+TEST(Zero, TrainsAsOneProcessDoesWhereStretchesAreUnequalOrEmpty) {
+  Plan plan = ShortPlan();
+  plan.recipe.optimizer = "adamw";
+  plan.recipe.clip = "norm";
+  plan.recipe.clip_bound = 0.5;
+  for (const char* norm : {"1", "2", "inf"}) {
+    plan.recipe.clip_norm = norm;
+    plan.recipe.zero = 0;
+    const Outcome alone = RunPlan(plan, {});
+    for (const int64_t world : {3, 40}) {
+      for (const int64_t zero : {1, 2}) {
+        plan.recipe.zero = zero;
+        for (const Trained& rank : TrainTogether(plan, world)) {
+          EXPECT_LE(Distance(rank.weights, WeightsOf(alone)), 1e-5) << norm << " " << world;
+        }
+      }
+    }
+  }
+}
+
+TEST(Zero, LeavesAStepOutOnAllRanksWhereOneFoundAnInfinity) {
+  for (const bool one_overflows : {false, true}) {
+    std::vector<double> scales(2), weights(2);
+    RunThreadRanks(2, [&](const Ranks& ranks) {
+      LossScaler::Options options;
+      options.initial_scale = 8;
+      options.agree = [&](double found) { return ranks.Largest(found); };
+      LossScaler scaler(options);
+      const torch::Tensor weight = torch::ones(3).requires_grad_();
+      Optimizer optimizer({}, {{"all", 0.1, 0, {{"weight", weight}}}});
+      const double infinite = one_overflows && ranks.rank() == 1 ? INFINITY : 1;
+      scaler.Scale((weight * infinite).sum()).backward();
+      scaler.Step(optimizer);
+      scaler.Update();
+      const auto rank = static_cast<size_t>(ranks.rank());
+      scales[rank] = scaler.scale();
+      weights[rank] = weight[0].item<double>();
+    });
+    EXPECT_EQ(scales, std::vector<double>(2, one_overflows ? 4 : 8));
+    EXPECT_EQ(weights[0], weights[1]);
+    EXPECT_EQ(weights[0] == 1, one_overflows);
+  }
+}
+
 // A folder of checkpoints that is not there yet.
 std::string FreshFolder(const std::string& name) {
   std::string path = testing::TempDir() + "ranks_" + name + "_" + std::to_string(getpid());
@@ -149,8 +229,9 @@ TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
   recipe.ema_decay = 0.9;
   recipe.autocast = "fp16";
   recipe.initial_scale = 1 << 24;
+  recipe.zero = 2;
   const std::vector<Trained> whole = TrainTogether(plan, 2);
-  for (const int64_t micro_batches : {1, 3, 8}) {
+  for (const int64_t micro_batches : {1, 8, 20}) {
     recipe.checkpoints = FreshFolder("resumed");
     recipe.stop_after = micro_batches;
     recipe.resume = false;
@@ -220,12 +301,12 @@ TEST(Replicas, GiveTheSameBitsWhateverTheBuckets) {
   EXPECT_TRUE(AllEqual(gradients(1), large));
 }
 
-TEST(Replicas, StartFromTheWeightsOfTheFirstRank) {
+TEST(Ranks, StartFromTheWeightsOfTheFirst) {
   std::vector<std::vector<torch::Tensor>> weights(2);
   RunThreadRanks(2, [&](const Ranks& ranks) {
     torch::manual_seed(static_cast<uint64_t>(ranks.rank()));
     torch::nn::Linear model(3, 2);
-    const Replicas replicas(ranks, *model, {});
+    StartAlike(ranks, *model);
     weights[static_cast<size_t>(ranks.rank())] = model->parameters();
   });
   EXPECT_TRUE(AllEqual(weights[0], weights[1]));
@@ -274,6 +355,20 @@ TEST(RanksThatAreProcesses, TrainToTheSameBitsAsThreads) {
             << model << " " << parameter.key();
       }
     });
+  }
+}
+
+TEST(RanksThatAreProcesses, SaveOneFileAsARunThatIsAloneDoes) {
+  for (const char* flags : {"--optimizer adamw", "--weights bf16 --model resnet"}) {
+    const std::string common = std::string(flags) + " --ranks 2 --zero ";
+    const std::map<std::string, torch::Tensor> expected = StateOfProgram(common + "0");
+    for (const char* zero : {"1", "2"}) {
+      const std::map<std::string, torch::Tensor> found = StateOfProgram(common + zero);
+      ASSERT_EQ(found.size(), expected.size()) << flags;
+      for (const auto& [name, tensor] : expected) {
+        EXPECT_TRUE(torch::equal(found.at(name), tensor)) << name << " " << flags << " " << zero;
+      }
+    }
   }
 }
 
