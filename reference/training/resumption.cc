@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <set>
 #include <utility>
 
 #include "reference/checkpoint/checkpoint_folder.h"
 #include "reference/checkpoint/durable_file.h"
-#include "reference/checkpoint/sha256.h"
 #include "reference/recipe/rejection.h"
+#include "reference/training/data_digest.h"
 #include "reference/training/shared_checkpoint.h"
 
 namespace dlcheck::reference {
@@ -56,24 +55,6 @@ void Restore(Training& training, CheckpointFolder::Loaded loaded) {
   if (training.shards) training.shards->TakeParameters();
   if (training.observer.loaded) training.observer.loaded(loaded.path, StateOf(PartsOf(training)));
   if (training.ranks.is_first()) std::printf("going on from '%s'\n", loaded.path.c_str());
-}
-
-// Size and SHA-256 of a file, of a large one of its two ends: enough to see that it is another.
-std::string DigestOfFile(const std::string& path) {
-  constexpr std::streamoff kEnd = std::streamoff{32} << 20;
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  const std::streamoff size = file.tellg();
-  std::string bytes(static_cast<size_t>(std::min(size, 2 * kEnd)), '\0');
-  file.seekg(0);
-  if (size <= 2 * kEnd) {
-    file.read(bytes.data(), size);
-  } else {
-    file.read(bytes.data(), kEnd);
-    file.seekg(-kEnd, std::ios::end);
-    file.read(bytes.data() + kEnd, kEnd);
-  }
-  if (!file) throw InputRejected(path, "cannot be read");
-  return std::to_string(size) + " bytes, " + Sha256(bytes);
 }
 
 // Noticed before the first step and not after the last.

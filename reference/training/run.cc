@@ -5,6 +5,7 @@
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/training/memory_report.h"
+#include "reference/training/one_plan.h"
 #include "reference/training/resumption.h"
 
 namespace dlcheck::reference {
@@ -42,6 +43,7 @@ void TellEnd(Training& training, const TrainingResult& result) {
 Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) {
   std::optional<MemoryReport> memory;
   if (plan.recipe.report_memory) memory.emplace();
+  RefuseOtherPlans(ranks, plan.recipe);
   Training training = BuildTraining(plan, observer, ranks);
   TellAll(training);
   Begin(training);

@@ -16,7 +16,7 @@ SET_UP = {"bash ci/quickstart", "bash ci/test"}
 def commands():
     """Indented lines that start a program of ours or a set-up script."""
     return [line.strip() for line in README.splitlines()
-            if re.match(r"    (build/bin/|bash )", line)]
+            if re.match(r"    (build/bin/|bash |torchrun )", line)]
 
 
 def transcript():
@@ -48,6 +48,7 @@ class Readme(EndToEnd):
     def shell(self, line):
         # A virtual environment's Python finds its packages by the name that it is called by.
         line = re.sub(r"\bpython train", f"{TORCH_PYTHON} -W ignore train", line)
+        line = re.sub(r"^torchrun", f"{TORCH_PYTHON} -W ignore -m torch.distributed.run", line)
         return subprocess.run(["bash", "-c", line], cwd=self.folder, text=True, check=False,
                               capture_output=True, env=environment(PATH=self.path))
 

@@ -372,6 +372,21 @@ TEST(RanksThatAreProcesses, SaveOneFileAsARunThatIsAloneDoes) {
   }
 }
 
+TEST(RanksThatAreThreads, NameTheOneWithAnotherRecipe) {
+  const auto train = [](const Ranks& ranks) {
+    Plan plan = ShortPlan();
+    plan.recipe.lr = ranks.rank() == 2 ? 0.1 : 0.05;
+    RunPlan(plan, {}, ranks);
+  };
+  EXPECT_EQ(ErrorOf(3, train), "rank 2 has lr 0.1, but rank 0 has lr 0.05");
+  const auto read = [](const Ranks& ranks) {
+    Plan plan = ShortPlan();
+    if (ranks.rank() == 1) plan.recipe.data = DLCHECK_BINARY_DIR "/share/dlcheck/fixtures/text.h5";
+    RunPlan(plan, {}, ranks);
+  };
+  EXPECT_THAT(ErrorOf(2, read), StartsWith("rank 1 has data of "));
+}
+
 using Variables = std::map<std::string, std::string>;
 
 std::optional<Placement> PlacedBy(const Variables& variables) {
