@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -15,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -51,8 +53,12 @@ Listening Listen() {
 struct Rank {
   pid_t process;
   bool has_ended = false;
-  int status = 0;  // as waitpid gives it
+  int status = 0;                                    // as waitpid gives it
+  std::optional<Clock::time_point> stopped_at = {};  // by a signal, until it goes on
 };
+
+// A rank that is stopped for longer will not go on by itself, and the others wait for it.
+constexpr std::chrono::seconds kLongestStop{10};
 
 void SetNumber(const char* name, int64_t number) {
   setenv(name, std::to_string(number).c_str(), /*overwrite=*/1);
@@ -123,16 +129,29 @@ std::vector<Rank> Start(int64_t world, char* const* arguments) {
 
 bool HasFailed(const Rank& rank) { return rank.has_ended && rank.status != 0; }
 
+// Notes what became of a rank.
+void Look(Rank& rank) {
+  int status = 0;
+  while (waitpid(rank.process, &status, WNOHANG | WUNTRACED | WCONTINUED) == rank.process) {
+    if (WIFSTOPPED(status)) {
+      rank.stopped_at = Clock::now();
+    } else if (WIFCONTINUED(status)) {
+      rank.stopped_at.reset();
+    } else {
+      rank.has_ended = true;
+      rank.status = status;
+      return;
+    }
+  }
+}
+
 // Notes every rank that has ended by now; whether all have.
 bool Collect(std::vector<Rank>& ranks) {
   bool all = true;
   for (size_t i = 0; i < ranks.size(); ++i) {
-    Rank& rank = ranks[i];
-    if (!rank.has_ended && waitpid(rank.process, &rank.status, WNOHANG) == rank.process) {
-      rank.has_ended = true;
-      processes[i] = 0;
-    }
-    all = all && rank.has_ended;
+    if (!ranks[i].has_ended) Look(ranks[i]);
+    if (ranks[i].has_ended) processes[i] = 0;
+    all = all && ranks[i].has_ended;
   }
   return all;
 }
@@ -145,11 +164,13 @@ bool CollectUntil(std::vector<Rank>& ranks, Clock::time_point end) {
   return true;
 }
 
+bool IsStuck(const Rank& rank) {
+  return !rank.has_ended && rank.stopped_at && Clock::now() - *rank.stopped_at >= kLongestStop;
+}
+
 bool AnyFailed(const std::vector<Rank>& ranks) {
-  for (const Rank& rank : ranks) {
-    if (HasFailed(rank)) return true;
-  }
-  return false;
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [](const Rank& rank) { return HasFailed(rank) || IsStuck(rank); });
 }
 
 // The one that failed first, as far as can be told: others fail because it is gone, but no signal
@@ -157,6 +178,7 @@ bool AnyFailed(const std::vector<Rank>& ranks) {
 size_t Cause(const std::vector<Rank>& ranks) {
   size_t cause = ranks.size();
   for (size_t i = 0; i < ranks.size(); ++i) {
+    if (IsStuck(ranks[i])) return i;
     if (!HasFailed(ranks[i])) continue;
     if (WIFSIGNALED(ranks[i].status)) return i;
     if (cause == ranks.size()) cause = i;
@@ -164,7 +186,11 @@ size_t Cause(const std::vector<Rank>& ranks) {
   return cause;
 }
 
-std::string Ending(int status) {
+std::string Ending(const Rank& rank, bool is_stuck) {
+  const int status = rank.status;
+  if (is_stuck) {
+    return "was stopped by a signal for " + std::to_string(kLongestStop.count()) + " s";
+  }
   if (!WIFSIGNALED(status)) return "failed, exit status " + std::to_string(WEXITSTATUS(status));
   return std::string("was ended by ") + strsignal(WTERMSIG(status));
 }
@@ -181,19 +207,21 @@ int RunLocalRanks(int64_t world, char* const* arguments) {
   // Time to say what they have to say; then for what they still have to do; then none.
   CollectUntil(ranks, Clock::now() + std::chrono::milliseconds(300));
   const size_t cause = Cause(ranks);
+  const bool is_stuck = IsStuck(ranks[cause]);
   if (asked_to_end == 0) PassOn(SIGTERM);
+  if (is_stuck) kill(ranks[cause].process, SIGKILL);
   if (!CollectUntil(ranks, Clock::now() + std::chrono::seconds(5))) {
     PassOn(SIGKILL);
     CollectUntil(ranks, Clock::now() + std::chrono::seconds(5));
   }
   const int status = ranks[cause].status;
-  if (WIFSIGNALED(status) && WTERMSIG(status) == asked_to_end) {
+  if (!is_stuck && WIFSIGNALED(status) && WTERMSIG(status) == asked_to_end) {
     std::signal(asked_to_end, SIG_DFL);
     std::raise(asked_to_end);  // so that whoever asked sees that it was done
   }
   std::fprintf(stderr, "dlcheck-train: rank %zu of %zu %s; the others were ended\n", cause,
-               ranks.size(), Ending(status).c_str());
-  return WIFSIGNALED(status) ? 1 : WEXITSTATUS(status);
+               ranks.size(), Ending(ranks[cause], is_stuck).c_str());
+  return is_stuck || WIFSIGNALED(status) ? 1 : WEXITSTATUS(status);
 }
 
 }  // namespace dlcheck::reference

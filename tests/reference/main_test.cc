@@ -112,6 +112,13 @@ TEST(DlcheckTrain, NamesTheRankThatWasKilledAndLeavesNoProcess) {
   EXPECT_THAT(told.error, EndsWith("rank 2 of 3 was ended by Killed; the others were ended\n"));
 }
 
+TEST(DlcheckTrain, NamesTheRankThatWasStoppedForLong) {
+  const Told told = TrainAndHit(2, SIGSTOP);
+  EXPECT_EQ(WEXITSTATUS(told.status), 1);
+  EXPECT_THAT(told.error,
+              EndsWith("rank 1 of 3 was stopped by a signal for 10 s; the others were ended\n"));
+}
+
 TEST(DlcheckTrain, PassesOnWhatEndsItToTheRanks) {
   const Told told = TrainAndHit(0, SIGTERM);
   EXPECT_TRUE(WIFSIGNALED(told.status));
