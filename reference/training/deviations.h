@@ -58,6 +58,10 @@ enum class RanksDeviation : uint8_t {
   kSharedTooEarly,   // after the first micro-batch of a window, and not after the last
   kOwnBuffers,       // each rank keeps those that it has
   kSameRows,         // each takes those of the first
+  // Where ranks share out the state:
+  kNotPutTogether,  // each keeps the old numbers of the others' stretches
+  kNormOfPart,      // each clips by the norm of what it keeps
+  kOwnInfinity,     // each leaves a step out by what it found itself
 };
 
 struct Deviations {

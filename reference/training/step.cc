@@ -149,7 +149,7 @@ void Clip(Training& training) {
   const ClipDeviation deviation = training.plan.deviations.clip;
   if (recipe.clip == "norm") {
     std::function<double(double)> combined;
-    if (training.shards) {
+    if (training.shards && training.plan.deviations.ranks != RanksDeviation::kNormOfPart) {
       combined = [&](double norm) { return NormOfAll(training.ranks, norm, p); };
     }
     training.gradient_norm = ClipByNorm(gradients, recipe.clip_bound, p, deviation, combined);
@@ -178,7 +178,8 @@ void TakeStep(Training& training) {
   }
   Tell(training.observer.before_step);
   const bool taken = StepOptimizer(training);
-  if (training.shards && taken) training.shards->PutTogether();
+  const bool is_whole = training.plan.deviations.ranks != RanksDeviation::kNotPutTogether;
+  if (training.shards && is_whole) training.shards->PutTogether();
   Tell(training.observer.after_step, taken);
   if (order == OrderDeviation::kClippedAfterStep) Clip(training);
   if (training.scaler_is_on() && order != OrderDeviation::kNotUnscaled) training.scaler->Update();

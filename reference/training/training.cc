@@ -145,7 +145,8 @@ std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& devi
   options.growth_interval = recipe.growth_interval;
   options.device = device;
   options.deviation = plan.deviations.scaler;
-  if (ranks.are_many() && recipe.zero > 0) {
+  const bool agrees = plan.deviations.ranks != RanksDeviation::kOwnInfinity;
+  if (ranks.are_many() && recipe.zero > 0 && agrees) {
     options.agree = [ranks](double found) { return ranks.Largest(found); };
   }
   return std::make_unique<LossScaler>(options);

@@ -8,7 +8,7 @@ import torch.distributed as dist
 import torch.multiprocessing
 from torch.nn.parallel import DistributedDataParallel
 
-from tests.goldens.golden import Golden, Subject, relative_to_largest, test_case
+from tests.goldens.golden import Golden, Subject, different_bits, relative_to_largest, test_case
 from tests.goldens.training_golden import EVERYTHING, GPT, by_loop, inputs, without_losses
 
 
@@ -48,6 +48,16 @@ def by_replicas(case, tensors):
                 for name, tensor in torch.load(pathlib.Path(folder, f"{rank}.pt")).items()}
 
 
+def replicas(case, _):
+    """The trainer itself, where every rank keeps everything."""
+    return without_losses(Subject.run("training", {**case, "zero": 0}, {}))
+
+
+def in_stages(cases, worlds):
+    return {f"{name}, stage {stage}, {world} ranks": {**case, "zero": stage, "world": world}
+            for name, case in cases.items() for stage in (1, 2) for world in worlds}
+
+
 def alone(case, _):
     """The trainer itself, in one process."""
     return without_losses(Subject.run("training", {**case, "world": 1}, {}))
@@ -55,6 +65,19 @@ def alone(case, _):
 
 def of_sums(ours, theirs):
     return relative_to_largest({name: ours[name] for name in theirs}, theirs)
+
+
+def without_gradients(tensors):
+    """Where they are shared out, none is whole."""
+    return {name: tensor for name, tensor in without_losses(tensors).items() if not name.startswith("gradient/")}
+
+
+def bits_of_state(ours, theirs):
+    return different_bits(without_gradients(ours), without_gradients(theirs))
+
+
+def nearness_of_state(ours, theirs):
+    return relative_to_largest(without_gradients(ours), without_gradients(theirs))
 
 
 MLP = {"model": "mlp", "optimizer": "sgd", "lr": 0.05, "steps": 40}
@@ -75,5 +98,22 @@ GOLDENS = [
                                ("gpt", {**GPT, "steps": 20, "optimizer": "sgd", "lr": 0.05}))},
            lambda case: {}, alone, ("mean_of_rank_means", "scaled_by_world", "shared_too_early", "same_rows"),
            of_sums, 1e-5, "sums of float32 in another order; up to 40 steps of them"),
+    Golden("G19", "ZeRO 1 and 2 train to the bits of replicas", "training",
+           in_stages({"mlp": MLP, "resnet": RESNET, "gpt": {**GPT, "steps": 20}, "ragged windows": RAGGED},
+                     (2, 4)),
+           lambda case: {}, replicas, ("mean_of_rank_means", "shared_too_early", "not_put_together"),
+           bits_of_state),
+    Golden("G21", "so they do on three ranks, and where ranks keep nothing of most parameters", "training",
+           in_stages({"mlp": MLP, "mlp, adamw": {**MLP, "optimizer": "adamw", "lr": 0.002}}, (3, 40)),
+           lambda case: {}, replicas, ("mean_of_rank_means", "not_put_together"), bits_of_state),
+    Golden("G22", "the norm that clips is that of all stretches", "training",
+           in_stages({f"norm {norm}": {**MLP, "clip": "norm", "clip-norm": norm, "clip-bound": 0.05}
+                      for norm in ("1", "2", "inf")}, (2, 3)),
+           lambda case: {}, replicas, ("norm_of_part",), nearness_of_state, 1e-6,
+           "norms of float32 are added in another order"),
+    Golden("G23", "a step is left out on all ranks if one found what is not finite", "training",
+           in_stages({"mlp in fp16": {**MLP, "autocast": "fp16", "initial-scale": 2.0**22,
+                                      "growth-interval": 3}}, (2, 4)),
+           lambda case: {}, replicas, ("own_infinity",), bits_of_state),
 ]
 Goldens = test_case(GOLDENS)

@@ -42,6 +42,9 @@ Plan PlanOf(const Case& run) {
   if (name == "shared_too_early") deviations.ranks = R::kSharedTooEarly;
   if (name == "own_buffers") deviations.ranks = R::kOwnBuffers;
   if (name == "same_rows") deviations.ranks = R::kSameRows;
+  if (name == "not_put_together") deviations.ranks = R::kNotPutTogether;
+  if (name == "norm_of_part") deviations.ranks = R::kNormOfPart;
+  if (name == "own_infinity") deviations.ranks = R::kOwnInfinity;
   if (name == "first_group_alone") deviations.rate = RateDeviation::kFirstGroupAlone;
   if (name == "one_step_ahead") deviations.schedule = ScheduleDeviation::kOneAhead;
   if (name == "autocast_left_out") deviations.autocast_left_out = true;
@@ -79,7 +82,10 @@ void Record(Case& run, const Ranks& ranks, Observer& observer) {
 void PutFirstGradients(Case& run, const torch::nn::Module& module) {
   if (run.outputs().count("gradient/head.weight") > 0) return;
   for (const auto& parameter : module.named_parameters()) {
-    run.Put("gradient/" + parameter.key(), parameter.value().grad());
+    // Where it is shared out there is no whole one.
+    if (parameter.value().grad().defined()) {
+      run.Put("gradient/" + parameter.key(), parameter.value().grad());
+    }
   }
 }
 
