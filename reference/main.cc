@@ -94,9 +94,14 @@ void PrepareForModel(const Recipe& recipe, const InputShape& sample_shape, int64
 }
 
 // Those that whoever started this process says in the environment, or this one alone.
-Ranks JoinRanks() {
+Ranks JoinRanks(const Recipe& recipe) {
   const std::optional<Placement> placement = PlacementFrom(ProcessEnvironment);
-  if (!placement || placement->world == 1) return Ranks();
+  const int64_t world = placement ? placement->world : 1;
+  if (recipe.ranks > 1 && recipe.ranks != world) {
+    throw UsageError("ranks is " + std::to_string(recipe.ranks) + ", but " + std::to_string(world) +
+                     " were started");
+  }
+  if (world == 1) return Ranks();
   constexpr std::chrono::minutes kPatience{5};
   return JoinOverGloo(*placement, kPatience);
 }
@@ -117,12 +122,14 @@ Asked ReadAsked(int count, const char* const* arguments) {
 
 // Whether this process is to start the ranks, and is none itself.
 bool StartsRanks(const Asked& asked) {
-  return !asked.refused && !asked.line.exit_status && asked.line.recipe.ranks > 1 &&
-         !ProcessEnvironment("RANK");
+  const CommandLine& line = asked.line;
+  const bool only_prints = line.exit_status || line.list_faults || line.print_recipe_page;
+  return !asked.refused && !only_prints && line.recipe.ranks > 1 && !IsPlaced(ProcessEnvironment);
 }
 
 // The exit status; or, negative, the signal that ended the run.
-int Run(const CommandLine& line, const std::optional<Request>& request, const Observer& observer) {
+int Run(const CommandLine& line, const std::optional<Request>& request, const Observer& observer,
+        Ranks& ranks) {
   if (line.exit_status) return *line.exit_status;
   if (line.list_faults) {
     ListFaults();
@@ -141,17 +148,26 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
     RunFirstPart(plan, request->at_step.value_or(1));
     plan.recipe.resume = true;
   }
-  const Outcome outcome = RunPlan(plan, observer, JoinRanks());
+  ranks = JoinRanks(plan.recipe);
+  const Outcome outcome = RunPlan(plan, observer, ranks);
   return outcome.ended == Ended::kSignal ? -StopSignal::Came() : 0;
 }
 
 int WatchedRun(const Asked& asked) {
   const std::optional<Request> request = RequestFromEnvironment();
-  Probe probe({.capabilities = "plain same_seed one_batch reference blind resumed trials"});
+  // Until this process ends it stays in the group, should it fail: the others fail when it leaves,
+  // and who looks after the ranks is to see this one end before.
+  static auto& ranks = *new Ranks();
+  // What interrupts itself does so in one process.
+  const bool resumes = !IsPlaced(ProcessEnvironment);
+  Probe probe({.capabilities = std::string("plain same_seed one_batch reference blind trials") +
+                               (resumes ? " resumed" : "")});
   const Observer observer = ObserverFor(probe);
   try {
     if (asked.refused) std::rethrow_exception(asked.refused);
-    return Run(asked.line, request, observer);
+    const int status = Run(asked.line, request, observer, ranks);
+    ranks = Ranks();
+    return status;
   } catch (const InputRejected& rejection) {
     Tell(observer.rejected, rejection.file, rejection.cause);
     return Fail(rejection.what(), 2);
@@ -168,9 +184,19 @@ int WatchedRun(const Asked& asked) {
 int Main(int count, char** arguments) {
   if (const std::optional<int> rehearsed = Rehearse(count, arguments)) return *rehearsed;
   const Asked asked = ReadAsked(count, arguments);
-  if (StartsRanks(asked)) return RunLocalRanks(asked.line.recipe.ranks, arguments);
+  if (StartsRanks(asked)) {
+    try {
+      return RunLocalRanks(asked.line.recipe.ranks, arguments);
+    } catch (const std::exception& error) {
+      return Fail(error.what(), 1);
+    }
+  }
   const int status = WatchedRun(asked);
   main_returned = true;
+  if (status > 0 && IsPlaced(ProcessEnvironment)) {
+    std::fflush(nullptr);
+    _exit(status);  // as threads of the group are still there
+  }
   // What came is what ends the process, so that whoever started it sees why; the records are
   // closed.
   if (status < 0) std::raise(-status);

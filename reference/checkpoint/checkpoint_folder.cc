@@ -131,34 +131,30 @@ std::map<std::string, torch::Tensor> TensorsOfFile(const std::string& folder,
   return TensorsOf(path, bytes);
 }
 
-std::string PartOf(const std::string& name) { return name.substr(0, name.find('/') + 1); }
+std::string PartOf(const std::string& name) { return name.substr(0, name.find('/')); }
 
 }  // namespace
 
 CheckpointFolder::Loaded CheckpointFolder::Load(const Place& place, const Deciding& recipe,
-                                                int64_t rank) const {
+                                                int64_t rank,
+                                                const std::set<std::string>& own) const {
   Loaded loaded;
   loaded.path = path_ + "/" + place.name;
   loaded.manifest = ReadManifest(loaded.path + "/" + kManifestFile);
   RefuseOtherRecipe(loaded.path, loaded.manifest, recipe);
   loaded.state = TensorsOfFile(loaded.path, loaded.manifest, kStateFile);
   if (rank == 0) return loaded;
-  // Whole parts of this rank stand in the place of those of the first.
-  std::map<std::string, torch::Tensor> own =
-      TensorsOfFile(loaded.path, loaded.manifest, FileOfRank(rank));
-  std::set<std::string> parts;
-  for (const auto& [name, tensor] : own) parts.insert(PartOf(name));
-  std::erase_if(loaded.state, [&](const auto& entry) { return parts.count(PartOf(entry.first)); });
-  loaded.state.merge(own);
+  std::erase_if(loaded.state, [&](const auto& entry) { return own.count(PartOf(entry.first)); });
+  loaded.state.merge(TensorsOfFile(loaded.path, loaded.manifest, FileOfRank(rank)));
   return loaded;
 }
 
-std::optional<CheckpointFolder::Loaded> CheckpointFolder::Newest(const Deciding& recipe,
-                                                                 int64_t rank) const {
+std::optional<CheckpointFolder::Loaded> CheckpointFolder::Newest(
+    const Deciding& recipe, int64_t rank, const std::set<std::string>& own) const {
   const std::vector<Place> places = List();
   if (places.empty()) return std::nullopt;
   try {
-    return Load(places.back(), recipe, rank);
+    return Load(places.back(), recipe, rank, own);
   } catch (const InputRejected& rejected) {
     if (places.size() == 1) throw;
     throw InputRejected(rejected.file, rejected.cause + "; the one before it, " +

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,22 +48,25 @@ class CheckpointFolder {
   std::string Commit(const Manifest& manifest) const;  // Returns its path. Errors: SavingFailed.
   void Abandon(const Manifest& manifest) const;
 
-  // The newest checkpoint, with all its bytes checked, as `rank` has it. Errors: InputRejected if
-  // the newest is broken or its recipe is not `recipe`; none is passed over in silence.
+  // The newest checkpoint, with all its bytes checked, as `rank` has it: with its own file's in the
+  // place of the parts that `own` names. Errors: InputRejected if the newest is broken or its
+  // recipe is not `recipe`; none is passed over in silence.
   struct Loaded {
     std::string path;
     Manifest manifest;
     std::map<std::string, torch::Tensor> state;
   };
   using Deciding = std::map<std::string, std::string>;
-  std::optional<Loaded> Newest(const Deciding& recipe, int64_t rank = 0) const;
+  std::optional<Loaded> Newest(const Deciding& recipe, int64_t rank = 0,
+                               const std::set<std::string>& own = {}) const;
 
   // Removes all but the newest `last` and those of the steps `kept`. Never fails: what cannot be
   // removed stays.
   void Prune(int64_t last, const std::vector<int64_t>& kept) const;
 
  private:
-  Loaded Load(const Place& place, const Deciding& recipe, int64_t rank) const;
+  Loaded Load(const Place& place, const Deciding& recipe, int64_t rank,
+              const std::set<std::string>& own) const;
   void Remove(const std::string& name) const;
 
   std::string path_;

@@ -1,6 +1,7 @@
 #include "reference/distributed/local_ranks.h"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -35,7 +36,10 @@ struct Listening {
 };
 
 Listening Listen() {
-  const int file = socket(AF_INET, SOCK_STREAM, 0);
+  // Not where a standard stream belongs, should one be closed.
+  const int any_file = socket(AF_INET, SOCK_STREAM, 0);
+  const int file = fcntl(any_file, F_DUPFD, 3);
+  close(any_file);
   sockaddr_in address = {};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -59,6 +63,10 @@ struct Rank {
 
 // A rank that is stopped for longer will not go on by itself, and the others wait for it.
 constexpr std::chrono::seconds kLongestStop{10};
+// What a rank may still write once it is to end.
+constexpr std::chrono::seconds kLongestEnd{5};
+// Short, so that who failed first is told from who failed for that.
+constexpr std::chrono::milliseconds kBetweenLooks{2};
 
 void SetNumber(const char* name, int64_t number) {
   setenv(name, std::to_string(number).c_str(), /*overwrite=*/1);
@@ -67,7 +75,6 @@ void SetNumber(const char* name, int64_t number) {
 [[noreturn]] void BecomeRank(int64_t rank, int64_t world, const Listening& listening,
                              char* const* arguments) {
   setpgid(0, 0);  // what is typed at a terminal goes to the one that looks after the ranks
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
   SetNumber("RANK", rank);
   SetNumber("WORLD_SIZE", world);
   SetNumber("LOCAL_RANK", rank);
@@ -112,7 +119,8 @@ std::vector<Rank> Start(int64_t world, char* const* arguments) {
   for (int64_t rank = 0; rank < world; ++rank) {
     const pid_t process = fork();
     if (process == 0) {
-      if (getppid() != own) _exit(1);
+      prctl(PR_SET_PDEATHSIG, SIGKILL);
+      if (getppid() != own) _exit(1);  // it has died before that
       BecomeRank(rank, world, listening, arguments);
     }
     if (process < 0) {
@@ -159,7 +167,7 @@ bool Collect(std::vector<Rank>& ranks) {
 bool CollectUntil(std::vector<Rank>& ranks, Clock::time_point end) {
   while (!Collect(ranks)) {
     if (Clock::now() >= end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(kBetweenLooks);
   }
   return true;
 }
@@ -168,20 +176,15 @@ bool IsStuck(const Rank& rank) {
   return !rank.has_ended && rank.stopped_at && Clock::now() - *rank.stopped_at >= kLongestStop;
 }
 
-bool AnyFailed(const std::vector<Rank>& ranks) {
-  return std::any_of(ranks.begin(), ranks.end(),
-                     [](const Rank& rank) { return HasFailed(rank) || IsStuck(rank); });
-}
-
-// The one that failed first, as far as can be told: others fail because it is gone, but no signal
-// ends them for that.
-size_t Cause(const std::vector<Rank>& ranks) {
-  size_t cause = ranks.size();
+// The one that failed first: of those that were found to have failed at one moment, one that a
+// signal ended, as the others then fail because it is gone. None if none has failed.
+std::optional<size_t> Cause(const std::vector<Rank>& ranks) {
+  std::optional<size_t> cause;
   for (size_t i = 0; i < ranks.size(); ++i) {
     if (IsStuck(ranks[i])) return i;
     if (!HasFailed(ranks[i])) continue;
     if (WIFSIGNALED(ranks[i].status)) return i;
-    if (cause == ranks.size()) cause = i;
+    if (!cause) cause = i;
   }
   return cause;
 }
@@ -195,32 +198,39 @@ std::string Ending(const Rank& rank, bool is_stuck) {
   return std::string("was ended by ") + strsignal(WTERMSIG(status));
 }
 
+// Ends those that are left: what has to be done first may take a while, then there is no more time.
+void EndOthers(std::vector<Rank>& ranks, size_t cause, bool is_stuck) {
+  if (is_stuck) kill(ranks[cause].process, SIGKILL);
+  // Time to say what they have to say.
+  if (CollectUntil(ranks, Clock::now() + std::chrono::milliseconds(300))) return;
+  if (asked_to_end == 0) PassOn(SIGTERM);
+  if (CollectUntil(ranks, Clock::now() + kLongestEnd)) return;
+  PassOn(SIGKILL);
+  CollectUntil(ranks, Clock::now() + kLongestEnd);
+}
+
 }  // namespace
 
 int RunLocalRanks(int64_t world, char* const* arguments) {
+  std::signal(SIGCHLD, SIG_DFL);  // were it ignored, nobody would learn how a rank ended
   std::vector<Rank> ranks = Start(world, arguments);
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, EndAll);
-  while (!Collect(ranks) && !AnyFailed(ranks)) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  std::optional<size_t> cause;
+  while (!cause) {
+    const bool have_ended = Collect(ranks);
+    cause = Cause(ranks);
+    if (have_ended && !cause) return 0;
+    if (!cause) std::this_thread::sleep_for(kBetweenLooks);
   }
-  if (!AnyFailed(ranks)) return 0;
-  // Time to say what they have to say; then for what they still have to do; then none.
-  CollectUntil(ranks, Clock::now() + std::chrono::milliseconds(300));
-  const size_t cause = Cause(ranks);
-  const bool is_stuck = IsStuck(ranks[cause]);
-  if (asked_to_end == 0) PassOn(SIGTERM);
-  if (is_stuck) kill(ranks[cause].process, SIGKILL);
-  if (!CollectUntil(ranks, Clock::now() + std::chrono::seconds(5))) {
-    PassOn(SIGKILL);
-    CollectUntil(ranks, Clock::now() + std::chrono::seconds(5));
-  }
-  const int status = ranks[cause].status;
+  const bool is_stuck = IsStuck(ranks[*cause]);
+  EndOthers(ranks, *cause, is_stuck);
+  const int status = ranks[*cause].status;
   if (!is_stuck && WIFSIGNALED(status) && WTERMSIG(status) == asked_to_end) {
     std::signal(asked_to_end, SIG_DFL);
     std::raise(asked_to_end);  // so that whoever asked sees that it was done
   }
-  std::fprintf(stderr, "dlcheck-train: rank %zu of %zu %s; the others were ended\n", cause,
-               ranks.size(), Ending(ranks[cause], is_stuck).c_str());
+  std::fprintf(stderr, "dlcheck-train: rank %zu of %zu %s; the others were ended\n", *cause,
+               ranks.size(), Ending(ranks[*cause], is_stuck).c_str());
   return is_stuck || WIFSIGNALED(status) ? 1 : WEXITSTATUS(status);
 }
 

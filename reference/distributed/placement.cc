@@ -22,6 +22,15 @@ constexpr Starter kStarters[] = {
     {"PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", false},
 };
 
+// None for a process that is alone.
+const Starter* StarterIn(const Environment& environment) {
+  for (const Starter& starter : kStarters) {
+    if (!environment(starter.rank) || !environment(starter.world)) continue;
+    return environment(starter.world) == "1" && !starter.starts_one_too ? nullptr : &starter;
+  }
+  return nullptr;
+}
+
 int64_t Number(const char* name, const std::string& text, int64_t low, int64_t high) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -34,8 +43,10 @@ int64_t Number(const char* name, const std::string& text, int64_t low, int64_t h
 
 std::string Needed(const Environment& environment, const char* name) {
   if (std::optional<std::string> text = environment(name)) return *text;
-  throw UsageError(std::string(name) +
-                   " is not set, by which the ranks find each other; torchrun sets it");
+  throw UsageError(
+      std::string(name) +
+      " is not set, by which the ranks find each other: torchrun sets it; where Slurm or "
+      "an MPI starts them, set it to the first one's");
 }
 
 Placement PlacementBy(const Starter& starter, const Environment& environment) {
@@ -66,13 +77,11 @@ std::optional<std::string> ProcessEnvironment(const char* name) {
   return text == nullptr ? std::nullopt : std::optional<std::string>(text);
 }
 
+bool IsPlaced(const Environment& environment) { return StarterIn(environment) != nullptr; }
+
 std::optional<Placement> PlacementFrom(const Environment& environment) {
-  for (const Starter& starter : kStarters) {
-    if (!environment(starter.rank) || !environment(starter.world)) continue;
-    const bool is_alone = environment(starter.world) == "1" && !starter.starts_one_too;
-    return is_alone ? std::nullopt : std::optional(PlacementBy(starter, environment));
-  }
-  return std::nullopt;
+  const Starter* starter = StarterIn(environment);
+  return starter == nullptr ? std::nullopt : std::optional(PlacementBy(*starter, environment));
 }
 
 }  // namespace dlcheck::reference

@@ -28,6 +28,9 @@ struct Placement {
 using Environment = std::function<std::optional<std::string>(const char* name)>;
 std::optional<std::string> ProcessEnvironment(const char* name);
 
+// Whether whoever started this process says so.
+bool IsPlaced(const Environment& environment);
+
 // None where nobody says so. RANK and WORLD_SIZE are read first, then SLURM_PROCID and
 // SLURM_NTASKS, OMPI_COMM_WORLD_RANK and _SIZE, PMI_RANK and PMI_SIZE; MASTER_ADDR and MASTER_PORT
 // beside each of them.

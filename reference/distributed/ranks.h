@@ -32,7 +32,7 @@ class Ranks {
   // Sums by place, added up in float64.
   std::vector<double> Sums(const std::vector<double>& values) const;
   double Sum(double value) const { return Sums({value}).front(); }
-  // The largest.
+  // The largest, of numbers: one that is none may be lost.
   double Largest(double value) const;
   // That of every rank, by rank.
   std::vector<std::string> Texts(const std::string& text) const;

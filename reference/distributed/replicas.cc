@@ -46,7 +46,9 @@ Replicas::~Replicas() = default;
 
 void Replicas::BeforeForward(bool shared) {
   if (shared) reducer_->prepare_for_forward();
-  if (reducer_->should_rebuild_buckets()) reducer_->rebuild_buckets();
+  // Buckets stay as they were built. c10d would have them built anew after the first pass, in the
+  // order in which gradients came; a run that goes on from a checkpoint would then add in another
+  // order than the one that it goes on from.
   buffers_.BeforeForward(shared);
 }
 

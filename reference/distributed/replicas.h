@@ -23,7 +23,8 @@ class Replicas : public GradientSharing {
   struct Options {
     int64_t first_bucket_bytes = int64_t{1} << 20;  // small, so that the first sum starts early
     int64_t bucket_bytes = int64_t{25} << 20;
-    bool finds_unused = false;  // parameters that take no part in a step count as gradient 0
+    // Where parameters may take no part in a step: gradient 0 on that rank, none if on no rank.
+    bool finds_unused = false;
     bool takes_buffers = true;  // of rank 0, before the first forward pass of a window
   };
 

@@ -27,8 +27,12 @@ class ShardedGradients::Arrival : public torch::autograd::PostAccumulateGradHook
 };
 
 ShardedGradients::ShardedGradients(const Ranks& ranks, const torch::nn::Module& module,
-                                   const Shards& shards, int64_t bucket_bytes)
-    : ranks_(ranks), parts_(shards.parts()), buffers_(ranks, module, /*is_on=*/true) {
+                                   const Shards& shards, bool finds_unused, int64_t bucket_bytes)
+    : ranks_(ranks),
+      parts_(shards.parts()),
+      buffers_(ranks, module, /*is_on=*/true),
+      was_used_(parts_.size()),
+      finds_unused_(finds_unused) {
   int64_t bytes = bucket_bytes;
   // Gradients of the last parameters are ready first.
   for (size_t i = parts_.size(); i-- > 0;) {
@@ -66,6 +70,7 @@ void ShardedGradients::Share(Bucket& bucket) {
   for (const size_t i : bucket.parts) {
     const Tensor& whole = parts_[i].whole;
     Tensor& gradient = whole.mutable_grad();
+    was_used_[i] = gradient.defined() ? 1 : 0;
     const Tensor flat =
         gradient.defined() ? gradient.reshape(-1) : at::zeros({whole.numel()}, whole.options());
     const int64_t filled = StretchOf(whole.numel(), ranks_.world()) * ranks_.world();
@@ -92,11 +97,19 @@ void ShardedGradients::Keep(Bucket& bucket) {
   bucket.work.reset();
 }
 
+void ShardedGradients::DropUnused() {
+  const std::vector<double> users = ranks_.Sums(was_used_);
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (users[i] == 0) parts_[i].own.mutable_grad() = Tensor();
+  }
+}
+
 void ShardedGradients::AfterBackward(bool shared) {
   is_on_ = false;
   if (!shared) return;
   for (; next_ < buckets_.size(); ++next_) Share(buckets_[next_]);
   for (Bucket& bucket : buckets_) Keep(bucket);
+  if (finds_unused_) DropUnused();
   next_ = 0;
 }
 

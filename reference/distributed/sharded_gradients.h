@@ -16,10 +16,11 @@ namespace dlcheck::reference {
 
 class ShardedGradients : public GradientSharing {
  public:
-  // `module` and `shards`, of its parameters, outlive this. Parameters that take no part in a step
-  // count as gradient 0.
+  // `module` and `shards`, of its parameters, outlive this. A parameter that takes no part in a
+  // step of one rank counts as gradient 0 there; with `finds_unused` it has none if it takes part
+  // on no rank, for one more small collective a step.
   ShardedGradients(const Ranks& ranks, const torch::nn::Module& module, const Shards& shards,
-                   int64_t bucket_bytes = int64_t{25} << 20);
+                   bool finds_unused, int64_t bucket_bytes = int64_t{25} << 20);
   ~ShardedGradients() override;
 
   void BeforeForward(bool shared) override { buffers_.BeforeForward(shared); }
@@ -34,12 +35,15 @@ class ShardedGradients : public GradientSharing {
   void Arrived(size_t bucket);
   void Share(Bucket& bucket);
   void Keep(Bucket& bucket);
+  void DropUnused();
 
   const Ranks ranks_;
   const std::vector<Shards::Part>& parts_;
   SharedBuffers buffers_;
-  std::vector<Bucket> buckets_;  // in the order in which gradients are ready
-  size_t next_ = 0;              // bucket to share: in one order on all ranks
+  std::vector<Bucket> buckets_;   // in the order in which gradients are ready
+  size_t next_ = 0;               // bucket to share: in one order on all ranks
+  std::vector<double> was_used_;  // by part: 1 or 0, in the pass that is shared
+  const bool finds_unused_;
   bool is_on_ = false;
 };
 

@@ -3,9 +3,10 @@
 // keeps the r-th: it alone updates those numbers. The model keeps whole parameters, which are put
 // together after each step.
 //
-// Letters: N numbers of a parameter, W ranks, n numbers of a stretch: ceil(N / W), rounded up to 64.
-// Kernels of the CPU work on whole vectors and on a rest, with other roundings; so each number is
-// updated as it is within the whole parameter. A stretch may be filled in part, or not at all.
+// Letters: N numbers of a parameter, W ranks, n numbers of a stretch: ceil(N / W), rounded up
+// to 64. Kernels of the CPU work on whole vectors and on a rest, with other roundings; so each
+// number is updated as it is within the whole parameter. A stretch may be filled in part, or not at
+// all.
 //
 // Source: Rajbhandari et al. 2020, ZeRO: Memory Optimizations Toward Training Trillion Parameter
 // Models.

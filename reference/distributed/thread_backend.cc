@@ -17,7 +17,7 @@ class Done : public c10d::Work {
       : Work(rank, type),
         outputs_(std::move(outputs)),
         future_(c10::make_intrusive<c10::ivalue::Future>(
-            c10::ListType::create(c10::TensorType::get()), DevicesOf(outputs_))) {
+            c10::ListType::create(c10::TensorType::get()))) {
     future_->markCompleted(at::IValue(outputs_));
   }
 
@@ -28,20 +28,9 @@ class Done : public c10d::Work {
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override { return future_; }
 
  private:
-  static std::vector<c10::Device> DevicesOf(const Tensors& tensors) {
-    if (tensors.empty() || tensors.front().is_cpu()) return {};
-    return {tensors.front().device()};
-  }
-
   Tensors outputs_;
   c10::intrusive_ptr<c10::ivalue::Future> future_;
 };
-
-// Work on an accelerator is queued by thread: what others are to read must be done.
-void Settle(const Tensors& tensors) {
-  if (tensors.empty() || !tensors.front().is_cuda()) return;
-  torch::cuda::synchronize(tensors.front().device().index());
-}
 
 void Combine(c10d::ReduceOp::RedOpType operation, at::Tensor& sum, const at::Tensor& next) {
   switch (operation) {
@@ -97,13 +86,7 @@ ThreadBackend::Work ThreadBackend::Do(
     c10d::OpType type, const std::string& name, Tensors outputs, const Tensors& inputs,
     const std::function<Tensors(const std::vector<Tensors>& all)>& work) {
   const torch::NoGradGuard no_grad;
-  Settle(inputs);
-  const Tensors results =
-      meeting_->Meet(rank_, Described(name, inputs), inputs, [&](const std::vector<Tensors>& all) {
-        Tensors found = work(all);
-        Settle(found);
-        return found;
-      });
+  const Tensors results = meeting_->Meet(rank_, Described(name, inputs), inputs, work);
   for (size_t i = 0; i < results.size(); ++i) {
     outputs[i].copy_(results[i].view_as(outputs[i]));
   }
@@ -169,11 +152,6 @@ ThreadBackend::Work ThreadBackend::_reduce_scatter_base(Tensor& output, Tensor& 
               }
               return Tensors{Reduced(options.reduceOp, parts)};
             });
-}
-
-ThreadBackend::Work ThreadBackend::barrier(const c10d::BarrierOptions& /*options*/) {
-  return Do(c10d::OpType::BARRIER, "barrier", {}, {},
-            [](const std::vector<Tensors>&) { return Tensors(); });
 }
 
 }  // namespace dlcheck::reference

@@ -31,7 +31,6 @@ class ThreadBackend : public c10d::Backend {
                        const c10d::AllgatherOptions& options) override;
   Work _reduce_scatter_base(Tensor& output, Tensor& input,
                             const c10d::ReduceScatterOptions& options) override;
-  Work barrier(const c10d::BarrierOptions& options) override;
 
  private:
   // Meets the others and writes the results over `outputs`.

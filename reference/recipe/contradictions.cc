@@ -31,6 +31,7 @@ std::vector<Contradiction> OfTraining(const Recipe& r) {
       {r.autocast == "fp16" && r.device == "cpu" && r.model == "resnet",
        "autocast is fp16, but model resnet has no fp16 convolution on the cpu"},
       {r.tf32 && r.device == "cpu", "tf32 is true, but device is cpu"},
+      {r.ranks > r.batch_size, "ranks is more than batch-size, of which each is to have a share"},
       {r.zero > 0 && r.clip == "adaptive",
        "zero is set, but clip adaptive looks at whole rows of a weight"},
   };

@@ -1,6 +1,7 @@
 #include "reference/training/data_digest.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <fstream>
 
 #include "reference/checkpoint/sha256.h"
@@ -11,6 +12,7 @@ namespace dlcheck::reference {
 std::string DigestOfFile(const std::string& path) {
   constexpr std::streamoff kEnd = std::streamoff{32} << 20;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
+  if (!file) throw InputRejected(path, errno == ENOENT ? "no such file" : "cannot be read");
   const std::streamoff size = file.tellg();
   std::string bytes(static_cast<size_t>(std::min(size, 2 * kEnd)), '\0');
   file.seekg(0);

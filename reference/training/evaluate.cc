@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "reference/precision/autocast.h"
+#include "reference/training/step.h"
 #include "reference/training/window.h"
 
 namespace dlcheck::reference {
@@ -88,6 +89,7 @@ Scores Evaluate(Training& training) {
   Tell(training.observer.evaluation_begins);
   if (deviation != EvaluationDeviation::kTrainingMode) SwitchMode(training, false);
   if (deviation == EvaluationDeviation::kStatistics) KeepStatisticsLearning(*training.model.module);
+  TakeBuffersOfFirst(training);
   const int64_t wanted = training.plan.recipe.evaluate_samples;
   const int64_t rows = training.data.val->rows();
   const int64_t samples = wanted == 0 ? rows : std::min(wanted, rows);

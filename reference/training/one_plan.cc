@@ -25,8 +25,11 @@ std::string Described(const Recipe& recipe) {
   const std::set<std::string> paths = {"data", "checkpoints", "save", "log"};
   std::string text = "LibTorch " TORCH_VERSION "\n";
   for (const Key& key : Keys()) {
-    if (paths.count(key.name) > 0) continue;
-    text += std::string(key.name) + " " + Spelled(recipe, key) + "\n";
+    const std::string value = Spelled(recipe, key);
+    // Files may have other names elsewhere, but what is done with one is done by all together.
+    const bool is_path = paths.count(key.name) > 0;
+    text += std::string(key.name) + " " +
+            (is_path ? (value.empty() ? "not given" : "given") : value) + "\n";
   }
   return text + "data of " + DigestOfFile(DataPath(recipe)) + "\n";
 }

@@ -82,6 +82,28 @@ void RefuseSharedPaths(const Recipe& recipe) {
   }
 }
 
+// The parts that differ by rank.
+std::set<std::string> PartsByRank(Training& training) {
+  std::set<std::string> names;
+  for (const StatePart& part : PartsOf(training)) {
+    if (part.differs_by_rank) names.insert(part.name);
+  }
+  return names;
+}
+
+// Every rank must have found the same checkpoint, or none.
+void RefuseOtherPlace(const Training& training) {
+  const Counters& counters = training.counters;
+  const std::string own =
+      "step " + std::to_string(counters.step) + ", micro-batch " + std::to_string(counters.micro);
+  const std::vector<std::string> all = training.ranks.Texts(own);
+  for (size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] == all[0]) continue;
+    throw UsageError("rank " + std::to_string(rank) + " goes on from " + all[rank] +
+                     ", but rank 0 from " + all[0] + ": all are to see one folder of checkpoints");
+  }
+}
+
 // What goes into this rank's file: all of the first rank, of another what differs there.
 std::vector<StatePart> OwnParts(Training& training) {
   std::vector<StatePart> parts = PartsOf(training);
@@ -156,7 +178,7 @@ void Begin(Training& training) {
     training.deciding["data-digest"] = DigestOfFile(DataPath(recipe));
     if (recipe.resume) {
       std::optional<CheckpointFolder::Loaded> loaded =
-          folder.Newest(training.deciding, training.ranks.rank());
+          folder.Newest(training.deciding, training.ranks.rank(), PartsByRank(training));
       if (loaded) Restore(training, *std::move(loaded));
     } else if (!folder.List().empty()) {
       throw UsageError("checkpoints '" + recipe.checkpoints + "' holds " +
@@ -164,6 +186,7 @@ void Begin(Training& training) {
                        "; give --resume to go on from it, or another folder");
     }
   }
+  RefuseOtherPlace(training);
   const Counters& counters = training.counters;
   if (counters.step > recipe.steps) {
     throw UsageError("steps is " + std::to_string(recipe.steps) + ", but the checkpoint has " +

@@ -51,6 +51,7 @@ Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) 
   if (ranks.is_first()) TellEnd(training, result);
   if (memory) {
     constexpr double kMebibyte = 1 << 20;
+    if (ranks.are_many()) std::printf("rank %lld: ", static_cast<long long>(ranks.rank()));
     std::printf("tensors held %.2f MiB at most\n",
                 static_cast<double>(memory->peak_bytes()) / kMebibyte);
   }

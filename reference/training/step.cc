@@ -55,6 +55,8 @@ bool AllFinite(const Training& training) {
 
 // The p-norm of all ranks' parts together, from that of this rank's part.
 double NormOfAll(const Ranks& ranks, double norm, double p) {
+  // A largest number need not show what is none.
+  if (ranks.Largest(std::isnan(norm) ? 1 : 0) > 0) return std::nan("");
   if (std::isinf(p)) return ranks.Largest(norm);
   return std::pow(ranks.Sum(std::pow(norm, p)), 1 / p);
 }
@@ -161,6 +163,11 @@ void Clip(Training& training) {
   Tell(training.observer.clipped, recipe.clip, recipe.clip_bound, p);
 }
 
+void TakeBuffersOfFirst(Training& training) {
+  if (training.plan.deviations.ranks == RanksDeviation::kOwnBuffers) return;
+  training.ranks.TakeFromFirst(training.model.module->buffers());
+}
+
 void TakeStep(Training& training) {
   const OrderDeviation order = training.plan.deviations.order;
   training.gradient_norm = torch::Tensor();
@@ -183,6 +190,7 @@ void TakeStep(Training& training) {
   Tell(training.observer.after_step, taken);
   if (order == OrderDeviation::kClippedAfterStep) Clip(training);
   if (training.scaler_is_on() && order != OrderDeviation::kNotUnscaled) training.scaler->Update();
+  if (training.plan.recipe.ema_buffers) TakeBuffersOfFirst(training);
   if (taken) UpdateAverage(training);
   Counters& counters = training.counters;
   counters.updates += taken ? 1 : 0;

@@ -5,6 +5,10 @@
 
 namespace dlcheck::reference {
 
+// Ranks keep statistics of their own batches; what is evaluated, averaged and saved is the first
+// one's model. All ranks call.
+void TakeBuffersOfFirst(Training& training);
+
 // Clips the gradients as the recipe says, and notes their norm where the clipping works it out.
 void Clip(Training& training);
 

@@ -182,20 +182,31 @@ std::unique_ptr<Shards> BuildShards(const Plan& plan, const Ranks& ranks, const 
 std::unique_ptr<GradientSharing> BuildSharing(const Plan& plan, const Ranks& ranks,
                                               const Model& model, const Shards* shards) {
   if (!ranks.are_many()) return nullptr;
+  // A model of the user's may have parameters that take no part in a step.
+  const bool finds_unused = !IsBuiltIn(plan.recipe.model);
   if (plan.recipe.zero >= 2) {
-    return std::make_unique<ShardedGradients>(ranks, *model.module, *shards);
+    return std::make_unique<ShardedGradients>(ranks, *model.module, *shards, finds_unused);
   }
   Replicas::Options options;
+  options.finds_unused = finds_unused;
   options.takes_buffers = plan.deviations.ranks != RanksDeviation::kOwnBuffers;
   return std::make_unique<Replicas>(ranks, *model.module, options);
 }
 
-at::Device DeviceOf(const Recipe& recipe) {
+at::Device DeviceOf(const Recipe& recipe, const Ranks& ranks) {
   if (recipe.device == "cpu") return at::kCPU;
+  if (ranks.are_many()) throw UsageError("device is cuda, but ranks meet on the cpu alone");
   if (!torch::cuda::is_available()) throw UsageError("device is cuda, but there is none");
   at::globalContext().setAllowTF32CuBLAS(recipe.tf32);
   at::globalContext().setAllowTF32CuDNN(recipe.tf32);
   return {at::kCUDA, 0};
+}
+
+void SeedDropout(const Recipe& recipe, const Ranks& ranks) {
+  // Far apart, so that no rank has what another has with the next seed.
+  constexpr uint64_t kApart = 0x9e3779b97f4a7c15;
+  torch::manual_seed(static_cast<uint64_t>(recipe.seed_dropout.value_or(recipe.seed)) +
+                     static_cast<uint64_t>(ranks.rank()) * kApart);
 }
 
 }  // namespace
@@ -203,7 +214,7 @@ at::Device DeviceOf(const Recipe& recipe) {
 Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& ranks) {
   const Recipe& recipe = plan.recipe;
   at::set_num_threads(static_cast<int>(recipe.threads));
-  const at::Device device = DeviceOf(recipe);
+  const at::Device device = DeviceOf(recipe, ranks);
   Dataset data = LoadData(plan);
   torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
   Tell(observer.seeded, recipe.seed);
@@ -220,8 +231,7 @@ Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& 
   constexpr int64_t kAhead = 4;
   auto prefetch = std::make_unique<Prefetch>(*batches, recipe.prefetch_threads, kAhead);
   std::unique_ptr<Average> average = BuildAverage(plan, model);
-  torch::manual_seed(
-      static_cast<uint64_t>(recipe.seed_dropout.value_or(recipe.seed) + ranks.rank()));
+  SeedDropout(recipe, ranks);
   return Training{plan,
                   observer,
                   ranks,

@@ -34,6 +34,7 @@ def train(rank, case, folder):
     found = by_loop(case, tensors, replicated, world)
     found = found if rank == 0 else {}
     for name, buffer in networks[0].named_buffers():
+        dist.broadcast(buffer, 0)  # what the run ends with, an evaluation, is one of the first one's model
         found[f"{rank}/buffer/{name}"] = buffer
     torch.save(found, folder / f"{rank}.pt")
     dist.barrier()

@@ -11,9 +11,12 @@
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/tensor_file.h"
+#include "reference/distributed/meeting.h"
 #include "reference/distributed/placement.h"
 #include "reference/distributed/replicas.h"
+#include "reference/distributed/sharded_gradients.h"
 #include "reference/distributed/thread_ranks.h"
+#include "reference/distributed/trained_parameters.h"
 #include "reference/recipe/rejection.h"
 #include "reference/training/shared_checkpoint.h"
 #include "tests/reference/runs.h"
@@ -59,7 +62,7 @@ Plan ShortPlan(const std::string& model = "mlp") {
 
 std::string ErrorOf(int64_t world, const std::function<void(const Ranks&)>& work) {
   try {
-    RunThreadRanks(world, work, std::chrono::milliseconds(200));
+    RunThreadRanks(world, work);
   } catch (const c10::Error& error) {
     return error.what_without_backtrace();
   } catch (const std::exception& error) {
@@ -217,8 +220,8 @@ std::string FreshFolder(const std::string& name) {
   return path;
 }
 
-// Stopped after any micro-batch, so within windows too; with dropout, averages and a scaler.
-TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
+// Stopped after some micro-batches, so within windows too; all that a step depends on is on.
+Plan PlanToResume() {
   Plan plan = ShortPlan();
   Recipe& recipe = plan.recipe;
   recipe.dropout = 0.2;
@@ -229,22 +232,60 @@ TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
   recipe.ema_decay = 0.9;
   recipe.autocast = "fp16";
   recipe.initial_scale = 1 << 24;
-  recipe.zero = 2;
-  const std::vector<Trained> whole = TrainTogether(plan, 2);
-  for (const int64_t micro_batches : {1, 8, 20}) {
-    recipe.checkpoints = FreshFolder("resumed");
-    recipe.stop_after = micro_batches;
-    recipe.resume = false;
-    TrainTogether(plan, 2);
-    recipe.stop_after = 0;
-    recipe.resume = true;
-    const std::vector<Trained> resumed = TrainTogether(plan, 2);
-    for (size_t rank : {0, 1}) {
-      EXPECT_TRUE(AllEqual(resumed[rank].weights, whole[rank].weights)) << micro_batches;
+  return plan;
+}
+
+void ExpectToGoOnExactly(Plan plan, int64_t world, const std::vector<int64_t>& stops,
+                         const std::string& what) {
+  const std::vector<Trained> whole = TrainTogether(plan, world);
+  for (const int64_t micro_batches : stops) {
+    plan.recipe.checkpoints = FreshFolder("resumed");
+    plan.recipe.stop_after = micro_batches;
+    plan.recipe.resume = false;
+    TrainTogether(plan, world);
+    plan.recipe.stop_after = 0;
+    plan.recipe.resume = true;
+    const std::vector<Trained> resumed = TrainTogether(plan, world);
+    for (size_t rank = 0; rank < resumed.size(); ++rank) {
+      EXPECT_TRUE(AllEqual(resumed[rank].weights, whole[rank].weights))
+          << what << ", " << world << " ranks, after " << micro_batches;
+      EXPECT_EQ(resumed[rank].counters.metrics.back().loss,
+                whole[rank].counters.metrics.back().loss)
+          << what;
     }
   }
+}
+
+TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
+  for (const int64_t zero : {0, 1, 2}) {
+    Plan plan = PlanToResume();
+    plan.recipe.zero = zero;
+    ExpectToGoOnExactly(plan, 2, {1, 8, 20}, "stage " + std::to_string(zero));
+    ExpectToGoOnExactly(plan, 3, {8}, "stage " + std::to_string(zero));
+  }
+  Plan with_statistics = ShortPlan("resnet");
+  with_statistics.recipe.ema_decay = 0.9;
+  with_statistics.recipe.ema_buffers = true;
+  ExpectToGoOnExactly(with_statistics, 2, {4}, "statistics of norms");
+  Plan tiny = ShortPlan();
+  tiny.recipe.width = 1;
+  tiny.recipe.zero = 2;
+  ExpectToGoOnExactly(tiny, 2, {4}, "a rank that keeps nothing");
+}
+
+TEST(RanksThatAreThreads, RefuseACheckpointOfOtherRanks) {
+  Plan plan = ShortPlan();
+  plan.recipe.checkpoints = FreshFolder("others");
+  TrainTogether(plan, 2);
+  plan.recipe.resume = true;
   EXPECT_THAT(ErrorOf(3, [&](const Ranks& ranks) { RunPlan(plan, {}, ranks); }),
               HasSubstr("ranks was '2' and is '3' now"));
+  const auto elsewhere = [&](const Ranks& ranks) {
+    Plan own = plan;
+    if (!ranks.is_first()) own.recipe.checkpoints = FreshFolder("elsewhere");
+    RunPlan(own, {}, ranks);
+  };
+  EXPECT_THAT(ErrorOf(2, elsewhere), StartsWith("rank 1 goes on from step 0, micro-batch 0, but"));
 }
 
 Manifest ManifestAt(int64_t step) {
@@ -301,6 +342,41 @@ TEST(Replicas, GiveTheSameBitsWhateverTheBuckets) {
   EXPECT_TRUE(AllEqual(gradients(1), large));
 }
 
+// A layer that the outputs never come from has no gradient, as in one process.
+TEST(GradientSharing, LeavesWhatTakesNoPartWithoutAGradient) {
+  for (const bool is_sharded : {false, true}) {
+    RunThreadRanks(2, [&](const Ranks& ranks) {
+      torch::manual_seed(0);
+      torch::nn::Sequential model(torch::nn::Linear(4, 3), torch::nn::Linear(4, 3));
+      StartAlike(ranks, *model);
+      const Shards shards(ranks, TrainedParameters(*model));
+      std::unique_ptr<GradientSharing> sharing;
+      if (is_sharded) {
+        sharing = std::make_unique<ShardedGradients>(ranks, *model, shards, /*finds_unused=*/true);
+      } else {
+        Replicas::Options options;
+        options.finds_unused = true;
+        sharing = std::make_unique<Replicas>(ranks, *model, options);
+      }
+      for (int step = 0; step < 3; ++step) {
+        model->zero_grad();
+        sharing->BeforeForward(true);
+        const torch::Tensor outputs =
+            model->as<torch::nn::Sequential>()->ptr(0)->as<torch::nn::Linear>()->forward(
+                torch::ones({2, 4}));
+        sharing->BeforeBackward(true, outputs);
+        outputs.sum().backward();
+        sharing->AfterBackward(true);
+        for (const Shards::Part& part : shards.parts()) {
+          const torch::Tensor& holder = is_sharded ? part.own : part.whole;
+          const bool takes_part = part.name.rfind("0.", 0) == 0;
+          EXPECT_EQ(holder.grad().defined(), takes_part) << part.name << " " << is_sharded;
+        }
+      }
+    });
+  }
+}
+
 TEST(Ranks, StartFromTheWeightsOfTheFirst) {
   std::vector<std::vector<torch::Tensor>> weights(2);
   RunThreadRanks(2, [&](const Ranks& ranks) {
@@ -318,7 +394,7 @@ TEST(RanksThatAreThreads, NameTheOneThatCallsSomethingElse) {
   EXPECT_THAT(error, HasSubstr("rank 1 calls allreduce of [2] Double, but rank 0 calls"));
 }
 
-TEST(RanksThatAreThreads, NameTheOneThatIsGoneOrDoesNotCome) {
+TEST(RanksThatAreThreads, NameTheOneThatIsGone) {
   const auto throwing = [](const Ranks& ranks) {
     if (ranks.rank() == 2) throw UsageError("no luck");
     ranks.Sum(1);
@@ -370,6 +446,19 @@ TEST(RanksThatAreProcesses, SaveOneFileAsARunThatIsAloneDoes) {
       }
     }
   }
+}
+
+TEST(Meeting, NamesTheRankThatDoesNotCome) {
+  Turns turns(2);
+  Meeting meeting(2, std::chrono::milliseconds(50), turns);
+  turns.Begin(0);
+  try {
+    meeting.Meet(0, "a call", {}, [](const auto&) { return Meeting::Tensors(); });
+    FAIL() << "nobody else was there";
+  } catch (const c10::Error& error) {
+    EXPECT_STREQ(error.what_without_backtrace(), "rank 1 did not come");
+  }
+  turns.End(0);
 }
 
 TEST(RanksThatAreThreads, NameTheOneWithAnotherRecipe) {

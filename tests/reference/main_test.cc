@@ -67,6 +67,37 @@ TEST(DlcheckTrain, NamesTheRankThatFailedAndEndsTheOthers) {
   EXPECT_THAT(told.error, EndsWith("of 3 failed, exit status 1; the others were ended\n"));
 }
 
+TEST(DlcheckTrain, NamesTheRankWhoseFileIsGone) {
+  const std::string folder = testing::TempDir() + "main_ranks_" + std::to_string(getpid());
+  const std::string flags = "--ranks 2 --steps 4 --checkpoints " + folder;
+  EXPECT_EQ(Train(flags + " --stop-after 2").status, 0);
+  std::remove((folder + "/step-000000002/rank-1.safetensors").c_str());
+  const Told told = Train(flags + " --resume");
+  EXPECT_EQ(WEXITSTATUS(told.status), 2);
+  EXPECT_THAT(told.error, HasSubstr("dlcheck-train: rank 1: '"));
+  EXPECT_THAT(told.error, EndsWith("rank 1 of 2 failed, exit status 2; the others were ended\n"));
+}
+
+TEST(DlcheckTrain, RefusesWithRanksWhatItRefusesAlone) {
+  const Told told = Train("--ranks 2 --data /nowhere.h5");
+  EXPECT_EQ(WEXITSTATUS(told.status), 2);
+  EXPECT_THAT(told.error, HasSubstr("'/nowhere.h5': no such file"));
+  const Told too_many = Train("--ranks 65");
+  EXPECT_EQ(WEXITSTATUS(too_many.status), 2);
+  EXPECT_EQ(too_many.error,
+            "dlcheck-train: ranks is more than batch-size, of which each is to have a share\n");
+}
+
+TEST(DlcheckTrain, StartsRanksWhateverItInherits) {
+  EXPECT_EQ(Train("--ranks 2 --steps 2", "RANK=0").status, 0);
+  EXPECT_EQ(Train("--ranks 2 --steps 2", "trap '' CHLD;").status, 0);
+  EXPECT_EQ(Train("--ranks 2 --list-faults").out, Train("--list-faults").out);
+  const Told other =
+      Train("--ranks 3 --steps 2", "RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=1");
+  EXPECT_EQ(WEXITSTATUS(other.status), 2);
+  EXPECT_EQ(other.error, "dlcheck-train: rank 0: ranks is 3, but 1 were started\n");
+}
+
 // The processes that carry `mark` on their command line.
 std::vector<pid_t> Marked(const std::string& mark) {
   std::vector<pid_t> found;
