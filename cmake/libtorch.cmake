@@ -50,4 +50,16 @@ if(DLCHECK_TORCH_VERSION)
       -Wl,--no-as-needed ${DLCHECK_TORCH_DIR}/lib/libtorch_cuda.so -Wl,--as-needed
       -Wl,--allow-shlib-undefined)
   endif()
+  # ProcessGroupNCCL is in the wheel; its header wants that of NCCL, which comes with the wheel too,
+  # those of a CUDA toolkit, and, where the toolkit has left them out, those of the wheel's packages.
+  set(DLCHECK_HAS_NCCL OFF)
+  get_filename_component(_site ${DLCHECK_TORCH_DIR} DIRECTORY)
+  find_path(DLCHECK_NCCL_INCLUDE nccl.h HINTS ${_site}/nvidia/nccl/include)
+  find_path(DLCHECK_CUDA_INCLUDE crt/host_defines.h
+    HINTS $ENV{CUDA_HOME}/include /usr/local/cuda/include ${_site}/nvidia/cu13/include)
+  if(DLCHECK_TORCH_HAS_CUDA AND DLCHECK_NCCL_INCLUDE AND DLCHECK_CUDA_INCLUDE)
+    set(DLCHECK_HAS_NCCL ON)
+    set(DLCHECK_NCCL_OPTIONS "-isystem;${DLCHECK_NCCL_INCLUDE};-isystem;${DLCHECK_CUDA_INCLUDE}")
+    list(APPEND DLCHECK_NCCL_OPTIONS "-isystem;${_site}/nvidia/cu13/include")
+  endif()
 endif()

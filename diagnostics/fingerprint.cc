@@ -22,11 +22,17 @@ std::string Fingerprint(const Check& check, const Finding& finding) {
   return absl::StrCat(absl::Hex(Digest(text.data(), text.size()), absl::kZeroPad16));
 }
 
+std::string NameOf(const Place& place) {
+  if (place.rank < 0) return place.thing;
+  const std::string rank = StrCat("rank ", place.rank);
+  return place.thing.empty() ? rank : StrCat(place.thing, " (", rank, ")");
+}
+
 std::string PlaceOf(const Finding& finding) {
   for (const Place& place : finding.places) {
     if (!place.file.empty() && place.line > 0) return StrCat(BaseName(place.file), ":", place.line);
   }
-  return finding.places.empty() ? "" : finding.places.front().thing;
+  return finding.places.empty() ? "" : NameOf(finding.places.front());
 }
 
 }  // namespace dlcheck

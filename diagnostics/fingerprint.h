@@ -14,6 +14,9 @@ std::string Fingerprint(const Check& check, const Finding& finding);
 // "train.py" of "/home/ada/train.py".
 std::string BaseName(const std::string& path);
 
+// "fc1.weight", "rank 3", or "fc1.weight (rank 3)".
+std::string NameOf(const Place& place);
+
 // "train.py:84", or the first thing, or nothing: where a person should look.
 std::string PlaceOf(const Finding& finding);
 

@@ -17,8 +17,8 @@ struct Frame {
   int exit_code = 0;
   std::string exit_reason;
   Severity fail_on = Severity::kError;
-  bool with_reasons = false;  // the text says why each check reached no verdict
-  bool new_only = false;      // the text counts what is accepted, and does not list it
+  bool with_reasons = false;    // the text says why each check reached no verdict
+  bool new_only = false;        // the text counts what is accepted, and does not list it
   std::string redirected = "";  // which files experiments wrote to copies of
   std::string unobserved = "";  // why the program could not be observed, where that is known
   // Differs from run to run, and alone goes into the `volatile` object.

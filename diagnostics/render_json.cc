@@ -127,6 +127,16 @@ Json RenderUnseen(const Unseen& unseen) {
           {"layers_seen", unseen.layers_seen}};
 }
 
+Json RenderProcess(const ProcessSummary& process) {
+  return {{"rank", process.rank},
+          {"steps", process.steps},
+          {"last_loss", Number(process.last_loss)},
+          {"batch", process.batch},
+          {"step_seconds", process.step_seconds},
+          {"own_seconds", process.own_seconds},
+          {"ended", process.ended}};
+}
+
 Json RenderCoverage(const Coverage& coverage) {
   Json json = {{"training", coverage.training},
                {"steps", coverage.steps},
@@ -134,6 +144,9 @@ Json RenderCoverage(const Coverage& coverage) {
                {"parameters", coverage.parameters},
                {"parameters_with_gradient", coverage.parameters_with_gradient}};
   if (coverage.unseen.Any()) json["unseen"] = RenderUnseen(coverage.unseen);
+  for (const ProcessSummary& process : coverage.processes) {
+    json["processes"].push_back(RenderProcess(process));
+  }
   return json;
 }
 

@@ -5,6 +5,7 @@
 #include "diagnostics/fingerprint.h"
 #include "diagnostics/layout.h"
 #include "diagnostics/render.h"
+#include "diagnostics/render_processes.h"
 #include "diagnostics/triage.h"
 
 namespace dlcheck {
@@ -31,7 +32,7 @@ std::string WhereAndWhen(const Finding& finding) {
 std::string MorePlaces(const Finding& finding) {
   std::vector<std::string> names;
   for (const Place& place : finding.places) {
-    if (!place.thing.empty()) names.push_back(place.thing);
+    if (!NameOf(place).empty()) names.push_back(NameOf(place));
   }
   const bool is_shown = names.size() == 1 && PlaceOf(finding) == names.front();
   return names.empty() || is_shown ? "" : Listed(names, kPlacesShown);
@@ -270,6 +271,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   text += RenderStop(report);
   if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
   text += RenderCoverage(report.coverage);
+  text += RenderProcesses(report.coverage.processes, kIndent);
   text += RenderUnseen(report.coverage);
   text += RenderExperiments(report);
   if (!frame.redirected.empty()) text += Row("", frame.redirected);

@@ -1,9 +1,11 @@
 // dlcheck-train: trains a model on a fixture. Exit status 0; 2 for bad usage or input, 1 for a run
-// that failed, each with one line on standard error.
+// that failed, 5 (kLostStatus) for one of many ranks that is well, but lost another; each with one
+// line on standard error.
 #include <sys/wait.h>
 #include <torch/torch.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -14,9 +16,13 @@
 
 #include "checks/records/request.h"
 #include "dlcheck/probe.h"
-#include "reference/distributed/gloo_group.h"
+#include "reference/distributed/exchange_errors.h"
+#include "reference/distributed/heartbeat.h"
+#include "reference/distributed/joining.h"
 #include "reference/distributed/local_ranks.h"
 #include "reference/distributed/placement.h"
+#include "reference/distributed/quiet_losses.h"
+#include "reference/distributed/ranks_lost.h"
 #include "reference/faults/faults.h"
 #include "reference/models/scripted_model.h"
 #include "reference/probe_observer.h"
@@ -33,10 +39,25 @@ namespace dlcheck::reference {
 namespace {
 
 int Fail(const std::string& message, int status) {
-  const std::optional<std::string> rank = ProcessEnvironment("RANK");
+  const std::optional<std::string> rank = RankIn(ProcessEnvironment);
   std::fprintf(stderr, "dlcheck-train: %s%s\n", rank ? ("rank " + *rank + ": ").c_str() : "",
                message.substr(0, message.find('\n')).c_str());
   return status;
+}
+
+// What is wrong with this rank alone; the others are told.
+int FailAlone(const Ranks& ranks, const std::string& message, int status) {
+  if (ranks.heartbeat() != nullptr) ranks.heartbeat()->Fail(message, /*is_cut_off=*/false);
+  return Fail(message, status);
+}
+
+// The run failed, because of this rank or of another.
+int FailRun(const Ranks& ranks, const std::exception& error, const std::string& message) {
+  if (ranks.heartbeat() == nullptr || !IsOfExchange(error)) return FailAlone(ranks, message, 1);
+  // Whoever started the ranks ends all when it has lost one, and this one has yet to say which.
+  std::signal(SIGTERM, SIG_IGN);
+  const std::optional<Verdict> verdict = ranks.heartbeat()->Fail(message, /*is_cut_off=*/true);
+  return verdict ? Fail(verdict->line, kLostStatus) : Fail(message, 1);
 }
 
 void ListFaults() {
@@ -94,7 +115,7 @@ void PrepareForModel(const Recipe& recipe, const InputShape& sample_shape, int64
 }
 
 // Those that whoever started this process says in the environment, or this one alone.
-Ranks JoinRanks(const Recipe& recipe) {
+Ranks RanksFor(const Recipe& recipe) {
   const std::optional<Placement> placement = PlacementFrom(ProcessEnvironment);
   const int64_t world = placement ? placement->world : 1;
   if (recipe.ranks > 1 && recipe.ranks != world) {
@@ -102,8 +123,20 @@ Ranks JoinRanks(const Recipe& recipe) {
                      " were started");
   }
   if (world == 1) return Ranks();
-  constexpr std::chrono::minutes kPatience{5};
-  return JoinOverGloo(*placement, kPatience);
+  QuietLosses();
+  using std::chrono::seconds;
+  return JoinRanks(*placement, {seconds(recipe.join_limit), seconds(recipe.silence_limit),
+                                seconds(recipe.exchange_limit)});
+}
+
+// Once training is over for this rank.
+void Leave(Ranks& ranks) {
+  if (ranks.heartbeat() != nullptr) {
+    if (const std::optional<Verdict> verdict = ranks.heartbeat()->Leave()) {
+      throw RanksLost(verdict->line);
+    }
+  }
+  ranks = Ranks();
 }
 
 // The command line, or why it is refused, which whoever watches the run is told.
@@ -114,7 +147,9 @@ struct Asked {
 
 Asked ReadAsked(int count, const char* const* arguments) {
   try {
-    return {ReadCommandLine(count, arguments), nullptr};
+    Asked asked{ReadCommandLine(count, arguments), nullptr};
+    asked.line.recipe.ranks = std::max(asked.line.recipe.ranks, RanksOf(asked.line.recipe.fault));
+    return asked;
   } catch (...) {
     return {CommandLine(), std::current_exception()};
   }
@@ -148,7 +183,7 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
     RunFirstPart(plan, request->at_step.value_or(1));
     plan.recipe.resume = true;
   }
-  ranks = JoinRanks(plan.recipe);
+  ranks = RanksFor(plan.recipe);
   const Outcome outcome = RunPlan(plan, observer, ranks);
   return outcome.ended == Ended::kSignal ? -StopSignal::Came() : 0;
 }
@@ -166,18 +201,20 @@ int WatchedRun(const Asked& asked) {
   try {
     if (asked.refused) std::rethrow_exception(asked.refused);
     const int status = Run(asked.line, request, observer, ranks);
-    ranks = Ranks();
+    Leave(ranks);
     return status;
   } catch (const InputRejected& rejection) {
     Tell(observer.rejected, rejection.file, rejection.cause);
-    return Fail(rejection.what(), 2);
+    return FailAlone(ranks, rejection.what(), 2);
   } catch (const UsageError& error) {
     Tell(observer.rejected, "dlcheck-train", error.what());
-    return Fail(error.what(), 2);
+    return FailAlone(ranks, error.what(), 2);
+  } catch (const RanksLost& loss) {
+    return Fail(loss.what(), kLostStatus);
   } catch (const c10::Error& error) {
-    return Fail(error.what_without_backtrace(), 1);
+    return FailRun(ranks, error, error.what_without_backtrace());
   } catch (const std::exception& error) {
-    return Fail(error.what(), 1);
+    return FailRun(ranks, error, error.what());
   }
 }
 
@@ -186,7 +223,9 @@ int Main(int count, char** arguments) {
   const Asked asked = ReadAsked(count, arguments);
   if (StartsRanks(asked)) {
     try {
-      return RunLocalRanks(asked.line.recipe.ranks, arguments);
+      // Who is lost the ranks find out first.
+      const std::chrono::seconds longest_stop(asked.line.recipe.silence_limit + 5);
+      return RunLocalRanks(asked.line.recipe.ranks, longest_stop, arguments);
     } catch (const std::exception& error) {
       return Fail(error.what(), 1);
     }

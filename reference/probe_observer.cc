@@ -2,7 +2,9 @@
 
 #include <map>
 #include <memory>
+#include <numeric>
 #include <utility>
+#include <vector>
 
 #include "reference/checkpoint/checkpoint_folder.h"
 #include "reference/checkpoint/durable_file.h"
@@ -73,6 +75,12 @@ std::pair<Tensor, Tensor> Flat(const Tensor& outputs, const Tensor& targets) {
 void ObserveBeginning(Probe& probe, Observer& observer) {
   observer.declared = [&](const std::string& key, const std::string& value) {
     probe.Declare(key, value);
+  };
+  observer.ranks = [&](int64_t rank, int64_t world, bool replicated) {
+    probe.Rank(static_cast<int>(rank), static_cast<int>(world));
+    std::vector<int> all(static_cast<size_t>(world));
+    std::iota(all.begin(), all.end(), 0);
+    if (replicated) probe.Replicates(all);
   };
   observer.seeded = [&](int64_t seed) { probe.Seeded(seed, kNowhere); };
   observer.model = [&](torch::nn::Module& model) { probe.Watch(model); };

@@ -1,6 +1,9 @@
 #include "checks/engine/report.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
 namespace dlcheck {
 
@@ -106,10 +109,16 @@ Coverage CoverageOf(const Evidence& evidence) {
   if (plain == nullptr) return coverage;
   const Trace& trace = plain->trace;
   coverage.unseen = UnseenIn(trace);
+  coverage.processes = ProcessesIn(trace);
+  std::map<uint16_t, std::pair<int64_t, int64_t>> steps;  // of each process: all, sampled
   for (const Occurrence& event : trace.Events()) {
     if (event.event != Event::kStep) continue;
-    coverage.steps += static_cast<int64_t>(event.count);
-    if (!event.gap) ++coverage.sampled_steps;
+    steps[event.rank].first += static_cast<int64_t>(event.count);
+    if (!event.gap) ++steps[event.rank].second;
+  }
+  for (const auto& [rank, counts] : steps) {
+    if (counts.first <= coverage.steps) continue;
+    std::tie(coverage.steps, coverage.sampled_steps) = counts;
   }
   for (const ThingId parameter : trace.ThingsOfKind("parameter")) {
     ++coverage.parameters;

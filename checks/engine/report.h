@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "checks/engine/check.h"
+#include "checks/engine/processes.h"
 #include "checks/engine/unseen.h"
 
 namespace dlcheck {
@@ -38,10 +39,11 @@ struct Result {
 
 // What the plain run showed.
 struct Coverage {
-  bool training = false;  // an optimizer step or a backward call, in any run
-  int64_t steps = 0, sampled_steps = 0;
+  bool training = false;                 // an optimizer step or a backward call, in any run
+  int64_t steps = 0, sampled_steps = 0;  // of the process with most
   int64_t parameters = 0, parameters_with_gradient = 0;
   Unseen unseen = {};
+  std::vector<ProcessSummary> processes = {};  // of a run of several that trained
 };
 
 struct RunSummary {

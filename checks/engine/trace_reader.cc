@@ -106,10 +106,20 @@ absl::Status ReadProcess(const std::string& stem, Trace& trace) {
   }
 }
 
+// That of the first record; 0 where there is none.
+uint16_t RankOf(const std::string& stem) {
+  Expected<RecordReader> reader = RecordReader::Open(stem + ".records");
+  Record record{};
+  if (!reader.ok()) return 0;
+  const Expected<bool> first = reader->Next(record);
+  return first.ok() && *first ? record.rank : 0;
+}
+
 }  // namespace
 
 absl::StatusOr<Trace> ReadTrace(const std::string& run_folder) {
-  const std::vector<std::string> stems = RecordFileStems(run_folder);
+  std::vector<std::string> stems = RecordFileStems(run_folder);
+  std::ranges::stable_sort(stems, {}, RankOf);  // signals of one process look at the first
   if (stems.empty()) {
     return absl::NotFoundError(StrCat("no records were written below '", run_folder, "'"));
   }

@@ -41,6 +41,14 @@ void Probe::Watch(torch::nn::Module& model) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Watch(model); });
 }
 
+void Probe::Rank(int rank, int world) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.ranks().Join(rank, world); });
+}
+
+void Probe::Replicates(const std::vector<int>& ranks) {
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.ranks().Replicate(ranks); });
+}
+
 int Probe::Optimizes(std::string_view type, std::vector<Group> groups, Rule rule) {
   int number = 0;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {

@@ -10,6 +10,7 @@
 
 #include "checks/observe/tensor_summary.h"
 #include "checks/records/request.h"
+#include "checks/records/sampling.h"
 #include "checks/records/trace_writer.h"
 
 namespace dlcheck {
@@ -32,6 +33,7 @@ class ProbeClock {
   uint32_t micro_step() const { return micro_step_; }
   bool sampled() const { return sampled_; }
   bool takes_digest() const;
+  bool is_detailed() const { return sampled_ && IsDetailed(step_); }
   bool takes_scalars() const { return sampled_ || !writer_->past_half_cap(); }
 
   // Writes an event of a sampled step; of another step only the count is kept.

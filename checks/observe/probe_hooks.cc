@@ -7,6 +7,8 @@
 
 #include <string_view>
 
+#include "checks/observe/probe_calls.h"
+
 namespace dlcheck {
 namespace {
 
@@ -52,7 +54,9 @@ void LookAtProduct(const at::RecordFunction& function) {
 // Gradients are disabled in evaluations and in backward passes, but enabled where an activation
 // checkpoint runs a block again in one.
 std::unique_ptr<at::ObserverContext> SawOperation(const at::RecordFunction& function) {
-  if (forward_watch == nullptr || !at::GradMode::is_enabled()) return nullptr;
+  if (forward_watch == nullptr) return nullptr;
+  if (IsCollective(function.name())) forward_watch->ranks().Call(function);
+  if (!at::GradMode::is_enabled()) return nullptr;
   if (IsProduct(function.name())) LookAtProduct(function);
   for (const c10::IValue& input : function.inputs()) {
     if (input.isTensor()) {
@@ -92,6 +96,7 @@ void ForwardWatch::BeginStep() {
   seen_.clear();
   if (!clock_->sampled()) {
     Stop();
+    ranks_->SkipCalls();
   } else if (callback_ == 0) {
     forward_watch = this;
     callback_ = at::addThreadLocalCallback(at::RecordFunctionCallback(&SawOperation)

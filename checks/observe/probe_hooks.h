@@ -1,6 +1,6 @@
 // How the C++ probe sees backward and forward passes without a call of the program: hooks on the
 // gradient accumulators of leaf parameters, and a callback of torch's RecordFunction in sampled
-// steps.
+// steps, which sees collective operations, too.
 #pragma once
 
 #include <torch/torch.h>
@@ -13,6 +13,7 @@
 
 #include "checks/observe/probe_clock.h"
 #include "checks/observe/probe_models.h"
+#include "checks/observe/probe_ranks.h"
 
 namespace dlcheck {
 
@@ -39,7 +40,8 @@ class BackwardWatch {
 // gradients takes the parameter in. Watches the thread that made it.
 class ForwardWatch {
  public:
-  ForwardWatch(ProbeClock& clock, ProbeModels& models) : clock_(&clock), models_(&models) {}
+  ForwardWatch(ProbeClock& clock, ProbeModels& models, ProbeRanks& ranks)
+      : clock_(&clock), models_(&models), ranks_(&ranks) {}
   ~ForwardWatch() { Stop(); }
   ForwardWatch(const ForwardWatch&) = delete;
   ForwardWatch& operator=(const ForwardWatch&) = delete;
@@ -47,6 +49,7 @@ class ForwardWatch {
   // Watches the step that begins, if it is sampled.
   void BeginStep();
 
+  ProbeRanks& ranks() { return *ranks_; }
   void Saw(const at::Tensor& input);
   void SawProduct(bool in_low_precision);
 
@@ -58,6 +61,7 @@ class ForwardWatch {
 
   ProbeClock* clock_;
   ProbeModels* models_;
+  ProbeRanks* ranks_;
   uint64_t callback_ = 0;  // none
   std::set<uint32_t> seen_;
   int64_t products_ = 0, low_products_ = 0;  // of this step

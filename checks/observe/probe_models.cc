@@ -4,6 +4,10 @@
 
 namespace dlcheck {
 
+std::string DtypeName(const at::Tensor& tensor) {
+  return std::string(c10::getDtypeNames(tensor.scalar_type()).first);
+}
+
 std::string Shape(const at::Tensor& tensor) {
   std::string text;
   for (const int64_t size : tensor.sizes()) {
@@ -16,10 +20,6 @@ std::string Shape(const at::Tensor& tensor) {
 namespace {
 
 // "float32", as Python spells it.
-std::string DtypeName(const at::Tensor& tensor) {
-  return std::string(c10::getDtypeNames(tensor.scalar_type()).first);
-}
-
 std::string Joined(const std::string& outer, const std::string& inner) {
   return outer.empty() ? inner : outer + "." + inner;
 }
@@ -109,6 +109,21 @@ std::vector<at::Tensor> ProbeModels::Contents() const {
   const std::vector<at::Tensor> buffers = first_->buffers();
   contents.insert(contents.end(), buffers.begin(), buffers.end());
   return contents;
+}
+
+at::Device ProbeModels::device() const {
+  const std::vector<at::Tensor> leaves = Leaves();
+  return leaves.empty() ? at::Device(at::kCPU) : leaves.front().device();
+}
+
+std::vector<std::pair<uint32_t, at::Tensor>> ProbeModels::Buffers() const {
+  std::vector<std::pair<uint32_t, at::Tensor>> found;
+  if (first_ == nullptr) return found;
+  for (const auto& buffer : first_->named_buffers()) {
+    if (!buffer.value().is_floating_point()) continue;
+    found.emplace_back(clock_->writer().Thing("buffer", 0, buffer.key()), buffer.value());
+  }
+  return found;
 }
 
 void ProbeModels::Describe() {

@@ -7,13 +7,15 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "checks/observe/probe_clock.h"
 
 namespace dlcheck {
 
-std::string Shape(const at::Tensor& tensor);  // "64x10"; "1" of a number
+std::string Shape(const at::Tensor& tensor);      // "64x10"; "1" of a number
+std::string DtypeName(const at::Tensor& tensor);  // "float32"
 
 class ProbeModels {
  public:
@@ -46,8 +48,11 @@ class ProbeModels {
 
   // Parameters and buffers of the first model; empty if there is none.
   std::vector<at::Tensor> Contents() const;
+  // Floating buffers of the first model, each with its thing.
+  std::vector<std::pair<uint32_t, at::Tensor>> Buffers() const;
   // Of the first model; true if there is none.
   bool IsTraining() const { return first_ == nullptr || first_->is_training(); }
+  at::Device device() const;  // of the first model; the CPU if there is none
 
   // Writes what is known of every parameter, as far as it is new.
   void Describe();

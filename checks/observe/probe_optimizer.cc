@@ -70,6 +70,14 @@ std::vector<uint32_t> ProbeOptimizer::ThingsOf(const std::vector<at::Tensor>& pa
   return things;
 }
 
+std::vector<std::pair<uint32_t, at::Tensor>> ProbeOptimizer::Parameters() const {
+  std::vector<std::pair<uint32_t, at::Tensor>> found;
+  for (const at::Tensor& parameter : parameters_) {
+    found.emplace_back(things_.at(parameter.unsafeGetTensorImpl()), parameter);
+  }
+  return found;
+}
+
 void ProbeOptimizer::BeginStep() {
   if (clock_->takes_digest()) {
     models_->Describe();

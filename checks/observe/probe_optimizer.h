@@ -56,6 +56,8 @@ class ProbeOptimizer {
 
   void BeginStep();
   void Consume();
+  // Each with its thing.
+  std::vector<std::pair<uint32_t, at::Tensor>> Parameters() const;
   void AfterStep(bool taken);
   // What the schedule gives for this step, by group.
   void WriteScheduled(const std::vector<double>& rates);

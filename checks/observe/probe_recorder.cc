@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <utility>
 
 namespace dlcheck {
@@ -27,6 +28,8 @@ std::unique_ptr<ProbeRecorder> ProbeRecorder::Create(const Request& request,
   TraceWriter::Options writing;
   writing.run_folder = request.run_folder;
   writing.size_cap_bytes = request.size_cap_bytes;
+  const char* rank = std::getenv("RANK");  // what most launchers say; Rank() knows better
+  writing.rank = rank == nullptr ? 0 : static_cast<uint16_t>(std::atoi(rank));
   Expected<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(writing);
   if (!writer.ok()) return nullptr;
   (*writer)->Attribute(0, "capabilities", options.capabilities);
@@ -42,9 +45,15 @@ std::unique_ptr<ProbeRecorder> ProbeRecorder::Create(const Request& request,
 ProbeRecorder::ProbeRecorder(const Request& request, std::unique_ptr<TraceWriter> writer)
     : clock_(request, std::move(writer)),
       models_(clock_),
-      forward_(clock_, models_),
+      ranks_(clock_),
+      forward_(clock_, models_, ranks_),
       backward_([this] { BeforeBackward(); }) {
   forward_.BeginStep();
+}
+
+ProbeRecorder::~ProbeRecorder() {
+  ranks_.End();
+  clock_.Finish();
 }
 
 uint32_t ProbeRecorder::Site(const Probe::Site& site) {
@@ -73,6 +82,7 @@ void ProbeRecorder::BeforeBackward() {
   const double keeps_graph = torch::autograd::get_current_graph_task_keep_graph() ? 1 : 0;
   const torch::NoGradGuard no_grad;
   const bool first = clock_.micro_step() == 0;
+  if (first) ranks_.BeginBackward(last_step_end_);
   for (const auto& optimizer : optimizers_) {
     optimizer->BeforeBackward();
     if (first && clock_.sampled()) optimizer->WriteHeld();
@@ -80,6 +90,12 @@ void ProbeRecorder::BeforeBackward() {
   if (loss_thing_ == 0) loss_thing_ = LossThing(clock_, "", 0);
   clock_.Put(Event::kBackward, {loss_thing_, 0, loss_site_}, keeps_graph, makes_graph);
   clock_.CountBackward();
+}
+
+void ProbeRecorder::Consume(int optimizer) {
+  ProbeOptimizer& stepping = *optimizers_.at(At(optimizer));
+  ranks_.WriteReplicas(stepping.Parameters());
+  stepping.Consume();
 }
 
 void ProbeRecorder::AfterStep(int optimizer, const Probe::Site& site, bool taken) {
@@ -116,12 +132,16 @@ void ProbeRecorder::Cleared(int optimizer, const Probe::Site& site) {
 
 void ProbeRecorder::Batch(const at::Tensor& inputs, const Probe::Site& site) {
   const uint32_t model = models_.model_thing();
+  if (models_.IsTraining()) ranks_.BeginForward(models_.device());
   const double samples = inputs.dim() > 0 ? static_cast<double>(inputs.size(0)) : 1;
   clock_.Put(Event::kUsed, {model, model, Site(site)}, samples);
   if (!clock_.sampled() || last_batch_step_ == clock_.step()) return;
   last_batch_step_ = clock_.step();
   if (clock_.takes_digest()) {
     clock_.PutDigest(Quantity::kBatchDigest, {model}, DigestTensors({inputs}));
+  }
+  if (ranks_.are_many()) {
+    clock_.PutDigest(Quantity::kBatchFingerprint, {model}, DigestTensors({inputs}));
   }
   if (!inputs.is_floating_point()) return;
   clock_.transfer().Add(Norms({inputs.detach()}), [this, model, inputs, moment = clock_.now()](
@@ -133,6 +153,7 @@ void ProbeRecorder::Batch(const at::Tensor& inputs, const Probe::Site& site) {
 
 void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
                          const at::Tensor& targets, const Probe::Site& site) {
+  ranks_.EndForward();
   const std::string kind = outputs.defined() ? LossKind(outputs, targets) : "";
   if (clock_.step() == 0 && kind.empty() && outputs.defined()) {
     compares_all_ = compares_all_ || ComparesAll(loss, outputs, targets);
@@ -179,6 +200,7 @@ void ProbeRecorder::EvaluationOutputs(const at::Tensor& outputs, const at::Tenso
   clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing()},
                          models_.IsTraining() ? 1 : 0, outputs.requires_grad() ? 1 : 0);
   if (clock_.step() == 0) initial_.Add(LossKind(outputs, targets), outputs, targets);
+  ranks_.Evaluate(models_);
 }
 
 void ProbeRecorder::PutEvent(Event event, const Probe::Site& site, double value) {
@@ -239,6 +261,7 @@ void ProbeRecorder::Declare(std::string_view key, std::string_view value) {
 }
 
 void ProbeRecorder::Evaluated(double loss, int64_t samples) {
+  ranks_.EndEvaluation();
   WriteModelDigests(clock_, models_);
   clock_.PutOfEvaluation(Event::kEvaluated, {}, loss, static_cast<double>(samples));
 }

@@ -15,6 +15,7 @@
 #include "checks/observe/probe_loss.h"
 #include "checks/observe/probe_models.h"
 #include "checks/observe/probe_optimizer.h"
+#include "checks/observe/probe_ranks.h"
 #include "dlcheck/probe.h"
 
 namespace dlcheck {
@@ -28,16 +29,17 @@ class ProbeRecorder {
                                                const Probe::Options& options);
 
   ProbeRecorder(const Request& request, std::unique_ptr<TraceWriter> writer);
-  ~ProbeRecorder() { clock_.Finish(); }
+  ~ProbeRecorder();
 
   ProbeClock& clock() { return clock_; }
   ProbeModels& models() { return models_; }
+  ProbeRanks& ranks() { return ranks_; }
   uint32_t Site(const Probe::Site& site);
 
   void Watch(torch::nn::Module& model);
   int Optimizes(std::string_view type, std::vector<Probe::Group> groups, Probe::Rule rule);
   void BeginStep(int optimizer) { optimizers_.at(At(optimizer))->BeginStep(); }
-  void Consume(int optimizer) { optimizers_.at(At(optimizer))->Consume(); }
+  void Consume(int optimizer);
   void AfterStep(int optimizer, const Probe::Site& site, bool taken);
   void Cleared(int optimizer, const Probe::Site& site);
   void Batch(const at::Tensor& inputs, const Probe::Site& site);
@@ -72,6 +74,7 @@ class ProbeRecorder {
   bool quiet_ = false;
   ProbeClock clock_;
   ProbeModels models_;
+  ProbeRanks ranks_;
   std::vector<std::unique_ptr<ProbeOptimizer>> optimizers_;
   ForwardWatch forward_;
   BackwardWatch backward_;

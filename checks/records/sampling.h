@@ -15,6 +15,9 @@ int64_t NextSampled(int64_t step);
 // Steps at which digests are taken: 0 and the powers of two. All of them are sampled.
 bool TakesDigest(int64_t step);
 
+// Of sampled steps: those in which also what is slow to measure, and changes slowly, is.
+constexpr bool IsDetailed(int64_t step) { return step < 8 || step % 8 == 0; }
+
 // Evaluations have a clock of their own, because they seldom fall into a sampled step: the first
 // eight, and those whose number, counted from 1, is a power of two.
 bool IsSampledEvaluation(int64_t number);

@@ -164,9 +164,15 @@ void TraceWriter::WriteLine(const std::string& line) {
   }
 }
 
+void TraceWriter::SetRank(uint16_t rank) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  options_.rank = rank;
+}
+
 void TraceWriter::AppendUnchecked(Kind kind, uint16_t number, Record fields) {
   fields.kind = Kind::kNone;
   fields.number = number;
+  if (options_.rank != 0) fields.rank = options_.rank;
   fields.sequence = sequence_++;
   fields.time = options_.clock();
   char* at = map_ + written_bytes_;

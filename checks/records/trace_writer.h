@@ -29,6 +29,7 @@ class TraceWriter {
     int64_t size_cap_bytes = int64_t{256} << 20;
     uint64_t (*clock)() = &MonotonicTime;
     uint32_t process = 0;  // 0: this process's own id
+    uint16_t rank = 0;     // among processes that train together; of every record
   };
 
   // Creates both files. Errors: Unavailable (no space, no permission).
@@ -40,6 +41,8 @@ class TraceWriter {
   // The id of a thing; the first call writes its name. Cost: one map look-up.
   uint32_t Thing(std::string_view kind, int ordinal, std::string_view name);
   uint32_t Site(std::string_view file, int line, std::string_view function);
+  // Of all records from here on.
+  void SetRank(uint16_t rank);
   // Thing 0 is the process.
   void Attribute(uint32_t thing, std::string_view key, std::string_view value);
 

@@ -22,7 +22,7 @@ struct Autocast {
   std::vector<int64_t> steps_inside;  // sampled steps that began inside autocast, ascending
   int64_t steps = 0;                  // sampled
   std::string declared;               // the type that the program says it uses
-  bool scales_losses = false;  // a loss scaler is at work
+  bool scales_losses = false;         // a loss scaler is at work
 
   // True if autocast is declared or something took low precision.
   bool IsUsed() const;

@@ -1,10 +1,13 @@
 #include "checks/signals/finiteness.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "absl/strings/numbers.h"
+#include "checks/engine/text.h"
 
 namespace dlcheck {
 namespace {
@@ -28,6 +31,22 @@ bool IsNonFinite(Quantity quantity, const Sample& sample) {
 // A parameter that is not trained may hold a mask of infinities.
 bool IsFixed(const Trace& trace, ThingId parameter) {
   return trace.Attribute(parameter, "requires_grad") == "0";
+}
+
+bool HasRanks(const Trace& trace) {
+  return std::ranges::any_of(trace.Events(),
+                             [](const Occurrence& event) { return event.rank > 0; });
+}
+
+// Gradients are shared and weights alike: what one process has of them, all have.
+void NameRank(Quantity quantity, uint16_t rank, Finiteness::Seen& seen) {
+  if (quantity == Quantity::kLoss || quantity == Quantity::kInputNorm) {
+    StrAppend(&seen.name, " of rank ", rank);
+  }
+}
+
+bool IsIn(const std::vector<Finiteness::Seen>& list, const Finiteness::Seen& seen) {
+  return std::ranges::find(list, seen.name, &Finiteness::Seen::name) != list.end();
 }
 
 // Steps that left the weights alone: they consumed nothing.
@@ -68,6 +87,7 @@ absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
   Finiteness finiteness;
   const std::set<int64_t> left_out = StepsLeftOut(trace);
   std::map<int64_t, Step> steps;
+  const bool has_ranks = HasRanks(trace);
   // Inputs come last: an infinite mask, or a NaN that stands for a missing value, is nobody's fault
   // unless something that is trained or minimised is not finite in the same step.
   for (const auto& [quantity, list] : kLists) {
@@ -80,8 +100,9 @@ absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
         if (quantity == Quantity::kInputNorm && !steps.contains(sample.step)) continue;
         Step& step = steps[sample.step];
         step.step = sample.step;
-        (step.*list)
-            .push_back({trace.Display(thing), quantity == Quantity::kLoss ? 0 : sample.aux});
+        Seen seen{trace.Display(thing), quantity == Quantity::kLoss ? 0 : sample.aux};
+        if (has_ranks) NameRank(quantity, sample.rank, seen);
+        if (!has_ranks || !IsIn(step.*list, seen)) (step.*list).push_back(std::move(seen));
       }
     }
   }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "absl/strings/numbers.h"
-#include "checks/signals/first_process.h"
 #include "checks/signals/optimizers.h"
 #include "checks/signals/ownership.h"
 
@@ -22,9 +21,12 @@ constexpr double kUsualGradient = 0.01;
 
 using Values = std::map<int64_t, double>;
 
-Values ByStep(const Trace& trace, Quantity quantity, ThingId thing, bool only_finite) {
+// Of one process: what another holds under this name may be another part of it.
+Values ByStep(const Trace& trace, Quantity quantity, ThingId thing, uint16_t rank,
+              bool only_finite) {
   Values values;
-  for (const Sample& sample : FirstProcess(trace.Series(quantity, thing))) {
+  for (const Sample& sample : trace.Series(quantity, thing)) {
+    if (sample.rank != rank) continue;
     if (!only_finite || (sample.aux == 0 && std::isfinite(sample.value))) {
       values[sample.step] = sample.value;
     }
@@ -50,7 +52,7 @@ class Reading {
   Reading(const Trace& trace, const Optimizers& optimizers)
       : trace_(trace), optimizers_(optimizers), left_out_(StepsLeftOut(trace)) {
     for (const ThingId group : trace.ThingsWith(Quantity::kLearningRate)) {
-      rates_[trace.thing(group).name] = ByStep(trace, Quantity::kLearningRate, group, false);
+      groups_[trace.thing(group).name] = group;
     }
   }
 
@@ -58,16 +60,20 @@ class Reading {
     Motion::Parameter parameter{.name = trace_.Display(id)};
     const std::string group(trace_.Attribute(id, "optimizer"));
     const auto own = optimizers_.optimizers.find(OptimizerOrdinal(group));
-    const auto rates = rates_.find(group);
-    if (own == optimizers_.optimizers.end() || rates == rates_.end()) return parameter;
+    const auto with_rate = groups_.find(group);
+    if (own == optimizers_.optimizers.end() || with_rate == groups_.end()) return parameter;
     const bool is_adaptive = own->second.is_adaptive();
     if (IsHalf(id) || (!is_adaptive && own->second.type != "SGD")) return parameter;
-    const Values gradients = ByStep(trace_, Quantity::kGradientNorm, id, true);
-    const Values weights = ByStep(trace_, Quantity::kWeightNorm, id, true);
+    const std::span<const Sample> norms = trace_.Series(Quantity::kGradientNorm, id);
+    if (norms.empty()) return parameter;
+    const uint16_t rank = norms.front().rank;
+    const Values rates = ByStep(trace_, Quantity::kLearningRate, with_rate->second, rank, false);
+    const Values gradients = ByStep(trace_, Quantity::kGradientNorm, id, rank, true);
+    const Values weights = ByStep(trace_, Quantity::kWeightNorm, id, rank, true);
     double largest = 0;
     for (const auto& [step, norm] : gradients) largest = std::max(largest, norm);
-    for (const auto& [step, moved] : ByStep(trace_, Quantity::kUpdateNorm, id, false)) {
-      const double gradient = At(gradients, step), rate = At(rates->second, step);
+    for (const auto& [step, moved] : ByStep(trace_, Quantity::kUpdateNorm, id, rank, false)) {
+      const double gradient = At(gradients, step), rate = At(rates, step);
       if (!(gradient > 0) || left_out_.contains(step) || !weights.contains(step)) continue;
       const double weight = At(weights, step);
       const bool is_visible = is_adaptive
@@ -99,7 +105,7 @@ class Reading {
   const Trace& trace_;
   const Optimizers& optimizers_;
   const std::set<int64_t> left_out_;
-  std::map<std::string, Values> rates_;  // by group
+  std::map<std::string, ThingId> groups_;  // of parameters, those with a rate, by name
 };
 
 }  // namespace

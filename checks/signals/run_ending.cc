@@ -1,5 +1,8 @@
 #include "checks/signals/run_ending.h"
 
+#include <algorithm>
+#include <map>
+
 namespace dlcheck {
 
 absl::StatusOr<RunEnding> RunEnding::From(const Run& run) {
@@ -8,8 +11,12 @@ absl::StatusOr<RunEnding> RunEnding::From(const Run& run) {
                    .rejected_file = "",
                    .rejected_cause = "",
                    .model = std::string(run.trace.ProcessAttribute("declared.model"))};
+  std::map<uint16_t, int64_t> steps;  // by process
   for (const Occurrence& event : run.trace.Events()) {
-    if (event.event == Event::kStep) result.steps += static_cast<int64_t>(event.count);
+    if (event.event == Event::kStep) {
+      int64_t& made = steps[event.rank] += static_cast<int64_t>(event.count);
+      result.steps = std::max(result.steps, made);
+    }
     if (event.event == Event::kInputRejected) {
       result.rejected_file = run.trace.thing(event.thing).name;
       result.rejected_cause = std::string(run.trace.Attribute(event.thing, "cause"));

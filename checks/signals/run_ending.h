@@ -13,7 +13,7 @@ namespace dlcheck {
 struct RunEnding {
   static constexpr std::string_view kName = "run ending";
   Ending ending;
-  int64_t steps = 0;                          // optimizer steps made
+  int64_t steps = 0;                          // optimizer steps made, by one process
   std::string rejected_file, rejected_cause;  // of an input that the host refused; empty if none
   std::string model;  // of a host that says which it trains: a word, or the path of a user's
 

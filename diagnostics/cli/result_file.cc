@@ -122,13 +122,27 @@ Unseen UnseenFrom(const Json& json) {
           .layers_seen = json.at("layers_seen")};
 }
 
-Coverage CoverageFrom(const Json& json) {
-  return {.training = json.at("training"),
+ProcessSummary ProcessFrom(const Json& json) {
+  return {.rank = json.at("rank"),
           .steps = json.at("steps"),
-          .sampled_steps = json.at("sampled_steps"),
-          .parameters = json.at("parameters"),
-          .parameters_with_gradient = json.at("parameters_with_gradient"),
-          .unseen = json.contains("unseen") ? UnseenFrom(json.at("unseen")) : Unseen()};
+          .last_loss = Number(json.at("last_loss")),
+          .batch = json.at("batch"),
+          .step_seconds = json.at("step_seconds"),
+          .own_seconds = json.at("own_seconds"),
+          .ended = json.at("ended")};
+}
+
+Coverage CoverageFrom(const Json& json) {
+  Coverage coverage{.training = json.at("training"),
+                    .steps = json.at("steps"),
+                    .sampled_steps = json.at("sampled_steps"),
+                    .parameters = json.at("parameters"),
+                    .parameters_with_gradient = json.at("parameters_with_gradient"),
+                    .unseen = json.contains("unseen") ? UnseenFrom(json.at("unseen")) : Unseen()};
+  for (const Json& process : Get<Json>(json, "processes", Json::array())) {
+    coverage.processes.push_back(ProcessFrom(process));
+  }
+  return coverage;
 }
 
 absl::StatusOr<ReadResult> From(const Json& json) {

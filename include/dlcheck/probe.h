@@ -80,6 +80,11 @@ class Probe {
   // A model to watch; the first is model 0.
   void Watch(torch::nn::Module& model);
 
+  // Of many that train together; then those whose weights and gradients are to be the same at every
+  // step, as under DDP. Before the first step.
+  void Rank(int rank, int world);
+  void Replicates(const std::vector<int>& ranks);
+
   // Watches an optimizer of torch::optim; the result is used in its place.
   template <typename TorchOptimizer>
   Watched<TorchOptimizer> Wrap(TorchOptimizer optimizer);

@@ -18,10 +18,11 @@ constexpr char kFormat[] = "dlcheck checkpoint 1";
 // otherwise.
 const std::set<std::string>& FreeKeys() {
   static const std::set<std::string> keys = {
-      "data",       "steps",       "horizon",       "prefetch-threads",
-      "stop-after", "checkpoints", "report-memory", "checkpoint-every",
-      "keep-last",  "keep-best",   "resume",        "select-window",
-      "save",       "log",         "log-every",     "fault"};
+      "data",       "steps",         "horizon",       "prefetch-threads",
+      "stop-after", "checkpoints",   "report-memory", "checkpoint-every",
+      "keep-last",  "keep-best",     "resume",        "select-window",
+      "save",       "log",           "log-every",     "fault",
+      "join-limit", "silence-limit", "exchange-limit"};
   return keys;
 }
 

@@ -2,7 +2,6 @@
 
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
-#include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include <chrono>
 #include <cstdlib>
@@ -14,19 +13,6 @@ namespace {
 
 using Gloo = c10d::ProcessGroupGloo;
 
-c10::intrusive_ptr<c10d::Store> StoreOf(const Placement& placement,
-                                        std::chrono::milliseconds patience) {
-  c10d::TCPStoreOptions options;
-  options.port = placement.port;
-  options.isServer = placement.rank == 0 && !placement.is_served_elsewhere;
-  if (!placement.is_served_elsewhere) options.numWorkers = static_cast<size_t>(placement.world);
-  options.waitWorkers = !placement.is_served_elsewhere;
-  options.masterListenFd = placement.listening;
-  options.timeout = patience;
-  const auto store = c10::make_intrusive<c10d::TCPStore>(placement.address, options);
-  return c10::make_intrusive<c10d::PrefixStore>("dlcheck-train/" + placement.attempt, store);
-}
-
 auto DeviceOf(const Placement& placement) {
   const char* interface = std::getenv("GLOO_SOCKET_IFNAME");
   if (interface != nullptr) return Gloo::createDeviceForInterface(interface);
@@ -36,14 +22,20 @@ auto DeviceOf(const Placement& placement) {
 
 }  // namespace
 
-Ranks JoinOverGloo(const Placement& placement, std::chrono::milliseconds patience) {
-  const c10::intrusive_ptr<c10d::Store> store = StoreOf(placement, patience);
+Ranks JoinOverGloo(const c10::intrusive_ptr<c10d::Store>& store, const Placement& placement,
+                   std::chrono::milliseconds patience) {
   const auto options = Gloo::Options::create(patience);
   options->devices.push_back(DeviceOf(placement));
   const auto gloo = c10::make_intrusive<Gloo>(c10::make_intrusive<c10d::PrefixStore>("gloo", store),
                                               static_cast<int>(placement.rank),
                                               static_cast<int>(placement.world), options);
-  return RanksOf(store, at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo);
+  const auto part = [=](const std::string& name, const std::vector<int64_t>& members) {
+    Placement own = placement;
+    own.rank = PlaceIn(members, placement.rank);
+    own.world = static_cast<int64_t>(members.size());
+    return JoinOverGloo(c10::make_intrusive<c10d::PrefixStore>(name, store), own, patience);
+  };
+  return RanksOf(store, {{at::kCPU, c10d::ProcessGroup::BackendType::GLOO, gloo}}, part);
 }
 
 }  // namespace dlcheck::reference

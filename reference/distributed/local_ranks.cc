@@ -17,11 +17,15 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "reference/distributed/memory_kills.h"
+#include "reference/distributed/ranks_lost.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -61,10 +65,10 @@ struct Rank {
   std::optional<Clock::time_point> stopped_at = {};  // by a signal, until it goes on
 };
 
-// A rank that is stopped for longer will not go on by itself, and the others wait for it.
-constexpr std::chrono::seconds kLongestStop{10};
 // What a rank may still write once it is to end.
 constexpr std::chrono::seconds kLongestEnd{5};
+// In which the others find out and say what they have lost, and that may show what became of it.
+constexpr std::chrono::seconds kToShow{3};
 // Short, so that who failed first is told from who failed for that.
 constexpr std::chrono::milliseconds kBetweenLooks{2};
 
@@ -172,37 +176,64 @@ bool CollectUntil(std::vector<Rank>& ranks, Clock::time_point end) {
   return true;
 }
 
-bool IsStuck(const Rank& rank) {
-  return !rank.has_ended && rank.stopped_at && Clock::now() - *rank.stopped_at >= kLongestStop;
+// Of one that is stopped for long nobody else may know: it may need the others no more.
+bool IsStuck(const Rank& rank, std::chrono::seconds longest_stop) {
+  return !rank.has_ended && rank.stopped_at && Clock::now() - *rank.stopped_at >= longest_stop;
+}
+
+// Well itself, but it has lost another.
+bool HasLostAnother(const Rank& rank) {
+  return rank.has_ended && WIFEXITED(rank.status) && WEXITSTATUS(rank.status) == kLostStatus;
 }
 
 // The one that failed first: of those that were found to have failed at one moment, one that a
 // signal ended, as the others then fail because it is gone. None if none has failed.
-std::optional<size_t> Cause(const std::vector<Rank>& ranks) {
+std::optional<size_t> Cause(const std::vector<Rank>& ranks, std::chrono::seconds longest_stop) {
   std::optional<size_t> cause;
   for (size_t i = 0; i < ranks.size(); ++i) {
-    if (IsStuck(ranks[i])) return i;
-    if (!HasFailed(ranks[i])) continue;
+    if (IsStuck(ranks[i], longest_stop)) return i;
+    if (!HasFailed(ranks[i]) || HasLostAnother(ranks[i])) continue;
     if (WIFSIGNALED(ranks[i].status)) return i;
     if (!cause) cause = i;
   }
   return cause;
 }
 
-std::string Ending(const Rank& rank, bool is_stuck) {
+// The one that others say they have lost: it is stopped, or left them. If it is neither, the first
+// of those that say so.
+size_t Lost(const std::vector<Rank>& ranks) {
+  const auto first = [&](const std::function<bool(const Rank&)>& is) {
+    return static_cast<size_t>(std::find_if(ranks.begin(), ranks.end(), is) - ranks.begin());
+  };
+  const size_t lost = first([](const Rank& rank) {
+    return rank.has_ended ? rank.status == 0 : rank.stopped_at.has_value();
+  });
+  return lost < ranks.size() ? lost : first(HasLostAnother);
+}
+
+std::optional<size_t> Found(std::vector<Rank>& ranks, std::chrono::seconds longest_stop) {
+  std::optional<size_t> cause = Cause(ranks, longest_stop);
+  if (cause || std::none_of(ranks.begin(), ranks.end(), HasLostAnother)) return cause;
+  CollectUntil(ranks, Clock::now() + kToShow);
+  cause = Cause(ranks, longest_stop);
+  return cause ? cause : Lost(ranks);
+}
+
+std::string Ending(const Rank& rank, bool ran_out_of_memory) {
   const int status = rank.status;
-  if (is_stuck) {
-    return "was stopped by a signal for " + std::to_string(kLongestStop.count()) + " s";
-  }
+  if (!rank.has_ended) return "was stopped by a signal";
+  if (status == 0) return "left before the others, exit status 0";
+  if (HasLostAnother(rank)) return "lost another, exit status " + std::to_string(kLostStatus);
   if (!WIFSIGNALED(status)) return "failed, exit status " + std::to_string(WEXITSTATUS(status));
-  return std::string("was ended by ") + strsignal(WTERMSIG(status));
+  return std::string("was ended by ") + strsignal(WTERMSIG(status)) +
+         (ran_out_of_memory && WTERMSIG(status) == SIGKILL ? ", as memory ran out" : "");
 }
 
 // Ends those that are left: what has to be done first may take a while, then there is no more time.
-void EndOthers(std::vector<Rank>& ranks, size_t cause, bool is_stuck) {
-  if (is_stuck) kill(ranks[cause].process, SIGKILL);
+void EndOthers(std::vector<Rank>& ranks, size_t cause) {
+  if (!ranks[cause].has_ended) kill(ranks[cause].process, SIGKILL);
   // Time to say what they have to say.
-  if (CollectUntil(ranks, Clock::now() + std::chrono::milliseconds(300))) return;
+  if (CollectUntil(ranks, Clock::now() + kToShow)) return;
   if (asked_to_end == 0) PassOn(SIGTERM);
   if (CollectUntil(ranks, Clock::now() + kLongestEnd)) return;
   PassOn(SIGKILL);
@@ -211,27 +242,28 @@ void EndOthers(std::vector<Rank>& ranks, size_t cause, bool is_stuck) {
 
 }  // namespace
 
-int RunLocalRanks(int64_t world, char* const* arguments) {
+int RunLocalRanks(int64_t world, std::chrono::seconds longest_stop, char* const* arguments) {
   std::signal(SIGCHLD, SIG_DFL);  // were it ignored, nobody would learn how a rank ended
+  const int64_t memory_kills = MemoryKills();
   std::vector<Rank> ranks = Start(world, arguments);
   for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, EndAll);
   std::optional<size_t> cause;
   while (!cause) {
     const bool have_ended = Collect(ranks);
-    cause = Cause(ranks);
+    cause = Found(ranks, longest_stop);
     if (have_ended && !cause) return 0;
     if (!cause) std::this_thread::sleep_for(kBetweenLooks);
   }
-  const bool is_stuck = IsStuck(ranks[*cause]);
-  EndOthers(ranks, *cause, is_stuck);
-  const int status = ranks[*cause].status;
-  if (!is_stuck && WIFSIGNALED(status) && WTERMSIG(status) == asked_to_end) {
+  const Rank found = ranks[*cause];  // before it is ended, should it be stopped
+  EndOthers(ranks, *cause);
+  if (found.has_ended && WIFSIGNALED(found.status) && WTERMSIG(found.status) == asked_to_end) {
     std::signal(asked_to_end, SIG_DFL);
     std::raise(asked_to_end);  // so that whoever asked sees that it was done
   }
   std::fprintf(stderr, "dlcheck-train: rank %zu of %zu %s; the others were ended\n", *cause,
-               ranks.size(), Ending(ranks[*cause], is_stuck).c_str());
-  return is_stuck || WIFSIGNALED(status) ? 1 : WEXITSTATUS(status);
+               ranks.size(), Ending(found, MemoryKills() > memory_kills).c_str());
+  const bool has_failed = found.has_ended && WIFEXITED(found.status) && found.status != 0;
+  return has_failed ? WEXITSTATUS(found.status) : kLostStatus;
 }
 
 }  // namespace dlcheck::reference

@@ -23,6 +23,8 @@ Meeting::Tensors Meeting::Meet(
   Gather(rank, [this] { CompareCalls(); });
   Tensors result = work(brought_);
   Gather(rank, [] {});
+  const std::lock_guard lock(mutex_);
+  brought_[static_cast<size_t>(rank)].clear();
   return result;
 }
 

@@ -79,6 +79,11 @@ std::optional<std::string> ProcessEnvironment(const char* name) {
 
 bool IsPlaced(const Environment& environment) { return StarterIn(environment) != nullptr; }
 
+std::optional<std::string> RankIn(const Environment& environment) {
+  const Starter* starter = StarterIn(environment);
+  return starter == nullptr ? std::nullopt : environment(starter->rank);
+}
+
 std::optional<Placement> PlacementFrom(const Environment& environment) {
   const Starter* starter = StarterIn(environment);
   return starter == nullptr ? std::nullopt : std::optional(PlacementBy(*starter, environment));

@@ -31,6 +31,9 @@ std::optional<std::string> ProcessEnvironment(const char* name);
 // Whether whoever started this process says so.
 bool IsPlaced(const Environment& environment);
 
+// The rank as whoever started this process wrote it; none for one that is alone.
+std::optional<std::string> RankIn(const Environment& environment);
+
 // None where nobody says so. RANK and WORLD_SIZE are read first, then SLURM_PROCID and
 // SLURM_NTASKS, OMPI_COMM_WORLD_RANK and _SIZE, PMI_RANK and PMI_SIZE; MASTER_ADDR and MASTER_PORT
 // beside each of them.

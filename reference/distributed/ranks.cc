@@ -2,10 +2,12 @@
 
 #include <torch/csrc/distributed/c10d/comm.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
 #include "reference/distributed/group.h"
+#include "reference/distributed/heartbeat.h"
 
 namespace dlcheck::reference {
 
@@ -13,6 +15,10 @@ Ranks::Ranks(std::shared_ptr<Group> group)
     : group_(std::move(group)),
       rank_(group_->process_group->getRank()),
       world_(group_->process_group->getSize()) {}
+
+void Ranks::At(int64_t step) const {
+  if (heartbeat_) heartbeat_->At(step);
+}
 
 std::vector<double> Ranks::Sums(const std::vector<double>& values) const {
   if (!are_many()) return values;
@@ -62,15 +68,27 @@ void Ranks::TakeFromFirst(std::vector<torch::Tensor> tensors) const {
   c10d::broadcast_coalesced(group_->process_group, tensors, kTogether, /*rank=*/0);
 }
 
-Ranks RanksOf(const c10::intrusive_ptr<c10d::Store>& store, c10::DeviceType device,
-              c10d::ProcessGroup::BackendType type,
-              const c10::intrusive_ptr<c10d::Backend>& backend) {
-  auto process_group =
-      c10::make_intrusive<c10d::ProcessGroup>(store, backend->getRank(), backend->getSize());
-  process_group->setBackend(device, type, backend);
-  process_group->setDefaultBackend(type);
+Ranks RanksOf(const c10::intrusive_ptr<c10d::Store>& store,
+              const std::vector<DeviceBackend>& backends, decltype(Group::part) part) {
+  const DeviceBackend& first = backends.front();
+  auto process_group = c10::make_intrusive<c10d::ProcessGroup>(store, first.backend->getRank(),
+                                                               first.backend->getSize());
+  for (const auto& [device, type, backend] : backends) {
+    process_group->setBackend(device, type, backend);
+  }
+  process_group->setDefaultBackend(first.type);
   process_group->setGroupName("default");
-  return Ranks(std::make_shared<Group>(Group{std::move(process_group)}));
+  return Ranks(std::make_shared<Group>(Group{std::move(process_group), std::move(part)}));
+}
+
+bool ReachesGpus(const c10d::ProcessGroup& group) {
+  const std::vector<c10::Device> devices = group.getDeviceTypes();
+  return std::any_of(devices.begin(), devices.end(),
+                     [](const c10::Device& device) { return device.is_cuda(); });
+}
+
+int64_t PlaceIn(const std::vector<int64_t>& members, int64_t rank) {
+  return std::find(members.begin(), members.end(), rank) - members.begin();
 }
 
 }  // namespace dlcheck::reference

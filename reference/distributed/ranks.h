@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlcheck::reference {
 
-struct Group;  // a process group of c10d: group.h
+struct Group;     // a process group of c10d: group.h
+class Heartbeat;  // heartbeat.h
 
 class Ranks {
  public:
@@ -25,6 +27,12 @@ class Ranks {
 
   // REQUIRES: are_many().
   const Group& group() const { return *group_; }
+
+  // What tells the others of this rank, and this one of them; none where ranks are threads.
+  void KeepInTouch(std::shared_ptr<Heartbeat> heartbeat) { heartbeat_ = std::move(heartbeat); }
+  Heartbeat* heartbeat() const { return heartbeat_.get(); }
+  // That this rank is at this step: where the others last saw it, should it be lost.
+  void At(int64_t step) const;
 
   // Below: all ranks call, in one order and with as many values or tensors. Each gets the same
   // bits. Errors: c10::Error if another rank is gone, calls something else or does not come.
@@ -41,6 +49,7 @@ class Ranks {
 
  private:
   std::shared_ptr<Group> group_;
+  std::shared_ptr<Heartbeat> heartbeat_;
   int64_t rank_ = 0;
   int64_t world_ = 1;
 };

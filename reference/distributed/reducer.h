@@ -33,7 +33,7 @@ constexpr bool kTakes =
 
 template <typename Reducer = c10d::Reducer>
 std::shared_ptr<Reducer> MakeReducer(const ReducerArguments& a) {
-  constexpr bool kAsViews = false;  // gradients are tensors of their own, not parts of buckets
+  constexpr bool kAsViews = true;  // gradients lie in the buckets, which else are as much again
   const auto make = [&](auto... more) {
     return std::make_shared<Reducer>(a.parameters, a.buckets, a.group, a.are_sparse, a.bucket_bytes,
                                      a.finds_unused, kAsViews, a.names, a.first_bucket_bytes,

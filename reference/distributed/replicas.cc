@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "reference/distributed/gradient_compression.h"
 #include "reference/distributed/group.h"
 #include "reference/distributed/reducer.h"
 #include "reference/distributed/trained_parameters.h"
@@ -40,7 +41,9 @@ std::shared_ptr<c10d::Reducer> ReducerOf(const Ranks& ranks, const torch::nn::Mo
 Replicas::Replicas(const Ranks& ranks, const torch::nn::Module& module, const Options& options)
     : options_(options),
       buffers_(ranks, module, options.takes_buffers),
-      reducer_(ReducerOf(ranks, module, options)) {}
+      reducer_(ReducerOf(ranks, module, options)) {
+  if (options.compresses) reducer_->register_comm_hook(MeanInBf16(ranks));
+}
 
 Replicas::~Replicas() = default;
 

@@ -26,6 +26,7 @@ class Replicas : public GradientSharing {
     // Where parameters may take no part in a step: gradient 0 on that rank, none if on no rank.
     bool finds_unused = false;
     bool takes_buffers = true;  // of rank 0, before the first forward pass of a window
+    bool compresses = false;    // gradient_compression.h
   };
 
   // All ranks call, with models alike (StartAlike). `module` outlives this; which of its parameters

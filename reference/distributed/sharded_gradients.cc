@@ -3,6 +3,7 @@
 #include <torch/csrc/autograd/function_hook.h>
 
 #include "reference/distributed/collectives.h"
+#include "reference/distributed/gradient_compression.h"
 #include "reference/distributed/group.h"
 
 namespace dlcheck::reference {
@@ -10,7 +11,7 @@ namespace dlcheck::reference {
 using torch::Tensor;
 
 struct ShardedGradients::Bucket {
-  std::vector<size_t> parts;
+  Shards::Bundle bundle;
   size_t awaited = 0;  // gradients that are not there yet
   Tensor input, output;
   c10::intrusive_ptr<c10d::Work> work;
@@ -26,29 +27,22 @@ class ShardedGradients::Arrival : public torch::autograd::PostAccumulateGradHook
   size_t bucket_;
 };
 
-ShardedGradients::ShardedGradients(const Ranks& ranks, const torch::nn::Module& module,
-                                   const Shards& shards, bool finds_unused, int64_t bucket_bytes)
-    : ranks_(ranks),
+ShardedGradients::ShardedGradients(const ShardGroups& groups, const torch::nn::Module& module,
+                                   const Shards& shards, const Options& options)
+    : groups_(groups),
       parts_(shards.parts()),
-      buffers_(ranks, module, /*is_on=*/true),
+      buffers_(groups.all, module, /*is_on=*/true),
       was_used_(parts_.size()),
-      finds_unused_(finds_unused) {
-  int64_t bytes = bucket_bytes;
+      options_(options) {
   // Gradients of the last parameters are ready first.
-  for (size_t i = parts_.size(); i-- > 0;) {
-    const Tensor& whole = parts_[i].whole;
-    const bool is_other_type =
-        !buckets_.empty() &&
-        parts_[buckets_.back().parts.front()].whole.scalar_type() != whole.scalar_type();
-    if (bytes >= bucket_bytes || is_other_type) {
-      buckets_.emplace_back();
-      bytes = 0;
+  for (size_t i = shards.bundles().size(); i-- > 0;) {
+    const Shards::Bundle& bundle = shards.bundles()[i];
+    buckets_.emplace_back().bundle = bundle;
+    buckets_.back().awaited = bundle.end - bundle.begin;
+    for (size_t place = bundle.begin; place < bundle.end; ++place) {
+      torch::autograd::impl::set_post_acc_grad_hooks(
+          parts_[place].whole, std::make_unique<Arrival>(*this, buckets_.size() - 1));
     }
-    buckets_.back().parts.push_back(i);
-    buckets_.back().awaited = buckets_.back().parts.size();
-    bytes += static_cast<int64_t>(whole.nbytes());
-    torch::autograd::impl::set_post_acc_grad_hooks(
-        whole, std::make_unique<Arrival>(*this, buckets_.size() - 1));
   }
 }
 
@@ -61,44 +55,62 @@ ShardedGradients::~ShardedGradients() {
 void ShardedGradients::Arrived(size_t bucket) {
   if (!is_on_) return;
   --buckets_[bucket].awaited;
-  while (next_ < buckets_.size() && buckets_[next_].awaited == 0) Share(buckets_[next_++]);
+  while (next_ < buckets_.size() && buckets_[next_].awaited == 0) ShareNext();
+}
+
+// Two are under way at most, as each takes the memory of a whole one.
+void ShardedGradients::ShareNext() {
+  Share(buckets_[next_]);
+  if (next_ > 0) Keep(buckets_[next_ - 1]);
+  ++next_;
 }
 
 void ShardedGradients::Share(Bucket& bucket) {
   const torch::NoGradGuard no_grad;
+  const int64_t world = groups_.within.world();
   std::vector<Tensor> stretches;  // (W, n) of each parameter
-  for (const size_t i : bucket.parts) {
+  for (size_t i = bucket.bundle.begin; i < bucket.bundle.end; ++i) {
     const Tensor& whole = parts_[i].whole;
     Tensor& gradient = whole.mutable_grad();
     was_used_[i] = gradient.defined() ? 1 : 0;
     const Tensor flat =
         gradient.defined() ? gradient.reshape(-1) : at::zeros({whole.numel()}, whole.options());
-    const int64_t filled = StretchOf(whole.numel(), ranks_.world()) * ranks_.world();
-    stretches.push_back(
-        at::constant_pad_nd(flat, {0, filled - whole.numel()}).view({ranks_.world(), -1}));
+    const int64_t filled = StretchOf(whole.numel(), world) * world;
+    stretches.push_back(at::constant_pad_nd(flat, {0, filled - whole.numel()}).view({world, -1}));
     gradient = Tensor();
   }
-  // The mean by a product before the sum, as c10d's Reducer takes it.
-  bucket.input = at::cat(stretches, 1).mul_(1.0 / static_cast<double>(ranks_.world())).view(-1);
-  bucket.output = at::empty({bucket.input.numel() / ranks_.world()}, bucket.input.options());
-  bucket.work = ReduceScatter(*ranks_.group().process_group, bucket.output, bucket.input);
+  bucket.input = PartOfMean(at::cat(stretches, 1)).view(-1);
+  bucket.output = at::empty({bucket.input.numel() / world}, bucket.input.options());
+  bucket.work = ReduceScatter(*groups_.within.group().process_group, bucket.output, bucket.input);
+}
+
+// By a product before the sum, as c10d's Reducer takes the mean.
+Tensor ShardedGradients::PartOfMean(Tensor gradients) const {
+  const int64_t world = groups_.all.world();
+  return options_.compresses ? PartOfMeanInBf16(gradients, world)
+                             : gradients.mul_(1.0 / static_cast<double>(world));
 }
 
 void ShardedGradients::Keep(Bucket& bucket) {
   bucket.work->wait();
+  if (groups_.across.are_many()) {
+    std::vector<Tensor> stretch = {bucket.output};
+    groups_.across.group().process_group->allreduce(stretch)->wait();
+  }
+  bucket.output = bucket.output.to(parts_[bucket.bundle.begin].whole.scalar_type());
   int64_t place = 0;
-  for (const size_t i : bucket.parts) {
+  for (size_t i = bucket.bundle.begin; i < bucket.bundle.end; ++i) {
     const Tensor& own = parts_[i].own;
     own.mutable_grad() = bucket.output.slice(0, place, place + own.numel());
-    place += StretchOf(parts_[i].whole.numel(), ranks_.world());
+    place += StretchOf(parts_[i].whole.numel(), groups_.within.world());
   }
-  bucket.awaited = bucket.parts.size();
+  bucket.awaited = bucket.bundle.end - bucket.bundle.begin;
   bucket.input = bucket.output = Tensor();
   bucket.work.reset();
 }
 
 void ShardedGradients::DropUnused() {
-  const std::vector<double> users = ranks_.Sums(was_used_);
+  const std::vector<double> users = groups_.all.Sums(was_used_);
   for (size_t i = 0; i < parts_.size(); ++i) {
     if (users[i] == 0) parts_[i].own.mutable_grad() = Tensor();
   }
@@ -107,9 +119,9 @@ void ShardedGradients::DropUnused() {
 void ShardedGradients::AfterBackward(bool shared) {
   is_on_ = false;
   if (!shared) return;
-  for (; next_ < buckets_.size(); ++next_) Share(buckets_[next_]);
-  for (Bucket& bucket : buckets_) Keep(bucket);
-  if (finds_unused_) DropUnused();
+  while (next_ < buckets_.size()) ShareNext();
+  if (!buckets_.empty()) Keep(buckets_.back());
+  if (options_.finds_unused) DropUnused();
   next_ = 0;
 }
 

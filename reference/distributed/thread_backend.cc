@@ -5,6 +5,8 @@
 #include <sstream>
 #include <utility>
 
+#include "reference/distributed/group.h"
+
 namespace dlcheck::reference {
 namespace {
 
@@ -79,14 +81,24 @@ std::string Described(const std::string& name, const Tensors& tensors) {
 
 }  // namespace
 
-ThreadBackend::ThreadBackend(std::shared_ptr<Meeting> meeting, int rank, int world)
-    : Backend(rank, world), meeting_(std::move(meeting)) {}
+ThreadBackend::ThreadBackend(std::shared_ptr<Meeting> meeting, int64_t rank,
+                             std::vector<int64_t> members)
+    : Backend(static_cast<int>(PlaceIn(members, rank)), static_cast<int>(members.size())),
+      meeting_(std::move(meeting)),
+      meeting_rank_(rank),
+      members_(std::move(members)) {}
 
 ThreadBackend::Work ThreadBackend::Do(
     c10d::OpType type, const std::string& name, Tensors outputs, const Tensors& inputs,
     const std::function<Tensors(const std::vector<Tensors>& all)>& work) {
   const torch::NoGradGuard no_grad;
-  const Tensors results = meeting_->Meet(rank_, Described(name, inputs), inputs, work);
+  const auto of_members = [&](const std::vector<Tensors>& everyone) {
+    std::vector<Tensors> all;
+    for (const int64_t member : members_) all.push_back(everyone[static_cast<size_t>(member)]);
+    return work(all);
+  };
+  const Tensors results =
+      meeting_->Meet(meeting_rank_, Described(name, inputs), inputs, of_members);
   for (size_t i = 0; i < results.size(); ++i) {
     outputs[i].copy_(results[i].view_as(outputs[i]));
   }

@@ -1,8 +1,10 @@
 // The collectives of ranks that are threads, over a Meeting. Each call has ended when it returns.
+// Groups of some of them meet where all do: they are parts of all, which call as one.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,7 +20,8 @@ class ThreadBackend : public c10d::Backend {
   using Tensors = std::vector<at::Tensor>;
   using Work = c10::intrusive_ptr<c10d::Work>;
 
-  ThreadBackend(std::shared_ptr<Meeting> meeting, int rank, int world);
+  // Of the group of `members`, by their ranks among all who meet; `rank` is one of them.
+  ThreadBackend(std::shared_ptr<Meeting> meeting, int64_t rank, std::vector<int64_t> members);
 
   const std::string getBackendName() const override { return "threads"; }
 
@@ -33,11 +36,13 @@ class ThreadBackend : public c10d::Backend {
                             const c10d::ReduceScatterOptions& options) override;
 
  private:
-  // Meets the others and writes the results over `outputs`.
+  // Meets the others and writes the results over `outputs`. `all` is what the members brought.
   Work Do(c10d::OpType type, const std::string& name, Tensors outputs, const Tensors& inputs,
           const std::function<Tensors(const std::vector<Tensors>& all)>& work);
 
   std::shared_ptr<Meeting> meeting_;
+  const int64_t meeting_rank_;
+  const std::vector<int64_t> members_;
 };
 
 }  // namespace dlcheck::reference

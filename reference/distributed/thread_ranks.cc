@@ -5,6 +5,8 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <numeric>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -37,13 +39,26 @@ struct Together {
   std::exception_ptr error;
 };
 
+// As the group of `members`, of whom `rank` is one.
+Ranks MembersOf(Together& together, int64_t rank, const std::vector<int64_t>& members) {
+  const auto backend = c10::make_intrusive<ThreadBackend>(together.meeting, rank, members);
+  const auto part = [&together, rank, members](const std::string& /*name*/,
+                                               const std::vector<int64_t>& places) {
+    std::vector<int64_t> own;
+    for (const int64_t place : places) own.push_back(members[static_cast<size_t>(place)]);
+    return MembersOf(together, rank, own);
+  };
+  constexpr auto kType = c10d::ProcessGroup::BackendType::CUSTOM;
+  return RanksOf(together.store, {{at::kCPU, kType, backend}, {at::kCUDA, kType, backend}}, part);
+}
+
 void RunRank(int64_t rank, Together& together,
              const std::function<void(const Ranks& ranks)>& work) {
   together.turns.Begin(rank);
   try {
-    const auto backend = c10::make_intrusive<ThreadBackend>(
-        together.meeting, static_cast<int>(rank), static_cast<int>(together.world));
-    work(RanksOf(together.store, at::kCPU, c10d::ProcessGroup::BackendType::CUSTOM, backend));
+    std::vector<int64_t> everyone(static_cast<size_t>(together.world));
+    std::iota(everyone.begin(), everyone.end(), 0);
+    work(MembersOf(together, rank, everyone));
     together.meeting->Leave(rank, "its run ended");
   } catch (const c10::Error& error) {
     together.Failed(rank, error.what_without_backtrace());

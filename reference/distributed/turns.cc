@@ -1,21 +1,41 @@
 #include "reference/distributed/turns.h"
 
 namespace dlcheck::reference {
+namespace {
+
+std::vector<at::Generator> AllGenerators() {
+  std::vector<at::Generator> generators = {at::detail::getDefaultCPUGenerator()};
+  const size_t gpus = torch::cuda::device_count();
+  for (size_t i = 0; i < gpus; ++i) {
+    const at::Device gpu(at::kCUDA, static_cast<c10::DeviceIndex>(i));
+    generators.push_back(at::globalContext().defaultGenerator(gpu));
+  }
+  return generators;
+}
+
+std::vector<torch::Tensor> StatesOf(const std::vector<at::Generator>& generators) {
+  std::vector<torch::Tensor> states;
+  for (const at::Generator& generator : generators) states.push_back(generator.get_state());
+  return states;
+}
+
+}  // namespace
 
 Turns::Turns(int64_t ranks)
-    : random_(static_cast<size_t>(ranks), at::detail::getDefaultCPUGenerator().get_state()) {}
+    : generators_(AllGenerators()), random_(static_cast<size_t>(ranks), StatesOf(generators_)) {}
 
 void Turns::Begin(int64_t rank) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !is_taken_; });
   is_taken_ = true;
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  generator.set_state(random_[static_cast<size_t>(rank)]);
+  for (size_t i = 0; i < generators_.size(); ++i) {
+    generators_[i].set_state(random_[static_cast<size_t>(rank)][i]);
+  }
 }
 
 void Turns::End(int64_t rank) {
   const std::lock_guard lock(mutex_);
-  random_[static_cast<size_t>(rank)] = at::detail::getDefaultCPUGenerator().get_state();
+  random_[static_cast<size_t>(rank)] = StatesOf(generators_);
   is_taken_ = false;
   changed_.notify_one();
 }

@@ -1,6 +1,6 @@
 // Ranks that are threads of one process take turns: one works while the others wait in a
 // collective. So each has what a process has but one of, which is PyTorch's random generator of the
-// CPU.
+// CPU, and one of each GPU.
 #pragma once
 
 #include <torch/torch.h>
@@ -26,7 +26,8 @@ class Turns {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_taken_ = false;
-  std::vector<torch::Tensor> random_;  // by rank
+  std::vector<at::Generator> generators_;
+  std::vector<std::vector<torch::Tensor>> random_;  // by rank and generator
 };
 
 }  // namespace dlcheck::reference

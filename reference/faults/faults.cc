@@ -12,7 +12,8 @@ namespace {
 const std::map<FaultName, void (*)(Plan&)>& AllPlanters() {
   static const std::map<FaultName, void (*)(Plan&)> all = [] {
     std::map<FaultName, void (*)(Plan&)> joined;
-    for (const Planters& planters : {LoopFaults(), MechanismFaults(), StateFaults()}) {
+    for (const Planters& planters :
+         {LoopFaults(), MechanismFaults(), StateFaults(), RankFaults()}) {
       joined.insert(planters.begin(), planters.end());
     }
     return joined;
@@ -29,6 +30,13 @@ const std::vector<Fault>& Faults() {
 #undef DLCHECK_FAULT
   };
   return faults;
+}
+
+int64_t RanksOf(const std::string& fault) {
+  for (const auto& [name, planter] : RankFaults()) {
+    if (Faults()[static_cast<size_t>(name)].name == fault) return 2;
+  }
+  return 1;
 }
 
 void PlantFault(const std::string& name, Plan& plan) {

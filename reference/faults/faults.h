@@ -19,6 +19,9 @@ struct Fault {
 // In the order of faults.def.
 const std::vector<Fault>& Faults();
 
+// How many ranks a fault needs at least; 1 for an unknown one.
+int64_t RanksOf(const std::string& fault);
+
 // Changes `plan` so that the run has the fault, and sets the options of the recipe that it needs.
 // Errors: UsageError for an unknown name, with the nearest.
 void PlantFault(const std::string& name, Plan& plan);

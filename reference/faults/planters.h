@@ -22,5 +22,7 @@ Planters LoopFaults();
 Planters MechanismFaults();
 // Of averages, checkpoints, evaluation and attention.
 Planters StateFaults();
+// Of what ranks do together; each needs two of them.
+Planters RankFaults();
 
 }  // namespace dlcheck::reference

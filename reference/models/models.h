@@ -37,6 +37,10 @@ enum class TyingDeviation : uint8_t { kNone, kHeadIsAClone };
 // kNoIdentity: a residual block that keeps the shape does not add what came in.
 enum class ShortcutDeviation : uint8_t { kNone, kNoIdentity };
 
+// What a batch norm makes of (B, C, H, W), in the same shape.
+using BatchNormFunction =
+    std::function<torch::Tensor(torch::nn::BatchNorm2dImpl& norm, const torch::Tensor& x)>;
+
 struct ModelOptions {
   std::string name = "mlp";  // mlp, resnet or gpt
   InputShape sample_shape = {};
@@ -59,6 +63,9 @@ struct ModelOptions {
   std::string positions = "rotary";  // rotary or learned
   bool tied = true;                  // the head's weight is the embedding's
   bool checkpoint_blocks = false;    // activations within a block are worked out again
+
+  // Of resnet.
+  BatchNormFunction batch_norm = [](auto& norm, const auto& x) { return norm.forward(x); };
 
   FeatureFunction between = [](torch::Tensor features) { return features; };  // before the head
 

@@ -20,22 +20,23 @@ nn::Conv2d Convolution(int64_t from, int64_t to, int64_t side, int64_t stride) {
 // where the shapes agree, else a convolution of one pixel with its norm.
 class ResidualBlock : public nn::Module {
  public:
-  ResidualBlock(int64_t from, int64_t to, int64_t stride, ShortcutDeviation deviation)
+  ResidualBlock(int64_t from, int64_t to, int64_t stride, const ModelOptions& options)
       : convolution1_(register_module("convolution1", Convolution(from, to, 3, stride))),
         norm1_(register_module("norm1", nn::BatchNorm2d(to))),
         convolution2_(register_module("convolution2", Convolution(to, to, 3, 1))),
         norm2_(register_module("norm2", nn::BatchNorm2d(to))),
-        deviation_(deviation) {
+        norm_(options.batch_norm),
+        deviation_(options.shortcut_deviation) {
     if (from == to && stride == 1) return;
     shortcut_ = register_module("shortcut", Convolution(from, to, 1, stride));
     shortcut_norm_ = register_module("shortcut_norm", nn::BatchNorm2d(to));
   }
 
   torch::Tensor forward(const torch::Tensor& x) {
-    const torch::Tensor inner = torch::relu(norm1_->forward(convolution1_->forward(x)));
-    const torch::Tensor branch = norm2_->forward(convolution2_->forward(inner));
+    const torch::Tensor inner = torch::relu(norm_(*norm1_, convolution1_->forward(x)));
+    const torch::Tensor branch = norm_(*norm2_, convolution2_->forward(inner));
     if (shortcut_) {
-      return torch::relu(shortcut_norm_->forward(shortcut_->forward(x)) + branch);
+      return torch::relu(norm_(*shortcut_norm_, shortcut_->forward(x)) + branch);
     }
     return torch::relu(deviation_ == ShortcutDeviation::kNoIdentity ? branch : x + branch);
   }
@@ -47,13 +48,14 @@ class ResidualBlock : public nn::Module {
   nn::BatchNorm2d norm2_;
   nn::Conv2d shortcut_{nullptr};
   nn::BatchNorm2d shortcut_norm_{nullptr};
+  BatchNormFunction norm_;
   ShortcutDeviation deviation_;
 };
 
 }  // namespace
 
 ResnetImpl::ResnetImpl(const ModelOptions& options)
-    : features_(options.width > 0 ? options.width : kChannels) {
+    : features_(options.width > 0 ? options.width : kChannels), norm_(options.batch_norm) {
   const InputShape& shape = options.sample_shape;
   if (shape.size() != 3 || shape[1] < 4 || shape[2] < 4) {
     throw UsageError(
@@ -67,8 +69,7 @@ ResnetImpl::ResnetImpl(const ModelOptions& options)
       const bool halves = stage > 0 && block == 0;
       const int64_t from = features_;
       if (halves) features_ *= 2;
-      blocks_->push_back(
-          ResidualBlock(from, features_, halves ? 2 : 1, options.shortcut_deviation));
+      blocks_->push_back(ResidualBlock(from, features_, halves ? 2 : 1, options));
     }
   }
   register_module("blocks", blocks_);
@@ -76,7 +77,7 @@ ResnetImpl::ResnetImpl(const ModelOptions& options)
 }
 
 torch::Tensor ResnetImpl::forward(torch::Tensor x) {
-  x = torch::relu(stem_norm_->forward(stem_->forward(x)));
+  x = torch::relu(norm_(*stem_norm_, stem_->forward(x)));
   x = blocks_->forward(x);
   return dropout_->forward(torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
 }

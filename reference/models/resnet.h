@@ -8,6 +8,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <functional>
 
 namespace dlcheck::reference {
 
@@ -16,8 +17,8 @@ struct ModelOptions;
 class ResnetImpl : public torch::nn::Module {
  public:
   // Of the options: sample_shape (C, H, W), width (channels of the stem), depth (blocks a stage),
-  // dropout (before the head), shortcut_deviation. Errors: UsageError if samples are no images of
-  // 4 by 4 pixels or more.
+  // dropout (before the head), batch_norm, shortcut_deviation. Errors: UsageError if samples are no
+  // images of 4 by 4 pixels or more.
   explicit ResnetImpl(const ModelOptions& options);
 
   // (B, C, H, W) to (B, F).
@@ -31,6 +32,7 @@ class ResnetImpl : public torch::nn::Module {
   torch::nn::BatchNorm2d stem_norm_{nullptr};
   torch::nn::Sequential blocks_;
   torch::nn::Dropout dropout_{nullptr};
+  std::function<torch::Tensor(torch::nn::BatchNorm2dImpl& norm, const torch::Tensor& x)> norm_;
 };
 TORCH_MODULE(Resnet);
 

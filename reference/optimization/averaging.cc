@@ -4,12 +4,12 @@
 
 namespace dlcheck::reference {
 
-Average::Average(const torch::nn::Module& module, const Options& options)
+Average::Average(const torch::nn::Module& module, const Options& options, const Kept& kept)
     : options_(options), updates_(torch::zeros({}, at::kLong)) {
   if (options.decay < 0 || options.decay > 1) {
     throw UsageError("the decay of an average must lie between 0 and 1");
   }
-  for (const auto& item : module.named_parameters()) Add(item.key(), item.value(), false);
+  for (const auto& item : module.named_parameters()) Add(item.key(), kept(item.value()), false);
   for (const auto& item : module.named_buffers()) {
     Add(item.key(), item.value(), !options.average_buffers);
   }
@@ -17,8 +17,15 @@ Average::Average(const torch::nn::Module& module, const Options& options)
 
 void Average::Add(const std::string& name, const torch::Tensor& live, bool is_copied) {
   if (!live.defined()) return;
-  const torch::Tensor detached = live.detach();
-  entries_.push_back({name, detached, detached.clone(), is_copied || !live.is_floating_point()});
+  is_copied = is_copied || !live.is_floating_point();
+  const auto [place, is_first] = places_.try_emplace(live.unsafeGetTensorImpl(), entries_.size());
+  if (is_first) {
+    const torch::Tensor detached = live.detach();
+    entries_.push_back({name, detached, detached.clone(), is_copied, /*is_other_name=*/false});
+  } else {
+    const Entry entry = entries_[place->second];
+    entries_.push_back({name, entry.live, entry.averaged, is_copied, /*is_other_name=*/true});
+  }
 }
 
 void Average::Update() {
@@ -28,6 +35,7 @@ void Average::Update() {
       updates_.item<int64_t>() == 0 || options_.deviation == AverageDeviation::kAlwaysFirst;
   std::vector<torch::Tensor> averaged, live;
   for (const Entry& entry : entries_) {
+    if (entry.is_other_name) continue;
     if (is_first || entry.is_copied) {
       entry.averaged.copy_(entry.live);
     } else {
@@ -44,6 +52,7 @@ void Average::Update() {
 void Average::Exchange() {
   const torch::NoGradGuard no_grad;
   for (const Entry& entry : entries_) {
+    if (entry.is_other_name) continue;
     const torch::Tensor live = entry.live.clone();
     entry.live.copy_(entry.averaged);
     entry.averaged.copy_(live);

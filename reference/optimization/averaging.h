@@ -4,8 +4,11 @@
 
 #include <torch/torch.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "reference/checkpoint/state.h"
@@ -28,11 +31,16 @@ class Average {
     AverageDeviation deviation = AverageDeviation::kNone;
   };
 
+  // What is averaged in the place of a parameter.
+  using Kept = std::function<torch::Tensor(const torch::Tensor& parameter)>;
+
   // Starts as a copy of what `module` holds now. The tensors of the module stay the same objects
   // for as long as the average lives.
   //
   // Errors: UsageError for a decay outside 0 to 1.
-  Average(const torch::nn::Module& module, const Options& options);
+  Average(
+      const torch::nn::Module& module, const Options& options,
+      const Kept& kept = [](const torch::Tensor& parameter) { return parameter; });
 
   // The first update copies, each later one is average += (1 - decay) (live - average).
   // Source: Polyak and Juditsky 1992; as AveragedModel with get_ema_multi_avg_fn.
@@ -42,7 +50,8 @@ class Average {
   // checkpoints belong between the two calls.
   void Exchange();
 
-  // average/NAME of each parameter and buffer, and `updates`.
+  // average/NAME of each parameter and buffer, and `updates`. A tensor that stands under two names
+  // has one average under both.
   void VisitState(const VisitTensor& visit);
 
  private:
@@ -50,11 +59,13 @@ class Average {
     std::string name;
     torch::Tensor live, averaged;
     bool is_copied;
+    bool is_other_name;  // of a tensor that has an entry
   };
   void Add(const std::string& name, const torch::Tensor& live, bool is_copied);
 
   Options options_;
   std::vector<Entry> entries_;
+  std::unordered_map<const at::TensorImpl*, size_t> places_;  // of entries, by what is live
   torch::Tensor updates_;
 };
 

@@ -25,7 +25,8 @@ std::vector<Contradiction> OfTraining(const Recipe& r) {
       {r.end_factor > 1 && (r.schedule == "cosine" || r.schedule == "cooldown"),
        "end-factor is above 1, but schedule cosine and cooldown only fall"},
       {is_low && r.autocast != "none", "weights is bf16, so autocast must be none"},
-      {!is_low && !r.master_weights, "master-weights is false, but weights is fp32"},
+      {r.weights == "fp64" && r.autocast != "none", "weights is fp64, so autocast must be none"},
+      {!is_low && !r.master_weights, "master-weights is false, but weights is not bf16"},
       {r.autocast == "fp16" && r.loss_scale == "off" && r.nonfinite == "keep",
        "autocast is fp16 and loss-scale is off, so nonfinite must be skip"},
       {r.autocast == "fp16" && r.device == "cpu" && r.model == "resnet",
@@ -34,6 +35,12 @@ std::vector<Contradiction> OfTraining(const Recipe& r) {
       {r.ranks > r.batch_size, "ranks is more than batch-size, of which each is to have a share"},
       {r.zero > 0 && r.clip == "adaptive",
        "zero is set, but clip adaptive looks at whole rows of a weight"},
+      {r.shard_group > 0 && r.zero == 0, "shard-group is set, but zero is 0"},
+      {r.shard_group > 1 && r.ranks > 1 && r.ranks % r.shard_group != 0,
+       "ranks is no multiple of shard-group"},
+      {r.shard_group == 1, "shard-group is 1, and a rank alone shares nothing out"},
+      {r.compress_gradients == "bf16" && is_low,
+       "compress-gradients is bf16, but weights is bf16, and so are their gradients"},
   };
 }
 
@@ -56,6 +63,7 @@ std::vector<Contradiction> OfModel(const Recipe& r) {
       {!IsBuiltIn(r.model) && r.head_bias != "default", "head-bias is set, but model is a file"},
       {r.activation_checkpointing && r.model != "gpt",
        "activation-checkpointing is true, but model is not gpt"},
+      {r.sync_batchnorm && r.model != "resnet", "sync-batchnorm is true, but model is not resnet"},
       {r.label_smoothing > 0 && !is_cross_entropy,
        "label-smoothing is set, but loss is not cross_entropy"},
       {r.class_weights != "none" && !is_cross_entropy,

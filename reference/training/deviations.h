@@ -53,11 +53,12 @@ enum class RateDeviation : uint8_t {
 // How ranks train together.
 enum class RanksDeviation : uint8_t {
   kNone,
-  kMeanOfRankMeans,  // each rank counts alike, whatever it holds
-  kScaledByWorld,    // gradients are summed where they are to be averaged
-  kSharedTooEarly,   // after the first micro-batch of a window, and not after the last
-  kOwnBuffers,       // each rank keeps those that it has
-  kSameRows,         // each takes those of the first
+  kMeanOfRankMeans,   // each rank counts alike, whatever it holds
+  kScaledByWorld,     // gradients are summed where they are to be averaged
+  kSharedTooEarly,    // after the first micro-batch of a window, and not after the last
+  kOwnBuffers,        // each rank keeps those that it has
+  kSameRows,          // each takes those of the first
+  kOwnNormGradients,  // no gradient goes through joined statistics to the rows of others
   // Where ranks share out the state:
   kNotPutTogether,  // each keeps the old numbers of the others' stretches
   kNormOfPart,      // each clips by the norm of what it keeps

@@ -9,21 +9,12 @@
 namespace dlcheck::reference {
 namespace {
 
-// Puts the averages in the place of the weights for a scope.
-class AveragedWeights {
- public:
-  explicit AveragedWeights(Average* average) : average_(average) {
-    if (average_ != nullptr) average_->Exchange();
-  }
-  ~AveragedWeights() {
-    if (average_ != nullptr) average_->Exchange();
-  }
-  AveragedWeights(const AveragedWeights&) = delete;
-  AveragedWeights& operator=(const AveragedWeights&) = delete;
-
- private:
-  Average* average_;
-};
+// Puts the averages in the place of the weights, and back.
+void ExchangeAverage(const Training& training) {
+  if (!training.average) return;
+  training.average->Exchange();
+  if (training.sharded_parameters) training.sharded_parameters->Refresh();
+}
 
 void KeepStatisticsLearning(torch::nn::Module& module) {
   for (const auto& child : module.modules()) {
@@ -58,9 +49,8 @@ void Add(const Training& training, const LossOptions& plain, const torch::Tensor
   sums.targets += counted.sum().item<double>();
 }
 
-// Every rank takes its share of each batch. With the averaged weights, while this runs.
+// Every rank takes its share of each batch.
 Sums EvaluateBatches(Training& training, int64_t samples) {
-  const AveragedWeights averaged(training.average.get());
   const AutocastGuard autocast(training.device.type(), AutocastType(training.plan));
   const LossOptions plain = PlainLoss(training);
   const int64_t batch_size = training.plan.recipe.batch_size;
@@ -70,10 +60,13 @@ Sums EvaluateBatches(Training& training, int64_t samples) {
     std::vector<int64_t> rows;
     const int64_t end = std::min(first + batch_size, samples);
     for (int64_t row = first + ranks.rank(); row < end; row += ranks.world()) rows.push_back(row);
-    if (rows.empty()) continue;
-    const Batch batch = training.data.val->Take(rows);
+    const bool has_share = !rows.empty();
+    // Of a model that is shared out the others need what this rank keeps.
+    if (!has_share && !training.sharded_parameters) continue;
+    const Batch batch = training.data.val->Take(has_share ? rows : std::vector<int64_t>{first});
     const torch::Tensor targets = batch.y.to(training.device);
     const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
+    if (!has_share) continue;
     Tell(training.observer.evaluation_outputs, outputs, targets);
     Add(training, plain, outputs, targets, sums);
   }
@@ -93,7 +86,9 @@ Scores Evaluate(Training& training) {
   const int64_t wanted = training.plan.recipe.evaluate_samples;
   const int64_t rows = training.data.val->rows();
   const int64_t samples = wanted == 0 ? rows : std::min(wanted, rows);
+  ExchangeAverage(training);
   const Sums sums = EvaluateBatches(training, samples);
+  ExchangeAverage(training);
   const Scores means{sums.loss / sums.count, sums.correct / sums.targets};
   Tell(training.observer.evaluated, means.loss, samples);
   return means;

@@ -122,6 +122,7 @@ TrainingResult RunSteps(Training& training) {
   Stops stops(training.plan, counters, training.ranks);
   TrainingResult result;
   while (counters.step < recipe.steps) {
+    training.ranks.At(counters.step);
     ShowState(training);
     if (counters.step % recipe.evaluate_every == 0 && !counters.evaluated()) {
       result.scores = EvaluateAndNote(training);

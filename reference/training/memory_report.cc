@@ -17,6 +17,11 @@ class MemoryReport::Reporter : public c10::MemoryReportingInfoBase {
   }
   bool memoryProfilingEnabled() const override { return true; }
 
+  int64_t held() const {
+    const std::lock_guard lock(mutex_);
+    return held_;
+  }
+
   int64_t peak() const {
     const std::lock_guard lock(mutex_);
     return peak_;
@@ -34,6 +39,8 @@ MemoryReport::MemoryReport()
 }
 
 MemoryReport::~MemoryReport() = default;
+
+int64_t MemoryReport::held_bytes() const { return reporter_->held(); }
 
 int64_t MemoryReport::peak_bytes() const { return reporter_->peak(); }
 

@@ -18,7 +18,8 @@ class MemoryReport {
   MemoryReport(const MemoryReport&) = delete;
   MemoryReport& operator=(const MemoryReport&) = delete;
 
-  // Bytes beyond what was held when this began.
+  // Bytes beyond what was held when this began: now, and at most.
+  int64_t held_bytes() const;
   int64_t peak_bytes() const;
 
  private:

@@ -22,6 +22,8 @@ struct Observer {
 
   // Before training. What the run is to be, as the recipe has it, whatever a fault makes of it.
   std::function<void(const std::string& key, const std::string& value)> declared;
+  // Many ranks train together; `replicated`: all of them hold all weights and gradients.
+  std::function<void(int64_t rank, int64_t world, bool replicated)> ranks;
   std::function<void(int64_t seed)> seeded;
   std::function<void(torch::nn::Module&)> model;
   // Two names of what is to be one tensor.

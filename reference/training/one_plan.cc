@@ -31,6 +31,8 @@ std::string Described(const Recipe& recipe) {
     text += std::string(key.name) + " " +
             (is_path ? (value.empty() ? "not given" : "given") : value) + "\n";
   }
+  static const std::string program = DigestOfFile("/proc/self/exe");
+  text += "program of " + program + "\n";
   return text + "data of " + DigestOfFile(DataPath(recipe)) + "\n";
 }
 

@@ -4,8 +4,12 @@
 namespace dlcheck::reference {
 namespace {
 
-void VisitModel(torch::nn::Module& module, const VisitTensor& visit) {
-  for (auto& parameter : module.named_parameters()) visit(parameter.key(), parameter.value());
+void VisitModel(const Training& training, const VisitTensor& visit) {
+  torch::nn::Module& module = *training.model.module;
+  for (const auto& parameter : module.named_parameters()) {
+    torch::Tensor kept = KeptOf(training.model_shards(), parameter.value());
+    visit(parameter.key(), kept);
+  }
   for (auto& buffer : module.named_buffers()) visit(buffer.key(), buffer.value());
 }
 
@@ -50,7 +54,8 @@ std::vector<StatePart> PartsOf(Training& training) {
       {"counters", [&](const VisitTensor& visit) { counters.VisitState(visit); },
        /*differs_by_rank=*/true},
       {"metrics", [&](const VisitTensor& visit) { counters.VisitMetrics(visit); }},
-      {"model", [&](const VisitTensor& visit) { VisitModel(module, visit); }},
+      {"model", [&](const VisitTensor& visit) { VisitModel(training, visit); },
+       /*differs_by_rank=*/training.model_shards() != nullptr},
       {"gradients", [&](const VisitTensor& visit) { VisitGradients(counters, module, visit); },
        /*differs_by_rank=*/true},
       {"optimizer", [&](const VisitTensor& visit) { training.optimizer->VisitState(visit); },
@@ -60,8 +65,9 @@ std::vector<StatePart> PartsOf(Training& training) {
        /*differs_by_rank=*/true},
   };
   if (training.average) {
-    parts.push_back(
-        {"average", [&](const VisitTensor& visit) { training.average->VisitState(visit); }});
+    parts.push_back({"average",
+                     [&](const VisitTensor& visit) { training.average->VisitState(visit); },
+                     /*differs_by_rank=*/training.model_shards() != nullptr});
   }
   return parts;
 }

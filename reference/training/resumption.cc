@@ -52,7 +52,7 @@ void Restore(Training& training, CheckpointFolder::Loaded loaded) {
   DropForgotten(training, loaded.state);
   dlcheck::reference::Restore(loaded.path, loaded.state, RestoredParts(training));
   training.model.module->train();
-  if (training.shards) training.shards->TakeParameters();
+  if (training.sharded_parameters) training.sharded_parameters->Refresh();
   if (training.observer.loaded) training.observer.loaded(loaded.path, StateOf(PartsOf(training)));
   if (training.ranks.is_first()) std::printf("going on from '%s'\n", loaded.path.c_str());
 }
@@ -138,10 +138,27 @@ NamedTensors WholeOptimizerState(Training& training) {
   return whole;
 }
 
+// In the place of what this rank keeps of a parameter, and of its average, the whole. All ranks
+// have the same names in one order.
+void PutModelTogether(const Training& training, NamedTensors& state) {
+  std::map<std::string, const Shards::Part*> parts;
+  for (const auto& parameter : training.model.module->named_parameters()) {
+    for (const char* kind : {"model/", "average/average/"}) {
+      parts[kind + parameter.key()] = training.model_shards()->PartOf(parameter.value());
+    }
+  }
+  for (auto& [name, tensor] : state) {
+    const auto found = parts.find(name);
+    if (found == parts.end() || found->second == nullptr) continue;
+    tensor = training.shards->Whole(*found->second, tensor.detach());
+  }
+}
+
 // The state as a run that is alone has it. All ranks call; that of the first is whole.
 NamedTensors WholeState(Training& training) {
   NamedTensors state = StateOf(PartsOf(training));
   if (!training.shards) return state;
+  if (training.sharded_parameters) PutModelTogether(training, state);
   std::erase_if(state, [](const auto& entry) { return entry.first.rfind("optimizer/", 0) == 0; });
   for (auto& entry : WholeOptimizerState(training)) state.push_back(std::move(entry));
   return state;

@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <optional>
+#include <utility>
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/training/memory_report.h"
@@ -16,6 +17,10 @@ void TellAll(Training& training) {
   if (observer.declared) {
     for (const Key& key : Keys()) observer.declared(key.name, Spelled(training.plan.recipe, key));
     observer.declared("accumulation", "mean");
+  }
+  if (training.ranks.are_many()) {
+    Tell(observer.ranks, training.ranks.rank(), training.ranks.world(),
+         training.plan.recipe.zero == 0);
   }
   Tell(observer.model, *training.model.module);
   for (const auto& [one, other] : training.model.tied) Tell(observer.tied, one, other);
@@ -57,7 +62,12 @@ Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) 
   }
   if (!plan.recipe.save.empty()) SaveState(training, plan.recipe.save);
   if (!result.all_saved) throw SavingFailed("the last checkpoint could not be written");
-  return {result.ended, result.scores, training.model, training.counters};
+  return {result.ended,
+          result.scores,
+          training.model,
+          training.counters,
+          std::move(training.shards),
+          std::move(training.sharded_parameters)};
 }
 
 }  // namespace dlcheck::reference

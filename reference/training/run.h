@@ -13,6 +13,9 @@ struct Outcome {
   Scores scores;
   Model model;
   Counters counters;
+  // Of ZeRO 3 the parameters of the model are there once they are put together.
+  std::unique_ptr<Shards> shards;
+  std::unique_ptr<ShardedParameters> sharded_parameters;
 };
 
 // `ranks` train together, and all call with one plan; the first of them prints, logs and saves.

@@ -53,7 +53,7 @@ bool AllFinite(const Training& training) {
   return training.ranks.Largest(found.item<double>()) == 0;
 }
 
-// The p-norm of all ranks' parts together, from that of this rank's part.
+// The p-norm of the parts of all `ranks` together, from that of this rank's part.
 double NormOfAll(const Ranks& ranks, double norm, double p) {
   // A largest number need not show what is none.
   if (ranks.Largest(std::isnan(norm) ? 1 : 0) > 0) return std::nan("");
@@ -99,7 +99,9 @@ void UpdateAverage(Training& training) {
   const torch::NoGradGuard no_grad;
   Average& average = *training.average;
   const Observer& observer = training.observer;
-  if (!observer.wants_averaged || !observer.wants_averaged()) return average.Update();
+  // Of a model that is shared out nobody has the whole distance.
+  const bool is_told = !training.sharded_parameters && observer.wants_averaged;
+  if (!is_told || !observer.wants_averaged()) return average.Update();
   const torch::nn::Module& module = *training.model.module;
   const std::vector<torch::Tensor> live = Copies(module);
   average.Exchange();
@@ -140,6 +142,14 @@ void Unscale(Training& training) {
   Tell(training.observer.unscaled, scale);
 }
 
+// The model, after what the ranks keep of it has changed.
+void PutTogether(const Training& training) {
+  const bool is_left_out = training.plan.deviations.ranks == RanksDeviation::kNotPutTogether;
+  if (!training.shards || is_left_out) return;
+  if (!training.sharded_parameters) return training.shards->PutTogether();
+  training.sharded_parameters->Refresh();
+}
+
 }  // namespace
 
 void Clip(Training& training) {
@@ -152,7 +162,7 @@ void Clip(Training& training) {
   if (recipe.clip == "norm") {
     std::function<double(double)> combined;
     if (training.shards && training.plan.deviations.ranks != RanksDeviation::kNormOfPart) {
-      combined = [&](double norm) { return NormOfAll(training.ranks, norm, p); };
+      combined = [&](double norm) { return NormOfAll(training.shards->ranks(), norm, p); };
     }
     training.gradient_norm = ClipByNorm(gradients, recipe.clip_bound, p, deviation, combined);
   } else if (recipe.clip == "value") {
@@ -185,8 +195,7 @@ void TakeStep(Training& training) {
   }
   Tell(training.observer.before_step);
   const bool taken = StepOptimizer(training);
-  const bool is_whole = training.plan.deviations.ranks != RanksDeviation::kNotPutTogether;
-  if (training.shards && is_whole) training.shards->PutTogether();
+  PutTogether(training);
   Tell(training.observer.after_step, taken);
   if (order == OrderDeviation::kClippedAfterStep) Clip(training);
   if (training.scaler_is_on() && order != OrderDeviation::kNotUnscaled) training.scaler->Update();

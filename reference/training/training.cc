@@ -1,17 +1,20 @@
 #include "reference/training/training.h"
 
+#include <chrono>
 #include <map>
 #include <utility>
 
-#include "reference/distributed/replicas.h"
-#include "reference/distributed/sharded_gradients.h"
-#include "reference/distributed/trained_parameters.h"
+#include "reference/distributed/joined_norm.h"
+#include "reference/distributed/nccl_backend.h"
 #include "reference/models/hosted_model.h"
 #include "reference/optimization/groups.h"
 #include "reference/recipe/rejection.h"
+#include "reference/training/sharing.h"
 
 namespace dlcheck::reference {
 namespace {
+
+constexpr int64_t kAhead = 4;  // micro-batches that are made ready
 
 LossOptions LossOf(const Plan& plan, const Dataset& data, const at::Device& device) {
   const Recipe& recipe = plan.recipe;
@@ -27,12 +30,22 @@ LossOptions LossOf(const Plan& plan, const Dataset& data, const at::Device& devi
   if (recipe.class_weights == "balanced") {
     const torch::Tensor counts =
         CountTargets(*data.train, data.classes).clamp_min(1).to(torch::kFloat);
-    loss.class_weights = (counts.sum() / (counts * counts.numel())).to(device);
+    // Losses of bf16 outputs are worked out in fp32.
+    const at::ScalarType type = at::promote_types(WeightType(recipe), at::kFloat);
+    loss.class_weights = (counts.sum() / (counts * counts.numel())).to(device, type);
   }
   return loss;
 }
 
-ModelOptions OptionsOf(const Plan& plan, const Dataset& data) {
+BatchNormFunction BatchNormOf(const Plan& plan, const Ranks& ranks) {
+  if (!plan.recipe.sync_batchnorm || !ranks.are_many()) return ModelOptions().batch_norm;
+  const bool own_gradients = plan.deviations.ranks == RanksDeviation::kOwnNormGradients;
+  return [=](torch::nn::BatchNorm2dImpl& norm, const torch::Tensor& x) {
+    return JoinedNorm(ranks, norm, x, own_gradients);
+  };
+}
+
+ModelOptions OptionsOf(const Plan& plan, const Dataset& data, const Ranks& ranks) {
   const Recipe& recipe = plan.recipe;
   ModelOptions options;
   options.name = recipe.model;
@@ -50,6 +63,7 @@ ModelOptions OptionsOf(const Plan& plan, const Dataset& data) {
   options.positions = recipe.positions;
   options.tied = recipe.tied;
   options.checkpoint_blocks = recipe.activation_checkpointing;
+  options.batch_norm = BatchNormOf(plan, ranks);
   options.between = plan.features;
   options.attention_deviation = plan.deviations.attention;
   options.tying_deviation = plan.deviations.tying;
@@ -66,21 +80,22 @@ void SetPriorBias(const Recipe& recipe, const Dataset& data, Model& model) {
   SetHeadBias(model, recipe.loss == "bce" ? shares.logit(1e-6) : shares);
 }
 
-Model BuildModel(const Plan& plan, const Dataset& data, const at::Device& device) {
+Model BuildModel(const Plan& plan, const Dataset& data, const Ranks& ranks,
+                 const at::Device& device) {
   const Recipe& recipe = plan.recipe;
   if (!IsBuiltIn(recipe.model)) plan.rehearse(recipe, data.sample_shape, data.classes);
-  Model model = IsBuiltIn(recipe.model) ? MakeModel(OptionsOf(plan, data))
+  Model model = IsBuiltIn(recipe.model) ? MakeModel(OptionsOf(plan, data, ranks))
                                         : HostModel(recipe.model, data.sample_shape, data.classes);
   SetPriorBias(recipe, data, model);
   plan.initialise(*model.module);
-  if (recipe.weights == "bf16") model.module->to(torch::kBFloat16);
+  if (recipe.weights != "fp32") model.module->to(WeightType(recipe));
   model.module->to(device);
   model.module->train();
   return model;
 }
 
 // In the place of each parameter what this rank keeps of it, where it keeps any.
-void ShardGroups(const Shards& shards, std::vector<Optimizer::Group>& groups) {
+void TakeOwnParts(const Shards& shards, std::vector<Optimizer::Group>& groups) {
   std::map<std::string, torch::Tensor> own;
   for (const Shards::Part& part : shards.parts()) own[part.name] = part.own;
   for (Optimizer::Group& group : groups) {
@@ -110,7 +125,7 @@ std::unique_ptr<Optimizer> BuildOptimizer(const Plan& plan, const Model& model,
   const DecayRule rule = recipe.decay == "all" ? DecayRule::kAll : DecayRule::kNotVectors;
   std::vector<Optimizer::Group> groups = ParameterGroups(*model.module, rule, LearningRate(recipe),
                                                          recipe.weight_decay, plan.is_optimized);
-  if (shards != nullptr) ShardGroups(*shards, groups);
+  if (shards != nullptr) TakeOwnParts(*shards, groups);
   return std::make_unique<Optimizer>(options, std::move(groups));
 }
 
@@ -152,12 +167,14 @@ std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& devi
   return std::make_unique<LossScaler>(options);
 }
 
-std::unique_ptr<Average> BuildAverage(const Plan& plan, const Model& model) {
+std::unique_ptr<Average> BuildAverage(const Plan& plan, const Model& model,
+                                      const Shards* model_shards) {
   const Recipe& recipe = plan.recipe;
   if (recipe.ema_decay == 0) return nullptr;
   return std::make_unique<Average>(
       *model.module,
-      Average::Options{recipe.ema_decay, recipe.ema_buffers, plan.deviations.average});
+      Average::Options{recipe.ema_decay, recipe.ema_buffers, plan.deviations.average},
+      [&](const torch::Tensor& parameter) { return KeptOf(model_shards, parameter); });
 }
 
 std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, const Ranks& ranks) {
@@ -174,32 +191,36 @@ std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, con
   return std::make_unique<Batches>(data.train, options);
 }
 
-std::unique_ptr<Shards> BuildShards(const Plan& plan, const Ranks& ranks, const Model& model) {
-  if (!ranks.are_many() || plan.recipe.zero == 0) return nullptr;
-  return std::make_unique<Shards>(ranks, TrainedParameters(*model.module));
+std::vector<double> RatesOf(const Optimizer& optimizer) {
+  std::vector<double> rates;
+  for (const Optimizer::Group& group : optimizer.groups()) rates.push_back(group.lr);
+  return rates;
 }
 
-std::unique_ptr<GradientSharing> BuildSharing(const Plan& plan, const Ranks& ranks,
-                                              const Model& model, const Shards* shards) {
-  if (!ranks.are_many()) return nullptr;
-  // A model of the user's may have parameters that take no part in a step.
-  const bool finds_unused = !IsBuiltIn(plan.recipe.model);
-  if (plan.recipe.zero >= 2) {
-    return std::make_unique<ShardedGradients>(ranks, *model.module, *shards, finds_unused);
-  }
-  Replicas::Options options;
-  options.finds_unused = finds_unused;
-  options.takes_buffers = plan.deviations.ranks != RanksDeviation::kOwnBuffers;
-  return std::make_unique<Replicas>(ranks, *model.module, options);
-}
-
+// Of ranks on one machine each has a GPU of its own, as far as there are as many.
 at::Device DeviceOf(const Recipe& recipe, const Ranks& ranks) {
   if (recipe.device == "cpu") return at::kCPU;
-  if (ranks.are_many()) throw UsageError("device is cuda, but ranks meet on the cpu alone");
   if (!torch::cuda::is_available()) throw UsageError("device is cuda, but there is none");
   at::globalContext().setAllowTF32CuBLAS(recipe.tf32);
   at::globalContext().setAllowTF32CuDNN(recipe.tf32);
-  return {at::kCUDA, 0};
+  const auto count = static_cast<int64_t>(torch::cuda::device_count());
+  const at::Device device(at::kCUDA, static_cast<c10::DeviceIndex>(ranks.rank() % count));
+  c10::impl::VirtualGuardImpl(at::kCUDA).setDevice(device);
+  // A backward pass stays in the thread that asks for it: it is watched there, and ranks that are
+  // threads wait for each other there.
+  if (ranks.are_many()) c10::AutogradState::get_tls_state().set_multithreading_enabled(false);
+  return device;
+}
+
+// Who shares out with whom, and by which way.
+ShardGroups GroupsOf(const Recipe& recipe, const Ranks& ranks) {
+  const ShardGroups groups = ShardGroupsOf(ranks, recipe.shard_group);
+  for (const Ranks& group : {groups.all, groups.within, groups.across}) {
+    if (recipe.device == "cuda" && group.are_many()) {
+      ReachGpus(group, std::chrono::seconds(recipe.exchange_limit));
+    }
+  }
+  return groups;
 }
 
 void SeedDropout(const Recipe& recipe, const Ranks& ranks) {
@@ -211,26 +232,31 @@ void SeedDropout(const Recipe& recipe, const Ranks& ranks) {
 
 }  // namespace
 
+at::ScalarType WeightType(const Recipe& recipe) {
+  if (recipe.weights == "bf16") return at::kBFloat16;
+  return recipe.weights == "fp64" ? at::kDouble : at::kFloat;
+}
+
 Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& ranks) {
   const Recipe& recipe = plan.recipe;
   at::set_num_threads(static_cast<int>(recipe.threads));
   const at::Device device = DeviceOf(recipe, ranks);
+  const ShardGroups groups = GroupsOf(recipe, ranks);
   Dataset data = LoadData(plan);
   torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
   Tell(observer.seeded, recipe.seed);
-  Model model = BuildModel(plan, data, device);
+  Model model = BuildModel(plan, data, ranks, device);
   if (ranks.are_many()) StartAlike(ranks, *model.module);
-  std::unique_ptr<Shards> shards = BuildShards(plan, ranks, model);
-  std::unique_ptr<GradientSharing> sharing = BuildSharing(plan, ranks, model, shards.get());
+  std::unique_ptr<Shards> shards = BuildShards(plan, groups, model);
+  std::unique_ptr<GradientSharing> sharing = BuildSharing(plan, groups, model, shards.get());
   data.mean_image = data.mean_image.to(device);
   const LossOptions loss = LossOf(plan, data, device);
   std::unique_ptr<Optimizer> optimizer = BuildOptimizer(plan, model, shards.get());
-  std::vector<double> base_rates;
-  for (const Optimizer::Group& group : optimizer->groups()) base_rates.push_back(group.lr);
+  std::vector<double> base_rates = RatesOf(*optimizer);
   std::unique_ptr<Batches> batches = BuildBatches(plan, data, ranks);
-  constexpr int64_t kAhead = 4;
   auto prefetch = std::make_unique<Prefetch>(*batches, recipe.prefetch_threads, kAhead);
-  std::unique_ptr<Average> average = BuildAverage(plan, model);
+  auto sharded_parameters = BuildShardedParameters(plan, observer, ranks, shards.get());
+  auto average = BuildAverage(plan, model, sharded_parameters ? shards.get() : nullptr);
   SeedDropout(recipe, ranks);
   return Training{plan,
                   observer,
@@ -248,6 +274,7 @@ Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& 
                   std::move(prefetch),
                   Progress(recipe.steps, /*is_silent=*/!ranks.is_first()),
                   std::move(shards),
+                  std::move(sharded_parameters),
                   std::move(sharing)};
 }
 

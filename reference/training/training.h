@@ -11,6 +11,7 @@
 #include "reference/checkpoint/snapshot.h"
 #include "reference/distributed/gradient_sharing.h"
 #include "reference/distributed/ranks.h"
+#include "reference/distributed/sharded_parameters.h"
 #include "reference/distributed/shards.h"
 #include "reference/models/losses.h"
 #include "reference/models/models.h"
@@ -43,8 +44,9 @@ struct Training {
   std::unique_ptr<Batches> batches;
   std::unique_ptr<Prefetch> prefetch;
   Progress progress;
-  std::unique_ptr<Shards> shards;            // none where every rank keeps everything
-  std::unique_ptr<GradientSharing> sharing;  // none of a run that is alone
+  std::unique_ptr<Shards> shards;                         // none where every rank keeps everything
+  std::unique_ptr<ShardedParameters> sharded_parameters;  // none where the model stays whole
+  std::unique_ptr<GradientSharing> sharing;               // none of a run that is alone
   Counters counters = {};
   torch::Tensor gradient_norm = {};       // of the last step, where clipping worked it out
   std::unique_ptr<RunLog> log = nullptr;  // opened when it is known where the run begins
@@ -52,12 +54,17 @@ struct Training {
   std::map<std::string, std::string> deciding = {};
   std::unique_ptr<FolderLock> lock = nullptr;  // of the folder of checkpoints
 
+  // Where the model's parameters are shared out, and none where it is whole.
+  const Shards* model_shards() const { return sharded_parameters ? shards.get() : nullptr; }
   bool scaler_is_on() const { return ScalesLoss(plan.recipe); }
   // Whether the step that is under way gets a line in the log.
   bool LogsStep() const {
     return !plan.recipe.log.empty() && counters.step % plan.recipe.log_every == 0;
   }
 };
+
+// Of the weights, and of the inputs that they meet; with autocast some are cast on the way.
+at::ScalarType WeightType(const Recipe& recipe);
 
 // Reads the data and makes the rest, in the order in which random numbers are drawn: weights by
 // their own seed, then dropout by its own, which is another on each rank. All ranks call. Errors:

@@ -87,6 +87,12 @@ torch::Tensor LossOf(Training& training, const std::vector<Batch>& window, const
   return SumOfLoss(training.loss, outputs, targets).sum / shares.DivisorOf(micro);
 }
 
+// Where parameters are shared out, operators find them only so.
+void InPass(const Training& training, const std::function<void()>& pass) {
+  if (!training.sharded_parameters) return pass();
+  training.sharded_parameters->During(pass);
+}
+
 void RunMicroBatch(Training& training, const std::vector<Batch>& window, const Shares& shares,
                    size_t micro) {
   const Observer& observer = training.observer;
@@ -107,7 +113,7 @@ void RunMicroBatch(Training& training, const std::vector<Batch>& window, const S
     Tell(observer.loss, loss, outputs, y);
     if (training.sharing) training.sharing->BeforeBackward(is_shared, outputs);
   }
-  training.scaler->Scale(loss).backward();
+  InPass(training, [&] { training.scaler->Scale(loss).backward(); });
   if (training.sharing) training.sharing->AfterBackward(is_shared);
   // A window may be left and gone on with by a run that logs otherwise.
   const bool counts = training.LogsStep() || window.size() > 1;
@@ -138,9 +144,11 @@ void SwitchMode(Training& training, bool to_training) {
 torch::Tensor Forward(Training& training, const torch::Tensor& x) {
   const Plan& plan = training.plan;
   torch::Tensor input = plan.input(x, training.data.mean_image);
-  const bool is_low = plan.recipe.weights == "bf16";
-  if (is_low && input.is_floating_point()) input = input.to(at::kBFloat16);
-  return plan.logits(training.model.forward(input));
+  const bool is_other = plan.recipe.weights != "fp32" && input.is_floating_point();
+  if (is_other) input = input.to(WeightType(plan.recipe));
+  torch::Tensor outputs;
+  InPass(training, [&] { outputs = plan.logits(training.model.forward(input)); });
+  return outputs;
 }
 
 bool RunWindow(Training& training, const std::function<bool()>& stops) {

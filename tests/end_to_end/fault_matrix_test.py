@@ -15,6 +15,7 @@ from support import SOURCE, TRAINER, EndToEnd
 
 sys.path.insert(0, str(SOURCE / "tests/programs"))
 import framework_plants  # noqa: E402, F401
+import rank_plants  # noqa: E402, F401
 from plants import FAULTS  # noqa: E402
 
 GOLDEN = SOURCE / "tests" / "golden" / "fault_matrix.txt"

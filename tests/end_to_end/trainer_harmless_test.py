@@ -27,6 +27,7 @@ EVERYTHING = [
     ("gpt", "--width", "16", "--depth", "2", "--heads", "2", "--context", "16", "--batch-size", "4",
      "--optimizer", "adamw", "--activation-checkpointing", "--evaluate-samples", "16"),
     ("mlp", "--weights", "bf16", "--optimizer", "adam", "--clip", "adaptive"),
+    ("resnet", "--ranks", "2", "--evaluate-every", "10"),
 ]
 ONLY_IN_TRIALS = {"future_sensitivity"}
 
@@ -60,8 +61,8 @@ class TrainerUnderWatch(EndToEnd):
         self.assertEqual(plain_output, watched_output)
 
     def recorded(self):
-        trace = ProcessTrace(next(self.out.glob("runs/*/records/*.records")))
-        return {row.name for row in trace.rows if row.kind == "quantity"}
+        traces = map(ProcessTrace, self.out.glob("runs/*/records/*.records"))
+        return {row.name for trace in traces for row in trace.rows if row.kind == "quantity"}
 
     def test_both_models_end_in_the_same_bits_and_print_the_same(self):
         for model in ("mlp", "resnet"):

@@ -47,6 +47,30 @@ TEST(Average, RefusesADecayThatIsNoFraction) {
   EXPECT_THROW(Average(*model, {.decay = 1.5}), UsageError);
 }
 
+TEST(Average, TakesATensorOfTwoNamesOnce) {
+  struct Tied : torch::nn::Module {
+    Tied() : weight(register_parameter("one", torch::ones(3))) {
+      register_parameter("other", weight);
+    }
+    torch::Tensor weight;
+  };
+  const auto tied = std::make_shared<Tied>();
+  Average average(*tied, {.decay = 0.5});
+  average.Update();
+  const torch::NoGradGuard no_grad;
+  tied->weight.fill_(3);
+  average.Update();
+  average.Exchange();
+  EXPECT_EQ(tied->weight[0].item<float>(), 2);
+  average.Exchange();
+  EXPECT_EQ(tied->weight[0].item<float>(), 3);
+  average.VisitState([](const std::string& name, torch::Tensor& tensor) {
+    if (name != "updates") {
+      EXPECT_EQ(tensor[0].item<float>(), 2) << name;
+    }
+  });
+}
+
 // A weight and plain SGD over it, with a gradient.
 struct One {
   explicit One(at::ScalarType type = at::kFloat)

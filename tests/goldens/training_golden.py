@@ -31,6 +31,8 @@ def windows(case, tensors):
 def network_of(case, tensors):
     shape = {key: case[key] for key in ("width", "depth", "heads") if key in case}
     network = Network({"name": case["model"], "tied": 1, "vocabulary": 256, **shape})
+    if case.get("weights") == "fp64":
+        network = network.double()
     with torch.no_grad():
         for name, tensor in [*network.all_parameters().items(), *network.named_buffers()]:
             tensor.copy_(tensors["initial/" + name])
@@ -69,7 +71,8 @@ def on_average(count, world):
 
 
 def loss_of(case, logits, targets, total, world):
-    logits, targets = logits.float().flatten(0, -2), targets.flatten()
+    wide = logits if logits.dtype == torch.float64 else logits.float()
+    logits, targets = wide.flatten(0, -2), targets.flatten()
     ignored = case.get("ignore-index", -100)
     if case.get("accumulate", 1) == 1 and world == 1:
         return F.cross_entropy(logits, targets, ignore_index=ignored)
@@ -97,6 +100,7 @@ def by_loop(case, tensors, wrapped=lambda network: network, world=1):
             with contextlib.nullcontext() if is_shared else called.no_sync():
                 with torch.autocast("cpu", TYPES.get(case.get("autocast"), torch.bfloat16),
                                     enabled="autocast" in case):
+                    x = x.double() if case.get("weights") == "fp64" and x.is_floating_point() else x
                     loss = loss_of(case, called(x), y, total, world)
                 losses.append(loss.detach())
                 scaler.scale(loss).backward()

@@ -74,14 +74,15 @@ class ShimCollectives(unittest.TestCase):
         traces = [trace for trace in watched.traces if trace.of("event", "step")]
         self.assertEqual(len(traces), 2)
         weight, bias = 4 * 6, 4 * 2
-        expected = [("broadcast", 0, weight), ("broadcast", 0, bias)]
+        expected = [("broadcast float32", 0, weight), ("broadcast float32", 0, bias)]
         for step in range(3):
-            expected += [("all_reduce", step, weight), ("all_reduce", step, bias)]
-        expected += [("all_gather", 3, 2 * bias), ("barrier", 3, 0)]
+            expected += [("all_reduce float32", step, weight), ("all_reduce float32", step, bias)]
+        expected += [("all_gather float32", 3, 2 * bias), ("barrier", 3, 0)]
         for trace in traces:
             rows = trace.of("event", "collective")
             self.assertEqual([(row.thing[2], row.step, row.value) for row in rows], expected)
             self.assertTrue(all(row.site[1] for row in rows))
+            self.assertEqual({row.owner for row in rows}, {("peers", "0", "0-1")})
 
     def test_those_of_steps_that_are_not_sampled_are_counted(self):
         watched = self.both(TWO.replace("STEPS", "300"))

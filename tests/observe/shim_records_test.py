@@ -6,6 +6,7 @@ import unittest
 from tests.observe import shim_derivatives_test as derivatives
 from tests.observe import shim_loaded_test as loaded
 from tests.observe import shim_packed_test as packed
+from tests.observe import shim_ranks_test as ranks
 from tests.observe import shim_replay_test as replay
 from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_reseeding_test as reseeding
@@ -131,6 +132,8 @@ class ShimRecords(unittest.TestCase):
         traces.append(run_watched(python("-c", reseeding.seeded("torch.manual_seed(3)"))).main)
         traces.append(zero_rate.trace_of("layer.weight.mul_(0.999)"))
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
+        traces += ranks.traces_of(ranks.program())
+        traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]
         self.assertEqual(
             defined("quantity.def", "P") - {r.name for r in rows if r.kind == "quantity"}, set()

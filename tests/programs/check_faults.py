@@ -20,6 +20,7 @@ import textwrap
 import zlib
 
 from plants import FAULTS, planted
+from rank_pool import PROCESSES
 from renaming import renamed
 from watching import DLCHECK, FOLDER, PYTHON, allows_layers, environment
 
@@ -72,7 +73,7 @@ def run(fault, host):
         program = pathlib.Path(folder, "program.py")
         program.write_text(source)
         words = [DLCHECK, "run", "--out", f"{folder}/out", *FAULTS[fault].options,
-                 "--", PYTHON, "-W", "ignore", *launcher(FAULTS[fault].processes), program]
+                 "--", PYTHON, "-W", "ignore", *launcher(processes_of(fault, host)), program]
         process = subprocess.run(list(map(str, words)), capture_output=True, text=True,
                                  timeout=300, cwd=folder, env=beside_its_host(fault))
         file = pathlib.Path(folder, "out", "result.json")
@@ -80,6 +81,11 @@ def run(fault, host):
             return "no result: " + process.stderr[-300:]
         wrong = problem(json.loads(file.read_text()), FAULTS[fault].check)
         return wrong and f"{wrong}{failure(process.stderr)}"
+
+
+def processes_of(fault, host):
+    """In how many processes a launcher is to start it."""
+    return PROCESSES[host] if FAULTS[fault].folder == "ranks" else FAULTS[fault].processes
 
 
 def launcher(processes):

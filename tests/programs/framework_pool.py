@@ -25,38 +25,40 @@ PROCESSES = {"DDP": 2, "FSDP2": 2, "DeepSpeed": 2}
 # of what the optimizer consumes, do not apply.
 UNTABLED = ("DeepSpeed",)
 
-# Reasons of a check that no program of a framework can change.
-OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|did not tell the probe")
+# Reasons of a check that no program of a framework can change; programs of one process have none to
+# compare with, and several are the column DDP.
+OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|did not tell the probe"
+                     r"|one process trained alone")
 # Checks of what no healthy program of these does: weights in low precision without a copy, an overflow,
 # a growth of the scale that the user declares.
 RARE = ("precision/lost_updates", "precision/stuck_scale", "precision/wrong_scale_growth")
 SCALED = ("precision/autocast_not_applied", "precision/clip_before_unscale", "precision/nonfinite_step",
           "precision/scaled_step", "precision/skipped_steps")  # fmt: skip
 
+BETWEEN_REPLICAS = tuple(f"ranks/{name}" for name in (
+    "different_buffers", "different_start", "different_steps", "drifted_weights", "mean_of_means",
+    "overlapping_data", "same_data", "same_masks", "shared_too_often", "straggler",
+    "unshared_gradients"))  # fmt: skip
+
 # A framework's own reasons, each with the checks that reach no verdict because of it.
 REASONS = {
     "Trainer": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
-        "several processes: its DistributedDataParallel is the column DDP": (
-            "ranks/other_gradient", "schedule/moved_per_process"),
         "losses are worked out from scores, which no activation bounds": ("data/unreachable_targets",),
     },
     "Lightning": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
-        "several processes: its DistributedDataParallel is the column DDP": (
-            "ranks/other_gradient", "schedule/moved_per_process"),
         "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "
         "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
     },
     "Accelerate": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
-        "several processes: its DistributedDataParallel is the column DDP": (
-            "ranks/other_gradient", "schedule/moved_per_process"),
         "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "
         "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
     },
     "DDP": {
         "which parameters have gradients is fixed as the model is wrapped": ("optimizer/frozen_moved",),
+        "its programs have no running statistics": ("ranks/different_buffers",),
     },
     "FSDP2": {
         "its policy of mixed precision has no loss scaler": SCALED,
@@ -69,11 +71,9 @@ REASONS = {
             "data/leaked_targets", "data/misplaced_targets", "data/order_dependence",
             "gradients/partial_slope", "loop/mixed_reductions", "loop/split_dependence"),
         "hooks of its own run in its backward": ("loop/idle_term",),
-        "a process holds a part of each gradient": ("ranks/other_gradient",),
+        "a process holds a part of each weight and gradient": ("ranks/other_gradient", *BETWEEN_REPLICAS),
     },
     "compiled": {
-        "one process; several are the column DDP": (
-            "ranks/other_gradient", "schedule/moved_per_process"),
         "a function with a backward of its own is traced and not called": ("gradients/wrong_backward",),
         "terms of a loss are told by calls that are seen one by one": ("loop/idle_term",),
         "what a compiled model computes last is not told": ("data/unreachable_targets",),

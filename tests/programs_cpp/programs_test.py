@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("DLCHECK_BUILD", ROOT / "build"))
 PROGRAMS = BUILD / "tests" / "programs_cpp"
 SHAPES = ("plain", "closures", "trainer")
+HEALTHY = (*SHAPES, "ranks")
 
 # Fault: the check that must find it, and the programs that can have it.
 FAULTS = {
@@ -45,7 +46,14 @@ FAULTS = {
     "options_copied": ("schedule/other_rate", ("trainer",)),
     "buffers_not_saved": ("checkpoint/lossy_save", ("trainer",)),
     "copied_holder": ("optimizer/average_without_memory", ("closures",)),
+    "own_start": ("ranks/different_start", ("ranks",)),
+    "head_left_out": ("ranks/unshared_gradients", ("ranks",)),
+    "own_rate": ("ranks/drifted_weights", ("ranks",)),
+    "other_order": ("ranks/different_calls", ("ranks",)),
 }
+# Those that may be meant, and are told in a note.
+NOTED = {"own_buffers": "ranks/different_buffers", "same_masks": "ranks/same_masks",
+         "same_rows": "ranks/same_data"}  # fmt: skip
 
 
 def shapes_of(fault):
@@ -77,7 +85,7 @@ class CppPrograms(unittest.TestCase):
         return process, json.loads((out / "result.json").read_text())
 
     def test_healthy_programs_have_no_error_and_no_warning(self):
-        for shape in SHAPES:
+        for shape in HEALTHY:
             with self.subTest(shape=shape):
                 process, result = self.watch(shape)
                 self.assertEqual(process.returncode, 0, process.stderr)
@@ -86,7 +94,7 @@ class CppPrograms(unittest.TestCase):
                 self.assertEqual(loud, [])
 
     def test_watching_changes_no_bit(self):
-        for shape in SHAPES:
+        for shape in HEALTHY:
             with self.subTest(shape=shape):
                 alone = self.run_words(PROGRAMS / shape)
                 self.assertEqual(alone.returncode, 0, alone.stdout)
@@ -100,6 +108,16 @@ class CppPrograms(unittest.TestCase):
                     process, result = self.watch(shape, fault)
                     failed = [one["id"] for one in result["checks"] if one["outcome"] == "failed"]
                     self.assertIn(check, failed, process.stderr)
+
+    def test_what_may_be_meant_is_noted(self):
+        _, healthy = self.watch("ranks")
+        for fault, name in NOTED.items():
+            with self.subTest(fault=fault):
+                process, result = self.watch("ranks", fault)
+                for judged, severities in ((healthy, []), (result, ["note"])):
+                    check = next(one for one in judged["checks"] if one["id"] == name)
+                    self.assertEqual([f["severity"] for f in check["findings"]], severities,
+                                     process.stderr)
 
     def test_what_a_fault_of_one_line_stands_at_is_a_line_of_the_program(self):
         _, result = self.watch("trainer", "uncleared")

@@ -88,32 +88,41 @@ TEST(RanksThatAreThreads, GetTheStatisticsOfNormsFromTheFirst) {
   EXPECT_TRUE(AllEqual(together[0].weights, together[1].weights));
 }
 
-// Each of the buckets is summed by itself, and two numbers in one way.
+// Of the first of some ranks, after three steps of a small model.
+std::vector<torch::Tensor> GradientsOf(int64_t world, int64_t bucket_bytes, bool shared = true) {
+  std::vector<torch::Tensor> found;
+  RunThreadRanks(world, [&](const Ranks& ranks) {
+    torch::manual_seed(0);
+    torch::nn::Sequential model(torch::nn::Linear(16, 64), torch::nn::ReLU(),
+                                torch::nn::Linear(64, 4));
+    Replicas replicas(ranks, *model,
+                      {.first_bucket_bytes = bucket_bytes, .bucket_bytes = bucket_bytes});
+    for (int64_t step = 0; step < 3; ++step) {
+      model->zero_grad();
+      torch::manual_seed(static_cast<uint64_t>(10 * step + ranks.rank()));
+      replicas.BeforeForward(shared);
+      const torch::Tensor outputs = model->forward(torch::randn({8, 16}));
+      replicas.BeforeBackward(shared, outputs);
+      outputs.square().mean().backward();
+    }
+    if (!ranks.is_first()) return;
+    for (const torch::Tensor& weight : model->parameters()) found.push_back(weight.grad().clone());
+  });
+  return found;
+}
+
+// Each of the buckets is summed by itself, in the order of the ranks.
 TEST(Replicas, GiveTheSameBitsWhateverTheBuckets) {
-  const auto gradients = [](int64_t bucket_bytes) {
-    std::vector<torch::Tensor> found;
-    RunThreadRanks(2, [&](const Ranks& ranks) {
-      torch::manual_seed(0);
-      torch::nn::Sequential model(torch::nn::Linear(16, 64), torch::nn::ReLU(),
-                                  torch::nn::Linear(64, 4));
-      Replicas replicas(ranks, *model,
-                        {.first_bucket_bytes = bucket_bytes, .bucket_bytes = bucket_bytes});
-      for (int64_t step = 0; step < 3; ++step) {
-        model->zero_grad();
-        torch::manual_seed(static_cast<uint64_t>(10 * step + ranks.rank()));
-        replicas.BeforeForward(true);
-        const torch::Tensor outputs = model->forward(torch::randn({8, 16}));
-        replicas.BeforeBackward(true, outputs);
-        outputs.square().mean().backward();
-      }
-      if (!ranks.is_first()) return;
-      for (const torch::Tensor& parameter : model->parameters()) found.push_back(parameter.grad());
-    });
-    return found;
-  };
-  const std::vector<torch::Tensor> large = gradients(int64_t{25} << 20);
-  EXPECT_TRUE(AllEqual(gradients(1024), large));
-  EXPECT_TRUE(AllEqual(gradients(1), large));
+  for (const int64_t world : {2, 4}) {
+    const std::vector<torch::Tensor> large = GradientsOf(world, int64_t{25} << 20);
+    EXPECT_TRUE(AllEqual(GradientsOf(world, 1 << 20), large)) << world;
+    EXPECT_TRUE(AllEqual(GradientsOf(world, 1024), large)) << world;
+    EXPECT_TRUE(AllEqual(GradientsOf(world, 1), large)) << world;
+  }
+}
+
+TEST(Replicas, GiveOtherBitsWhereABucketIsNotSummed) {
+  EXPECT_FALSE(AllEqual(GradientsOf(2, 1024, /*shared=*/false), GradientsOf(2, 1024)));
 }
 
 // A layer that the outputs never come from has no gradient, as in one process.
@@ -126,7 +135,9 @@ TEST(GradientSharing, LeavesWhatTakesNoPartWithoutAGradient) {
       const Shards shards(ranks, TrainedParameters(*model));
       std::unique_ptr<GradientSharing> sharing;
       if (is_sharded) {
-        sharing = std::make_unique<ShardedGradients>(ranks, *model, shards, /*finds_unused=*/true);
+        sharing =
+            std::make_unique<ShardedGradients>(ShardGroupsOf(ranks, 0), *model, shards,
+                                               ShardedGradients::Options{.finds_unused = true});
       } else {
         Replicas::Options options;
         options.finds_unused = true;
@@ -181,12 +192,13 @@ TEST(RanksThatAreThreads, NameTheOneThatIsGone) {
 }
 
 // The weights that dlcheck-train leaves in a file.
-std::map<std::string, torch::Tensor> StateOfProgram(const std::string& flags) {
+std::map<std::string, torch::Tensor> StateOfProgram(const std::string& flags,
+                                                    const std::string& data = DLCHECK_SOURCE_DIR
+                                                    "/fixtures/digits.h5") {
   const std::string file = testing::TempDir() + "ranks_state";
   const std::string command = DLCHECK_BINARY_DIR
-                              "/bin/dlcheck-train --data " DLCHECK_SOURCE_DIR
-                              "/fixtures/digits.h5 --steps 8 --evaluate-every 4 " +
-                              flags + " --save " + file + " > /dev/null";
+                              "/bin/dlcheck-train --steps 8 --evaluate-every 4 --data " +
+                              data + " " + flags + " --save " + file + " > /dev/null";
   EXPECT_EQ(std::system(command.c_str()), 0) << command;
   std::ifstream saved(file, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(saved), {}};
@@ -208,18 +220,58 @@ TEST(RanksThatAreProcesses, TrainToTheSameBitsAsThreads) {
   }
 }
 
-TEST(RanksThatAreProcesses, SaveOneFileAsARunThatIsAloneDoes) {
-  for (const char* flags : {"--optimizer adamw", "--weights bf16 --model resnet"}) {
-    const std::string common = std::string(flags) + " --ranks 2 --zero ";
-    const std::map<std::string, torch::Tensor> expected = StateOfProgram(common + "0");
-    for (const char* zero : {"1", "2"}) {
-      const std::map<std::string, torch::Tensor> found = StateOfProgram(common + zero);
-      ASSERT_EQ(found.size(), expected.size()) << flags;
-      for (const auto& [name, tensor] : expected) {
-        EXPECT_TRUE(torch::equal(found.at(name), tensor)) << name << " " << flags << " " << zero;
+// Of four ranks in groups of two no sum has more than two terms, so that it has but one order.
+TEST(RanksThatAreProcesses, TrainToTheSameBitsAsThreadsHoweverTheyShare) {
+  std::map<std::string, std::pair<int64_t, Plan>> plans;
+  const auto plan_of = [&](const std::string& flags, int64_t world, const char* model) -> Recipe& {
+    plans[flags] = {world, ShortPlan(model)};
+    return plans[flags].second.recipe;
+  };
+  for (const int64_t zero : {2, 3}) {
+    Recipe& recipe = plan_of("--zero " + std::to_string(zero) + " --shard-group 2", 4, "mlp");
+    recipe.zero = zero;
+    recipe.shard_group = 2;
+  }
+  plan_of("--model resnet --sync-batchnorm", 2, "resnet").sync_batchnorm = true;
+  for (const int64_t zero : {0, 3}) {
+    Recipe& recipe = plan_of("--compress-gradients bf16 --zero " + std::to_string(zero), 2, "mlp");
+    recipe.compress_gradients = "bf16";
+    recipe.zero = zero;
+  }
+  for (const auto& [flags, run] : plans) {
+    const auto& [world, plan] = run;
+    const auto state = StateOfProgram(flags + " --ranks " + std::to_string(world));
+    RunThreadRanks(world, [&, &flags = flags, &plan = plan](const Ranks& ranks) {
+      const Outcome outcome = RunPlan(plan, {}, ranks);
+      if (outcome.sharded_parameters) outcome.sharded_parameters->Gather();
+      for (const auto& parameter : outcome.model.module->named_parameters()) {
+        EXPECT_TRUE(torch::equal(parameter.value(), state.at("model/" + parameter.key())))
+            << flags << " " << parameter.key();
       }
+    });
+  }
+}
+
+void ExpectOneFile(const std::string& flags, const std::string& data) {
+  const std::string common = flags + " --ranks 2 --zero ";
+  const std::map<std::string, torch::Tensor> expected = StateOfProgram(common + "0", data);
+  for (const char* zero : {"1", "2", "3"}) {
+    const std::map<std::string, torch::Tensor> found = StateOfProgram(common + zero, data);
+    ASSERT_EQ(found.size(), expected.size()) << flags;
+    for (const auto& [name, tensor] : expected) {
+      EXPECT_TRUE(torch::equal(found.at(name), tensor)) << name << " " << flags << " " << zero;
     }
   }
+}
+
+TEST(RanksThatAreProcesses, SaveOneFileAsARunThatIsAloneDoes) {
+  const std::string digits = DLCHECK_SOURCE_DIR "/fixtures/digits.h5";
+  ExpectOneFile("--optimizer adamw", digits);
+  ExpectOneFile("--weights bf16 --model resnet", digits);
+  ExpectOneFile(
+      "--model gpt --width 32 --depth 2 --context 16 --batch-size 4 --evaluate-samples 3 "
+      "--dropout 0.1 --ema-decay 0.9 --activation-checkpointing",
+      DLCHECK_BINARY_DIR "/share/dlcheck/fixtures/text.h5");
 }
 
 TEST(Meeting, NamesTheRankThatDoesNotCome) {

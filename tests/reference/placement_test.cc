@@ -16,11 +16,15 @@ using testing::HasSubstr;
 
 using Variables = std::map<std::string, std::string>;
 
-std::optional<Placement> PlacedBy(const Variables& variables) {
-  return PlacementFrom([&](const char* name) -> std::optional<std::string> {
+Environment EnvironmentOf(const Variables& variables) {
+  return [&variables](const char* name) -> std::optional<std::string> {
     const auto found = variables.find(name);
     return found == variables.end() ? std::nullopt : std::optional(found->second);
-  });
+  };
+}
+
+std::optional<Placement> PlacedBy(const Variables& variables) {
+  return PlacementFrom(EnvironmentOf(variables));
 }
 
 TEST(Placement, IsReadFromTheVariablesOfEachStarter) {
@@ -42,6 +46,13 @@ TEST(Placement, IsReadFromTheVariablesOfEachStarter) {
     EXPECT_EQ(placement->port, 29500);
     EXPECT_FALSE(placement->is_one_machine);
   }
+}
+
+TEST(Placement, NamesTheRankAsItIsWritten) {
+  const Variables one = {{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}};
+  const Variables many = {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}};
+  EXPECT_FALSE(RankIn(EnvironmentOf(one)));
+  EXPECT_EQ(RankIn(EnvironmentOf(many)), "1");
 }
 
 TEST(Placement, RefusesWhatCannotBeByTheNameOfTheVariable) {

@@ -58,11 +58,17 @@ void ExpectToGoOnExactly(Plan plan, int64_t world, const std::vector<int64_t>& s
 }
 
 TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
-  for (const int64_t zero : {0, 1, 2}) {
+  for (const int64_t zero : {0, 1, 2, 3}) {
     Plan plan = PlanToResume();
     plan.recipe.zero = zero;
     ExpectToGoOnExactly(plan, 2, {1, 8, 20}, "stage " + std::to_string(zero));
     ExpectToGoOnExactly(plan, 3, {8}, "stage " + std::to_string(zero));
+  }
+  Plan in_groups = PlanToResume();
+  in_groups.recipe.shard_group = 2;
+  for (const int64_t zero : {1, 3}) {
+    in_groups.recipe.zero = zero;
+    ExpectToGoOnExactly(in_groups, 4, {8}, "groups, stage " + std::to_string(zero));
   }
   Plan with_statistics = ShortPlan("resnet");
   with_statistics.recipe.ema_decay = 0.9;
@@ -70,8 +76,15 @@ TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
   ExpectToGoOnExactly(with_statistics, 2, {4}, "statistics of norms");
   Plan tiny = ShortPlan();
   tiny.recipe.width = 1;
-  tiny.recipe.zero = 2;
-  ExpectToGoOnExactly(tiny, 2, {4}, "a rank that keeps nothing");
+  for (const int64_t zero : {2, 3}) {
+    tiny.recipe.zero = zero;
+    ExpectToGoOnExactly(tiny, 2, {4}, "a rank that keeps nothing");
+  }
+  Plan tied = GptPlan();
+  tied.recipe.zero = 3;
+  tied.recipe.ema_decay = 0.9;
+  tied.recipe.accumulate = 2;
+  ExpectToGoOnExactly(tied, 2, {3, 8}, "a parameter of two names");
 }
 
 TEST(RanksThatAreThreads, RefuseACheckpointOfOtherRanks) {

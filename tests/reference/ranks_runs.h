@@ -23,6 +23,7 @@ inline std::vector<Trained> TrainTogether(const Plan& plan, int64_t world) {
   std::vector<Trained> trained(static_cast<size_t>(world));
   RunThreadRanks(world, [&](const Ranks& ranks) {
     const Outcome outcome = RunPlan(plan, {}, ranks);
+    if (outcome.sharded_parameters) outcome.sharded_parameters->Gather();
     trained[static_cast<size_t>(ranks.rank())] = {WeightsOf(outcome), outcome.counters};
   });
   return trained;
@@ -43,6 +44,20 @@ inline Plan ShortPlan(const std::string& model = "mlp") {
   plan.recipe.model = model;
   plan.recipe.steps = 8;
   plan.recipe.evaluate_every = 4;
+  return plan;
+}
+
+inline Plan GptPlan() {
+  Plan plan = ShortPlan("gpt");
+  plan.recipe.data.clear();
+  plan.recipe.width = 32;
+  plan.recipe.depth = 2;
+  plan.recipe.heads = 2;
+  plan.recipe.context = 16;
+  plan.recipe.batch_size = 8;
+  plan.recipe.dropout = 0.1;
+  plan.recipe.optimizer = "adamw";
+  plan.recipe.evaluate_samples = 5;  // of four ranks, not one has as many as another
   return plan;
 }
 

@@ -125,8 +125,9 @@ TEST(Recipe, RefusesNumbersThatMakeNoSense) {
 TEST(Recipe, RefusesNamesItDoesNotKnow) {
   EXPECT_EQ(RefusalOf({"--optimizer", "lamb"}),
             "optimizer is 'lamb'; expected: sgd, adam or adamw");
-  EXPECT_EQ(RefusalOf({"--model", "cnn"}),
-            "model is 'cnn'; expected: mlp, resnet, gpt, or the path of a plugin or a TorchScript file");
+  EXPECT_EQ(
+      RefusalOf({"--model", "cnn"}),
+      "model is 'cnn'; expected: mlp, resnet, gpt, or the path of a plugin or a TorchScript file");
   EXPECT_EQ(RefusalOf({"--batchsize", "3"}),
             "unknown argument '--batchsize'; did you mean '--batch-size'?");
 }
@@ -205,9 +206,18 @@ TEST(Recipe, RefusesPairsThatContradictEachOther) {
       {{"--schedule", "one_cycle", "--horizon", "50"},
        "horizon is less than steps, but schedule one_cycle ends with its horizon"},
       {{"--weights", "bf16", "--autocast", "bf16"}, "weights is bf16, so autocast must be none"},
-      {{"--master-weights", "false"}, "master-weights is false, but weights is fp32"},
+      {{"--weights", "fp64", "--autocast", "bf16"}, "weights is fp64, so autocast must be none"},
+      {{"--master-weights", "false"}, "master-weights is false, but weights is not bf16"},
       {{"--autocast", "fp16", "--loss-scale", "off"},
        "autocast is fp16 and loss-scale is off, so nonfinite must be skip"},
+      {{"--shard-group", "2"}, "shard-group is set, but zero is 0"},
+      {{"--zero", "1", "--ranks", "4", "--shard-group", "3"},
+       "ranks is no multiple of shard-group"},
+      {{"--zero", "1", "--shard-group", "1"},
+       "shard-group is 1, and a rank alone shares nothing out"},
+      {{"--weights", "bf16", "--compress-gradients", "bf16"},
+       "compress-gradients is bf16, but weights is bf16, and so are their gradients"},
+      {{"--sync-batchnorm"}, "sync-batchnorm is true, but model is not resnet"},
       {{"--tf32"}, "tf32 is true, but device is cpu"},
       {{"--model", "gpt", "--loss", "mse"}, "loss must be cross_entropy, because model is gpt"},
       {{"--model", "gpt", "--width", "30"}, "width is no multiple of heads"},

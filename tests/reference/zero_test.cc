@@ -30,7 +30,7 @@ TEST(Zero, TrainsToTheBitsOfReplicas) {
     for (const int64_t world : {2, 4}) {
       plan.recipe.zero = 0;
       const std::vector<Trained> replicas = TrainTogether(plan, world);
-      for (const int64_t zero : {1, 2}) {
+      for (const int64_t zero : {1, 2, 3}) {
         plan.recipe.zero = zero;
         for (const Trained& rank : TrainTogether(plan, world)) {
           EXPECT_TRUE(AllEqual(rank.weights, replicas[0].weights))
@@ -54,7 +54,7 @@ TEST(Zero, TrainsAsOneProcessDoesWhereStretchesAreUnequalOrEmpty) {
     plan.recipe.zero = 0;
     const Outcome alone = RunPlan(plan, {});
     for (const int64_t world : {3, 40}) {
-      for (const int64_t zero : {1, 2}) {
+      for (const int64_t zero : {1, 2, 3}) {
         plan.recipe.zero = zero;
         for (const Trained& rank : TrainTogether(plan, world)) {
           EXPECT_LE(Distance(rank.weights, WeightsOf(alone)), 1e-5) << norm << " " << world;

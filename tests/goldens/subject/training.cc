@@ -42,6 +42,7 @@ Plan PlanOf(const Case& run) {
   if (name == "shared_too_early") deviations.ranks = R::kSharedTooEarly;
   if (name == "own_buffers") deviations.ranks = R::kOwnBuffers;
   if (name == "same_rows") deviations.ranks = R::kSameRows;
+  if (name == "own_norm_gradients") deviations.ranks = R::kOwnNormGradients;
   if (name == "not_put_together") deviations.ranks = R::kNotPutTogether;
   if (name == "norm_of_part") deviations.ranks = R::kNormOfPart;
   if (name == "own_infinity") deviations.ranks = R::kOwnInfinity;
@@ -113,6 +114,13 @@ class Quiet {
 
 namespace {
 
+// The model as it is now, where ranks share it out.
+void PutTogether(Training& training) {
+  if (!training.sharded_parameters) return;
+  training.sharded_parameters->Refresh();
+  training.sharded_parameters->Gather();
+}
+
 void Train(Case& run, const Plan& plan, const Ranks& ranks) {
   Observer observer;
   std::vector<torch::Tensor> losses;
@@ -120,13 +128,13 @@ void Train(Case& run, const Plan& plan, const Ranks& ranks) {
   if (run.Flag("record")) {
     Record(run, ranks, observer);
   } else {
-    observer.model = [&](torch::nn::Module& watched) { module = &watched; };
     observer.loss = [&](const torch::Tensor& loss, const torch::Tensor&, const torch::Tensor&) {
       losses.push_back(loss.detach().clone());
     };
     observer.before_step = [&] { PutFirstGradients(run, *module); };
   }
   Training training = BuildTraining(plan, observer, ranks);
+  module = training.model.module.get();
   Tell(observer.model, *training.model.module);
   Begin(training);
   dlcheck::reference::Train(training);
@@ -135,15 +143,18 @@ void Train(Case& run, const Plan& plan, const Ranks& ranks) {
     if (!ranks.are_many()) break;
     run.Put(std::to_string(ranks.rank()) + "/buffer/" + buffer.key(), buffer.value());
   }
-  if (!ranks.is_first()) return;
-  run.Put("losses", torch::stack(losses));
-  PutAll(run, "final/", *training.model.module);
+  const bool is_put_together = plan.deviations.ranks != RanksDeviation::kNotPutTogether;
+  if (is_put_together) PutTogether(training);
+  if (ranks.is_first()) PutAll(run, "final/", *module);
   if (training.average) {
     training.average->Exchange();
-    for (const auto& parameter : training.model.module->named_parameters()) {
-      run.Put("average/" + parameter.key(), parameter.value());
+    PutTogether(training);
+    for (const auto& parameter : module->named_parameters()) {
+      if (ranks.is_first()) run.Put("average/" + parameter.key(), parameter.value());
     }
   }
+  if (!ranks.is_first()) return;
+  run.Put("losses", torch::stack(losses));
   if (training.scaler_is_on()) run.Put("scale", torch::tensor(training.scaler->scale()));
 }
 

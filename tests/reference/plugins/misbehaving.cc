@@ -1,6 +1,9 @@
 // A plugin that does at one place what no plugin should, as the environment says:
 //   PLUGIN_PLACE  load, constructor, forward or training (the fifth forward pass in training mode)
-//   PLUGIN_DOES   abort, segfault, loop, allocate, leak, exit, throw or throw_number
+//   PLUGIN_DOES   abort, segfault, loop, allocate, leak, exit, leave, throw
+//                 or throw_number
+#include <unistd.h>
+
 #include <csignal>
 #include <cstdlib>
 #include <stdexcept>
@@ -38,6 +41,7 @@ void Misbehave(const std::string& place) {
   if (what == "allocate") Allocate();
   if (what == "leak") Leak();
   if (what == "exit") std::exit(0);
+  if (what == "leave") _exit(0);
   if (what == "throw") throw std::runtime_error("no such luck");
   if (what == "throw_number") throw 5;
 }

@@ -25,6 +25,7 @@ class Checkpoints:
     def __init__(self, guard, recorder, sites, models, optimizers):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers = models, optimizers
+        self.on_saved = []  # functions that take the path of a file, and what was written to it
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -61,6 +62,8 @@ class Checkpoints:
         self.recorder.event("saved", thing, site=self.sites.current(looked), always=looked)
         if thing:
             content, trained = args[0] if args else kwargs.get("obj"), []
+            for function in self.on_saved:
+                function(path_of(file), content)
             contents = self.contents(content, trained)
             if looked:
                 self.written.add(thing)
@@ -76,17 +79,14 @@ class Checkpoints:
             self.recorder.attribute(thing, "contents", self.contents(result, []))
 
     def file_thing(self, file):
-        if isinstance(file, io.IOBase):
-            file = getattr(file, "name", None)
-        if not isinstance(file, (str, os.PathLike)):
-            return 0
-        return self.recorder.thing("file", 0, os.fspath(file))
+        path = path_of(file)
+        return self.recorder.thing("file", 0, path) if path else 0
 
     def contents(self, value, trained):
         """Sorted words for the parts of a training's state that `value` holds; adds the tensors of
         models and optimizers to `trained`."""
         self.entries, found = 0, set()
-        known = {place_of(p) for p, _ in self.models.parameters.items()} - {0}
+        known = {tensors.place_of(p) for p, _ in self.models.parameters.items()} - {0}
         names = {known[1] for _, known in self.models.parameters.items()}
         self.walk(value, found, trained, (known, names), 0)
         return " ".join(sorted(found)) or "other"
@@ -143,8 +143,8 @@ class Checkpoints:
 
     def look_for_own(self, thing, module, state):
         """Is a model given the very memory that it has, as by a state_dict that was kept, not copied?"""
-        places = {name: place_of(p.detach()) for name, p in NAMED(module) if name in state}
-        own = [isinstance(state[name], torch.Tensor) and place_of(state[name].detach()) == place
+        places = {name: tensors.place_of(p.detach()) for name, p in NAMED(module) if name in state}
+        own = [isinstance(state[name], torch.Tensor) and tensors.place_of(state[name].detach()) == place
                for name, place in places.items() if place]  # fmt: skip
         if own and all(own):
             site = self.sites.current(True)
@@ -207,9 +207,11 @@ class Checkpoints:
         self.recorder.event("loaded", thing, site=self.sites.current(True), always=True)
 
 
-def place_of(tensor):
-    """Where the numbers of a tensor lie; 0 where they do not lie in one place."""
-    return tensor.data_ptr() if tensors.is_plain(tensor) and tensor.layout is torch.strided else 0
+def path_of(file):
+    """As the program writes it; "" if the file has none."""
+    if isinstance(file, io.IOBase):
+        file = getattr(file, "name", None)
+    return os.fspath(file) if isinstance(file, (str, os.PathLike)) else ""
 
 
 def is_module(value):
@@ -244,7 +246,7 @@ def is_state_of_model(value, pointers, names):
         return False
     if not names:
         return len(held) > 1
-    if any(place_of(tensor) in pointers for tensor in held):
+    if any(tensors.place_of(tensor) in pointers for tensor in held):
         return True
     return sum(key.removeprefix("module.") in names for key in value) * 2 >= len(names)
 
@@ -254,7 +256,7 @@ def parameters_in(value, pointers, names):
     if is_module(value):
         return torch.nn.Module.parameters(value)
     return [v for key, v in value.items() if isinstance(v, torch.Tensor)
-            and (key.removeprefix("module.") in names or place_of(v) in pointers)]  # fmt: skip
+            and (key.removeprefix("module.") in names or tensors.place_of(v) in pointers)]  # fmt: skip
 
 
 def numbers_in(values):

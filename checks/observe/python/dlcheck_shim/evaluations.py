@@ -40,6 +40,8 @@ class Evaluations:
     def __init__(self, recorder, sites, losses):
         self.recorder, self.sites, self.losses = recorder, sites, losses
         self.on_batch = []  # functions called with the inputs before a batch is recorded
+        # Functions that take the model and its module, after the first batch of a recorded evaluation.
+        self.on_first = []
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -100,6 +102,8 @@ class Evaluations:
         if phase is not None and phase.recorded and phase.batches == 1:
             with tensors.unrecorded():
                 self.write_digests(model, module)
+                for function in self.on_first:
+                    function(model, module)
 
     def write_digests(self, model, module):
         if model.sharded:

@@ -28,6 +28,7 @@ class ForwardHooks:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.losses, self.evaluations = models, losses, evaluations
         self.on_enter = []  # functions called with the inputs before a batch is recorded
+        self.on_rows = []  # functions that take the row numbers of a batch that a model trains on
         models.on_built.append(self.write_built)
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
@@ -134,7 +135,8 @@ class ForwardHooks:
             halves = fingerprint(rows)
             self.last_batch = (*seen, halves)
             if self.model is not None and self.model.trained:
-                self.evaluations.train_on(rows)
+                for function in self.on_rows:
+                    function(rows)
             recorder.quantity("batch_fingerprint", thing, *halves, at=at)
 
         with_rows(batch, MOST_ROWS, recorder.transfer, use)

@@ -31,11 +31,20 @@ def attributes_of(loader):
         "workers": loader.num_workers,
         "order": order_of(innermost_sampler(loader)),
     }
+    found |= dealing_of(innermost_sampler(loader))
     try:
         found["samples"] = len(loader.dataset)
     except (TypeError, NotImplementedError):
         pass
     return found
+
+
+def dealing_of(sampler):
+    """To how many processes samples are dealt in equal parts, and how many are repeated for that."""
+    if not isinstance(sampler, torch.utils.data.distributed.DistributedSampler):
+        return {}
+    padding = max(sampler.total_size - len(sampler.dataset), 0)
+    return {"dealt_to": sampler.num_replicas, "padding": padding}
 
 
 def is_stacking(collate):

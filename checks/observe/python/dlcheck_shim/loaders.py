@@ -26,6 +26,7 @@ class Loaders:
     def __init__(self, guard, recorder, sites):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.waited = 0.0  # seconds since the last step ended
+        self.on_begin = []  # functions without arguments, called as an iteration begins
         self.reset()
         recorder.on_fork.append(self.reset_in_child)
 
@@ -58,6 +59,8 @@ class Loaders:
 
     def begins(self, iterator, loader):
         self.begun += 1
+        for function in self.on_begin:
+            function()
         self.iterations.set(iterator, [self.facts_of(loader), 0])
 
     def facts_of(self, loader):
@@ -78,6 +81,8 @@ class Loaders:
         iteration = self.iterations.get(iterator)
         if iteration is not None:
             iteration[1] = 0
+            for function in self.on_begin:
+                function()
 
     def watched_next(self, original):
         def next_batch(iterator):

@@ -9,7 +9,7 @@ import weakref
 import torch
 
 from .identity import IdentityMap
-from .tensors import is_held, is_shard
+from .tensors import is_flat, is_held, is_shard
 from .unregistered import Unregistered
 
 WRAPPING = ("module.", "_orig_mod.", "_fsdp_wrapped_module.")
@@ -204,7 +204,7 @@ class Models:
     def name_forgotten(self, model, root, groups_of):
         """Gives what the model uses and nobody trains a thing, as if it were a parameter."""
         def is_known(tensor):
-            return tensor in self.parameters or tensor in groups_of
+            return tensor in self.parameters or tensor in groups_of or is_flat(tensor)
 
         for place, tensor in self.unregistered.forgotten(root, is_known):
             name = model.name(place)

@@ -34,6 +34,7 @@ EVENTS = {
     "scheduler": 27,
     "debugging": 28,
     "collective": 29,
+    "shared_forward": 30,
 }
 
 QUANTITIES = {
@@ -119,4 +120,10 @@ QUANTITIES = {
     "unscaled_change": 80,
     "unscaled_direction": 81,
     "unread_rate": 82,
+    "replica_digest": 83,
+    "buffer_digest": 84,
+    "row_sketch": 85,
+    "drawn_masks": 86,
+    "own_time": 87,
+    "saved_shards": 88,
 }

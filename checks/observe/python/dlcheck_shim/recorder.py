@@ -10,6 +10,7 @@ import os
 import sys
 
 from . import names
+from .groups import launched_ranks
 from .sampling import is_detailed, is_sampled, takes_digest
 from .tensors import Transfer
 from .writer import EVENT, GAP, QUANTITY, TraceWriter
@@ -72,19 +73,13 @@ class Mute(Early):
         pass
 
 
-def ranks():
-    """How many processes train together, where a launcher says so. Accelerate moves schedulers once
-    for each of them on purpose, and is left out."""
-    size = os.environ.get("WORLD_SIZE", "")
-    return {} if size in ("", "1") or "accelerate" in sys.modules else {"world_size": size}
-
-
 class Recorder:
     def __init__(self, request, process_attributes):
         self.request, self.process_attributes = request, process_attributes
         self.forked, self.on_fork = False, []
         self.asleep = False  # between two runs of one process
         self.always_from = sys.maxsize  # a step; all from there on are sampled
+        self.rank = int(os.environ.get("RANK", "0")) & 0xFFFF
         self.reset()
         os.register_at_fork(after_in_child=self.after_fork)
 
@@ -119,12 +114,12 @@ class Recorder:
                 self.request.run_folder,
                 role=self.role(),
                 size_cap_bytes=self.request.size_cap_bytes,
-                rank=int(os.environ.get("RANK", "0")) & 0xFFFF,
+                rank=self.rank,
             )
         except OSError:
             self.writer = Mute()
             return
-        for key, value in (self.process_attributes | ranks()).items():
+        for key, value in (self.process_attributes | launched_ranks()).items():
             self.writer.attribute(0, key, value)
         early.repeat_on(self.writer)
 
@@ -135,6 +130,10 @@ class Recorder:
         if self.forked or multiprocessing.parent_process() is not None:
             return "child"
         return "main"
+
+    def set_rank(self, rank):
+        """Of all that is recorded from here on."""
+        self.rank = self.writer.rank = rank & 0xFFFF
 
     def thing(self, kind, ordinal, name):
         return self.writer.thing(kind, ordinal, name)

@@ -39,6 +39,11 @@ def is_shard(tensor):
     return hasattr(tensor, "to_local") and hasattr(tensor, "placements")
 
 
+def is_flat(tensor):
+    """True for the piece in which FullyShardedDataParallel keeps a part of several parameters."""
+    return getattr(tensor, "_is_flat_param", False)
+
+
 def is_held(tensor):
     """True for a tensor of which this process holds numbers, all or a part: see `local`."""
     return is_shard(tensor) or is_plain(tensor)
@@ -57,6 +62,11 @@ def is_readable(tensor):
         and not tensor.is_quantized
         and not tensor.is_inference()
     )
+
+
+def place_of(tensor):
+    """Where the numbers of a tensor lie; 0 where they do not lie in one place."""
+    return tensor.data_ptr() if is_plain(tensor) and tensor.layout is torch.strided else 0
 
 
 def may_compute():

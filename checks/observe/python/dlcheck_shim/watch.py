@@ -20,6 +20,7 @@ from .clipping import Clipping
 from .collectives import Collectives
 from .evaluations import Evaluations
 from .forward_hooks import ForwardHooks
+from .groups import Groups
 from .guard import Guard
 from .host_reads import HostReads
 from .live_graphs import LiveGraphs
@@ -29,9 +30,12 @@ from .loss_hooks import LossHooks
 from .models import Models
 from .optimizers import Optimizers
 from .module_hooks import ModuleHooks
+from .peers import Peers
 from .recorder import Recorder
+from .replicas import Replicas
 from .scalers import Scalers
 from .reseeding import Reseeding
+from .saved_shards import SavedShards
 from .schedulers import Schedulers
 from .sites import Sites
 from .step_hooks import StepHooks
@@ -80,7 +84,7 @@ class Watch:
             Averages(self.guard, recorder),
             Scalers(self.guard, recorder, sites, optimizers, self.steps),
         ]  # fmt: skip
-        self.collectives = Collectives(self.guard, recorder, sites)
+        self.watch_ranks(recorder, sites)
         self.host_reads = HostReads(self.guard, recorder, sites, self.evaluations)
         self.calls.on_change += [self.modules.wake]
         recorder.on_fork += [self.modules.wake, lambda: self.calls.end_step(True)]
@@ -93,6 +97,24 @@ class Watch:
             self.loaders.end_step, self.forwards.end_step, graphs.end_step, self.host_reads.write,
             self.unseen.write,
         ]  # fmt: skip
+
+    def watch_ranks(self, recorder, sites):
+        """What stands between the processes of a run."""
+        self.groups = Groups(self.guard, recorder)
+        self.replicas = Replicas(self.guard, recorder, sites, self.groups, self.models)
+        self.collectives = Collectives(self.guard, recorder, sites, self.groups)
+        self.collectives.on_call.append(self.replicas.called)
+        self.collectives.on_call_to_one.append(self.replicas.called_to_one)
+        self.peers = peers = Peers(self.guard, recorder, self.groups)
+        self.parts.append(self.replicas)
+        self.forwards.on_rows += [self.evaluations.train_on, peers.trains_on]
+        self.forwards.on_enter.append(peers.enters)
+        self.loaders.on_begin.append(peers.begins_pass)
+        self.backwards.before_sampled.append(peers.begins_backward)
+        self.steps.on_consume += [self.replicas.consumed, peers.consumed]
+        self.steps.after_each.append(peers.ends_step)
+        self.evaluations.on_first.append(self.replicas.evaluated)
+        self.checkpoints.on_saved.append(SavedShards(self.guard, recorder, self.groups).saved)
 
     def begin(self):
         if version() < OLDEST:
@@ -126,8 +148,12 @@ class Watch:
         return {
             "numpy": self.calls.watch_numpy,
             "safetensors.torch": self.checkpoints.watch_safetensors,
-            "torch.distributed": self.collectives.watch,
+            "torch.distributed": self.meet,
         }
+
+    def meet(self, distributed):
+        self.groups.watch(distributed)
+        self.collectives.watch(distributed)
 
     def end_step(self):
         """Hooks that say something in sampled steps alone come and go with them."""
@@ -153,6 +179,8 @@ class Watch:
         if self.recorder.opened:
             self.evaluations.end()
             self.unseen.write()
+            self.peers.begins_pass()
+            self.groups.write_end()
         self.recorder.finish()
 
     def watched_backward(self, original):

@@ -33,18 +33,30 @@ def followed_by(observe):
 
     Calls from compiled code, and calls that the original makes to itself, are passed through.
     """
+    return around(None, observe)
+
+
+def preceded_by(observe):
+    """A stand-in that calls `observe(args, kwargs)` and then the original; else as `followed_by`."""
+    return around(observe, None)
+
+
+def around(before, after):
     inside = threading.local()  # has `.it` while this thread is in the original
 
     def make(original):
         def stand_in(*args, **kwargs):
             if is_compiling() or getattr(inside, "it", False):
                 return original(*args, **kwargs)
+            if before is not None:
+                before(args, kwargs)
             inside.it = True
             try:
                 result = original(*args, **kwargs)
             finally:
                 inside.it = False
-            observe(result, args, kwargs)
+            if after is not None:
+                after(result, args, kwargs)
             return result
 
         return stand_in

@@ -1,0 +1,144 @@
+#include <algorithm>
+
+#include "checks/catalog/example_runs.h"
+#include "checks/catalog/rank_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/rank_calls.h"
+
+namespace dlcheck::ranks {
+namespace {
+
+using Call = RankCalls::Call;
+
+std::string Described(const Call& call, const Trace& trace) {
+  const NamedSite& site = trace.site(call.site);
+  return StrCat(
+      call.name,
+      call.bytes > 0 ? StrCat(" of ", WithCommas(static_cast<int64_t>(call.bytes)), " bytes") : "",
+      call.site == 0
+          ? ""
+          : StrCat(" (", site.file.substr(site.file.rfind('/') + 1), ":", site.line, ")"));
+}
+
+Place PlaceOf(uint16_t rank, const Call& call, const Trace& trace) {
+  const NamedSite& site = trace.site(call.site);
+  return {.thing = call.name, .rank = rank, .file = site.file, .line = site.line};
+}
+
+bool Fit(const Call& one, const Call& other) {
+  return one.name == other.name && (!one.is_even() || one.bytes == other.bytes);
+}
+
+// The first place at which the calls of two processes do not fit; the shorter's length if none.
+size_t FirstMisfit(const std::vector<Call>& one, const std::vector<Call>& other) {
+  const size_t both = std::min(one.size(), other.size());
+  size_t at = 0;
+  while (at < both && Fit(one[at], other[at])) ++at;
+  return at;
+}
+
+// The lowest rank against the one that leaves it first.
+void JudgeGroup(const RankCalls::Group& group, const Trace& trace, Verdict& verdict) {
+  const auto& [first_rank, first] = *group.calls.begin();
+  uint16_t other_rank = 0;
+  size_t least = SIZE_MAX;
+  for (const auto& [rank, calls] : group.calls) {
+    if (rank == first_rank) continue;
+    const size_t at = FirstMisfit(first, calls);
+    if (at < std::min({first.size(), calls.size(), least})) least = at, other_rank = rank;
+  }
+  if (least == SIZE_MAX) return;
+  const Call &one = first[least], &other = group.calls.at(other_rank)[least];
+  verdict.findings.push_back(
+      {.severity = Severity::kError,
+       .message = StrCat("Call ", least + 1, " among ranks ", group.name, " is ",
+                         Described(one, trace), " on rank ", first_rank, " and ",
+                         Described(other, trace), " on rank ", other_rank, "."),
+       .places = {PlaceOf(first_rank, one, trace), PlaceOf(other_rank, other, trace)},
+       .first_step = one.step,
+       .last_step = other.step,
+       .count = 1,
+       .measured = static_cast<double>(least + 1),
+       .bound = 0});
+}
+
+absl::StatusOr<Verdict> Judge(const Settings&, const RankCalls& calls) {
+  Verdict verdict;
+  int64_t count = 0;
+  for (const RankCalls::Group& group : calls.groups) {
+    for (const auto& [rank, made] : group.calls) count += static_cast<int64_t>(made.size());
+    JudgeGroup(group, *calls.trace, verdict);
+  }
+  verdict.judged = Counted(count, "call");
+  return verdict;
+}
+
+// Calls of the second process against all_reduce of 24 bytes and barrier of the first.
+Evidence Calling(const std::vector<std::pair<const char*, double>>& second) {
+  RunBuilder run = OfRanks({});
+  const auto call = [&run](const char* name, double bytes) {
+    run.Event(Event::kCollective, bytes, "collective", name);
+  };
+  run.Rank(0).Owner(kPeers, "0-1");
+  call("all_reduce float32", 24), call("barrier", 0);
+  run.Rank(1);
+  for (const auto& [name, bytes] : second) call(name, bytes);
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check DifferentCalls() {
+  return {
+      .id = "ranks/different_calls",
+      .promise = "All processes of a group call the same operations in the same order.",
+      .why =
+          "An operation of all processes pairs with whatever the others call next: it hangs until "
+          "its time is over, fails far from the cause, or mixes numbers that do not belong "
+          "together.",
+      .method =
+          "Calls of torch.distributed by each process of a group, in order, each recorded before "
+          "it is made: operation, type of numbers and bytes are the same at each place.",
+      .fix =
+          "Look at the two lines: take the call out of what only some processes run, as `if rank "
+          "== "
+          "0`, and make tensors equally large on all of them.",
+      .limits =
+          "Calls from Python alone, up to the first step that is not sampled; send and recv, and "
+          "what DistributedDataParallel does by itself, are not seen. Of operations on objects, "
+          "and "
+          "of all_to_all, the bytes may differ.",
+      .sources = {"PyTorch: collectives have to be called in the same order on all ranks",
+                  "deepspeed issues 6714 and 6089"},
+      .covers = {"X06"},
+      .explains = {"program/failed", "ranks/different_steps"},
+      .worst = Severity::kError,
+      .live = true,
+      .stands_at = {},
+      .settings = {},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"the same", Expect::kClean,
+                    [] {
+                      return Calling({{"all_reduce float32", 24}, {"barrier", 0}});
+                    }},
+                   {"fewer", Expect::kClean,
+                    [] {
+                      return Calling({{"all_reduce float32", 24}});
+                    }},
+                   {"in another order", Expect::kFaulty,
+                    [] {
+                      return Calling({{"barrier", 0}, {"all_reduce float32", 24}});
+                    }},
+                   {"of another type", Expect::kFaulty,
+                    [] {
+                      return Calling({{"all_reduce float64", 24}, {"barrier", 0}});
+                    }},
+                   {"of another size", Expect::kFaulty,
+                    [] {
+                      return Calling({{"all_reduce float32", 28}, {"barrier", 0}});
+                    }}},
+  };
+}
+
+}  // namespace dlcheck::ranks

@@ -1,0 +1,96 @@
+#include "checks/catalog/unshared.h"
+
+#include <algorithm>
+
+namespace dlcheck {
+namespace {
+
+// No forward pass of the wrapper was to share gradients in any of these steps, and what became of
+// the weights is not known: an optimizer that shares something itself may keep them equal.
+bool NeverShares(const Replicas::Group& group, const Replicas::Parameter& parameter) {
+  const std::vector<Replicas::State>& steps = parameter.unshared;
+  if (steps.empty() || parameter.states.back().step > steps.front().step) return false;
+  return group.wrapped && std::ranges::all_of(steps, [&](const Replicas::State& state) {
+           const auto at = std::ranges::find(group.forwards, state.step, &Replicas::Forwards::step);
+           return at == group.forwards.end() || at->sharing == 0;
+         });
+}
+
+bool IsUsual(const Replicas::Parameter& parameter, double share) {
+  const auto differing = static_cast<double>(parameter.unshared.size());
+  return differing > 0 && differing >= share * static_cast<double>(parameter.compared);
+}
+
+// What is shared of weights that are no longer the same is the mean of different models' gradients.
+bool SharesAfterParting(const Replicas::Parameter& parameter) {
+  const Replicas::State* parted = parameter.Parted();
+  return parted != nullptr && !parameter.CameTogether() && !parameter.unshared.empty() &&
+         parameter.unshared.front().step < parted->step && parameter.last_shared >= parted->step;
+}
+
+}  // namespace
+
+std::vector<OddParameter> UnsharedIn(const Replicas::Group& group, double share) {
+  std::vector<OddParameter> found;
+  for (const Replicas::Parameter& parameter : group.parameters) {
+    const bool parts = parameter.Parted() != nullptr || NeverShares(group, parameter);
+    if ((IsUsual(parameter, share) && parts) || SharesAfterParting(parameter)) {
+      found.push_back({&parameter, &parameter.unshared.front()});
+    }
+  }
+  return found;
+}
+
+std::vector<OddParameter> LeftOutOf(const Replicas::Group& group, const Replicas::Group& beside,
+                                    double share) {
+  std::vector<OddParameter> found;
+  // Biases of parts that are drawn anew on each process begin alike, too.
+  const auto began_alike = [](const Replicas::Parameter& parameter) {
+    return parameter.states.front().step == 0 && parameter.states.front().odd.empty();
+  };
+  const auto may_be_alike = [&](const Replicas::Parameter& parameter) {
+    return parameter.states.front().step > 0 || began_alike(parameter);
+  };
+  if (!std::ranges::all_of(beside.parameters, may_be_alike)) return found;
+  for (const Replicas::Parameter& parameter : beside.parameters) {
+    if (!began_alike(parameter)) continue;
+    const bool has_company =
+        parameter.optimizer != 0 &&
+        std::ranges::any_of(group.parameters, [&](const Replicas::Parameter& other) {
+          return other.optimizer == parameter.optimizer && other.last_shared >= 0;
+        });
+    if (has_company && IsUsual(parameter, share) && parameter.Parted() != nullptr) {
+      found.push_back({&parameter, &parameter.unshared.front()});
+    }
+  }
+  return found;
+}
+
+std::string WhyUnshared(const Replicas::Group& group, const OddParameter& odd) {
+  if (odd.parameter->after_wrapping) {
+    return "it became part of the model after that was wrapped, so the wrapper does not know it";
+  }
+  if (odd.parameter->frozen_at_wrapping) {
+    return "it was frozen as the model was wrapped, so the wrapper left it out for good";
+  }
+  if (!group.wrapped) {
+    return odd.parameter->last_shared < 0 ? "they are never put together, or changed after that"
+                                          : "they were changed after they had been put together";
+  }
+  if (group.forwards.empty()) {
+    return "the wrapper's forward never ran: the module in it was called";
+  }
+  const auto at = std::ranges::find(group.forwards, odd.state->step, &Replicas::Forwards::step);
+  if (at == group.forwards.end()) {
+    return "the wrapper's forward did not run in that step: the module in it was called";
+  }
+  if (at->sharing == 0) {
+    return at->passes == 1 ? "its forward pass stood in no_sync()"
+                           : StrCat("all its ", at->passes, " forward passes stood in no_sync()");
+  }
+  if (!at->last_shares) return "the last of its forward passes stood in no_sync()";
+  return "they were changed after they had been shared, or belong to a graph that the wrapper's "
+         "forward did not make";
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,39 @@
+// How much the targets of each process of a group count in the steps that they make together.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+#include "checks/signals/rank_groups.h"
+
+namespace dlcheck {
+
+struct RankShares {
+  static constexpr std::string_view kName = "shares of the loss by process";
+  struct Part {
+    double share = 0;    // of the mean loss over its own targets; of all backward calls of the step
+    double targets = 0;  // that count
+  };
+  struct Step {
+    int64_t step = 0;
+    ByRank<Part> parts;         // of all members
+    double Unevenness() const;  // the most targets over the fewest
+  };
+  struct Group {
+    std::string name;
+    std::vector<Step> steps;  // those of which the parts of all members are known; ascending
+  };
+  // Of replicas in a wrapper, which takes the mean over processes; by hand anything may be done to
+  // gradients before they are put together.
+  std::vector<Group> groups;
+
+  // Errors: NotFound if no step was seen; FailedPrecondition if no weights are shared by several
+  // processes; NotFound if no step showed what the losses of all of them began from.
+  static absl::StatusOr<RankShares> From(const Run& run);
+};
+
+}  // namespace dlcheck

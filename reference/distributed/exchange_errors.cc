@@ -1,0 +1,19 @@
+#include "reference/distributed/exchange_errors.h"
+
+#include <c10/util/Exception.h>
+
+#include <string>
+#include <typeinfo>
+
+namespace dlcheck::reference {
+
+bool IsOfExchange(const std::exception& error) {
+  if (dynamic_cast<const c10::DistError*>(&error) != nullptr) return true;
+  // gloo's exceptions are declared in no header that comes with LibTorch; once c10d has wrapped
+  // one, it still names its source file.
+  if (std::string(typeid(error).name()).find("4gloo") != std::string::npos) return true;
+  const std::string what = error.what();
+  return what.substr(0, what.find('\n')).find("/gloo/") != std::string::npos;
+}
+
+}  // namespace dlcheck::reference

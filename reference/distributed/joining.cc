@@ -1,0 +1,40 @@
+#include "reference/distributed/joining.h"
+
+#include <exception>
+#include <memory>
+
+#include "reference/distributed/exchange_errors.h"
+#include "reference/distributed/gloo_group.h"
+#include "reference/distributed/heartbeat.h"
+#include "reference/distributed/ranks_lost.h"
+#include "reference/distributed/roll_call.h"
+#include "reference/distributed/shared_store.h"
+
+namespace dlcheck::reference {
+namespace {
+
+Ranks Met(const c10::intrusive_ptr<c10d::Store>& store, const Placement& placement,
+          const JoinLimits& limits, Heartbeat& heartbeat) {
+  try {
+    return JoinOverGloo(store, placement, limits.exchange);
+  } catch (const std::exception& error) {
+    const auto verdict = heartbeat.Fail(error.what(), IsOfExchange(error));
+    if (verdict) throw RanksLost(verdict->line);
+    throw;
+  }
+}
+
+}  // namespace
+
+Ranks JoinRanks(const Placement& placement, const JoinLimits& limits) {
+  const auto store = OpenStore(placement, limits.join);
+  Heartbeat::Announce(*store, placement.rank);
+  CallRoll(*store, placement, limits.join);
+  const auto heartbeat = std::make_shared<Heartbeat>(ConnectToStore(placement, limits.join),
+                                                     placement, Lookout::Limits{limits.silence});
+  Ranks ranks = Met(store, placement, limits, *heartbeat);
+  ranks.KeepInTouch(heartbeat);
+  return ranks;
+}
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,64 @@
+#include "reference/distributed/shared_store.h"
+
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include <algorithm>
+#include <string>
+
+#include "reference/distributed/deadline.h"
+#include "reference/distributed/doorbell.h"
+#include "reference/distributed/ranks_lost.h"
+
+namespace dlcheck::reference {
+namespace {
+
+std::string AddressOf(const Placement& placement) {
+  return placement.address + ":" + std::to_string(placement.port);
+}
+
+c10::intrusive_ptr<c10d::Store> Opened(const Placement& placement, bool serves,
+                                       std::chrono::milliseconds limit) {
+  c10d::TCPStoreOptions options;
+  options.port = placement.port;
+  options.isServer = serves;
+  options.waitWorkers = false;
+  if (serves) options.masterListenFd = placement.listening;
+  options.timeout = limit;
+  const auto store = c10::make_intrusive<c10d::TCPStore>(placement.address, options);
+  return c10::make_intrusive<c10d::PrefixStore>("dlcheck-train/" + placement.attempt, store);
+}
+
+c10::intrusive_ptr<c10d::Store> Served(const Placement& placement,
+                                       std::chrono::milliseconds limit) {
+  RequireWay(placement.address, placement.port);
+  try {
+    return Opened(placement, /*serves=*/true, limit);
+  } catch (const c10::Error& error) {
+    // c10d's words, of which the last are those of the system.
+    const std::string why = error.what_without_backtrace();
+    const size_t reason = why.rfind("message: ");
+    throw RanksLost("the ranks cannot meet at " + AddressOf(placement) + ": " +
+                    (reason == std::string::npos ? why : why.substr(reason + 9)));
+  }
+}
+
+}  // namespace
+
+c10::intrusive_ptr<c10d::Store> OpenStore(const Placement& placement,
+                                          std::chrono::milliseconds limit) {
+  const bool serves = placement.rank == 0 && !placement.is_served_elsewhere;
+  return serves ? Served(placement, limit) : ConnectToStore(placement, limit);
+}
+
+c10::intrusive_ptr<c10d::Store> ConnectToStore(const Placement& placement,
+                                               std::chrono::milliseconds limit) {
+  AwaitListener(placement.address, placement.port, limit);
+  // Whoever takes the connection and is a store answers at once, or within seconds if it is busy.
+  const Deadline deadline(
+      std::min<std::chrono::milliseconds>(limit, std::chrono::seconds(10)), placement.rank,
+      "what listens at " + AddressOf(placement) + " is not rank 0: it does not answer as one");
+  return Opened(placement, /*serves=*/false, limit);
+}
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,29 @@
+// What the ranks of a run share, as its recipe has it; nothing of a run that is alone.
+#pragma once
+
+#include <memory>
+
+#include "reference/distributed/gradient_sharing.h"
+#include "reference/distributed/shard_groups.h"
+#include "reference/distributed/sharded_parameters.h"
+#include "reference/distributed/shards.h"
+#include "reference/models/models.h"
+#include "reference/training/observer.h"
+#include "reference/training/plan.h"
+
+namespace dlcheck::reference {
+
+// None where every rank keeps everything.
+std::unique_ptr<Shards> BuildShards(const Plan& plan, const ShardGroups& groups,
+                                    const Model& model);
+
+// None where the model stays whole. All ranks call. `shards` outlives the result.
+std::unique_ptr<ShardedParameters> BuildShardedParameters(const Plan& plan,
+                                                          const Observer& observer,
+                                                          const Ranks& ranks, const Shards* shards);
+
+// `model` and `shards` outlive the result.
+std::unique_ptr<GradientSharing> BuildSharing(const Plan& plan, const ShardGroups& groups,
+                                              const Model& model, const Shards* shards);
+
+}  // namespace dlcheck::reference

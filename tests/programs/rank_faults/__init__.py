@@ -1,0 +1,9 @@
+"""Faults to plant in programs of several processes."""
+
+from planting import add
+
+LONGEST = "60"  # seconds: some faults make processes wait for each other
+
+
+def plant(name, check, options=(), **hosts):
+    add(name, check, ("--deadline", LONGEST, *options), folder="ranks", **hosts)

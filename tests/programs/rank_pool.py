@@ -1,0 +1,32 @@
+"""Programs of several processes, and how many processes each is started in."""
+
+PROCESSES = {
+    "actors": 3,
+    "adversarial": 2,
+    "averaged_by_hand": 3,
+    "clinics": 2,
+    "compressed": 2,
+    "evaluator": 3,
+    "expert_parallel": 2,
+    "flat_minima": 2,
+    "flat_shards": 2,
+    "flattened": 2,
+    "frozen_parts": 2,
+    "gathered_contrast": 2,
+    "gathered_means": 2,
+    "hybrid_shards": 4,
+    "joined": 3,
+    "local_steps": 2,
+    "pipeline": 2,
+    "probed": 2,
+    "rare_averages": 2,
+    "spawned": 1,  # starts two itself
+    "sweep": 3,
+    "synced_norm": 2,
+    "tensor_parallel": 4,
+    "tensor_parallel_by_hand": 2,
+    "unequal_last": 2,
+    "unsynced_windows": 2,
+    "weighted_tokens": 2,
+    "zero_redundancy": 2,
+}
