@@ -6,9 +6,13 @@
 
 #include "absl/strings/numbers.h"
 #include "checks/signals/first_process.h"
+#include "checks/signals/rank_rows.h"
 
 namespace dlcheck {
 namespace {
+
+// Of two processes, below which none in common says little.
+constexpr int64_t kFewestRows = 16;
 
 // Loaders of the first process whose batch was the last before a backward call, and was not
 // evaluated.
@@ -23,11 +27,18 @@ std::set<ThingId> LoadersOfTraining(const Trace& trace) {
   return loaders;
 }
 
+Ranks RanksWith(const Trace& trace, Event event) {
+  std::set<uint16_t> ranks;
+  for (const Occurrence& occurrence : trace.Events()) {
+    if (occurrence.event == event) ranks.insert(occurrence.rank);
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
 }  // namespace
 
 absl::StatusOr<DealtTraining> DealtTraining::From(const Run& run) {
   const std::set<ThingId> loaders = LoadersOfTraining(run.trace);
-  if (loaders.empty()) return absl::NotFoundError("no batch of a loader was trained on");
   DealtTraining dealt;
   for (const ThingId loader : loaders) {
     int64_t processes = 1;
@@ -35,6 +46,15 @@ absl::StatusOr<DealtTraining> DealtTraining::From(const Run& run) {
       dealt.processes = std::max(dealt.processes, processes);
     }
   }
+  const Ranks told = WithRows(run.trace);
+  if (loaders.empty() && told.empty()) return absl::NotFoundError("no data were seen");
+  const CommonRows common = MostCommonRows(run.trace, told);
+  if (common.common == 0 && common.rows >= kFewestRows) {
+    dealt.apart = told;
+    dealt.rows = common.rows;
+  }
+  dealt.users = RanksWith(run.trace, Event::kSaved);
+  if (dealt.users.empty()) dealt.users = RanksWith(run.trace, Event::kEvaluationForward);
   return dealt;
 }
 

@@ -1,4 +1,4 @@
-// To how many processes the samples that a program trains on are dealt.
+// To which processes the samples that a program trains on are dealt, and who uses what they learn.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,21 @@
 
 #include "absl/status/statusor.h"
 #include "checks/engine/trace.h"
+#include "checks/signals/rank_groups.h"
 
 namespace dlcheck {
 
 struct DealtTraining {
   static constexpr std::string_view kName = "data dealt to processes";
-  int64_t processes = 1;  // 1 where nothing deals them
+  int64_t processes = 1;  // that a sampler deals to; 1 where none does
+  // Processes of which no two had a row in common in their first pass over the data, and how many
+  // rows of two were looked at. Empty where some had, or where too few rows were told.
+  Ranks apart;
+  int64_t rows = 0;
+  // Those that wrote a file or, where none did, evaluated something: what others learn is not used.
+  Ranks users;
 
-  // Errors: NotFound if no batch of a loader was trained on.
+  // Errors: NotFound if neither a batch of a loader was trained on nor rows were told.
   static absl::StatusOr<DealtTraining> From(const Run& run);
 };
 

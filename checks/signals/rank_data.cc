@@ -1,9 +1,7 @@
 #include "checks/signals/rank_data.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -89,31 +87,6 @@ void CompareBatches(const Trace& trace, RankData::Group& group) {
   }
 }
 
-void CompareRows(const Trace& trace, RankData::Group& group) {
-  ByRank<std::set<Digest>> rows;
-  for (const ThingId thing : trace.ThingsWith(Quantity::kRowSketch)) {
-    for (const Sample& sample : trace.Series(Quantity::kRowSketch, thing)) {
-      rows[sample.rank].insert({sample.value, sample.aux});
-    }
-  }
-  for (const uint16_t first : group.members) {
-    for (const uint16_t second : group.members) {
-      if (second <= first || !rows.contains(first) || !rows.contains(second)) continue;
-      const std::set<Digest>&a = rows[first], &b = rows[second];
-      // What is smaller than the largest of both was looked at in both.
-      std::vector<Digest> both;
-      std::ranges::set_union(a, b, std::back_inserter(both));
-      both.resize(std::min(both.size(), std::min(a.size(), b.size())));
-      const int64_t common = std::ranges::count_if(
-          both, [&](const Digest& row) { return a.contains(row) && b.contains(row); });
-      const auto looked_at = static_cast<int64_t>(both.size());
-      if (group.rows == 0 || common > group.common_rows) {
-        group.overlapping = {first, second}, group.common_rows = common, group.rows = looked_at;
-      }
-    }
-  }
-}
-
 void CompareDraws(const Trace& trace, RankData::Group& group) {
   for (const auto& [place, digests] : DigestsOf(trace, Quantity::kDrawnMasks)) {
     if (!HasAll(digests, group.members)) continue;
@@ -138,7 +111,7 @@ absl::StatusOr<RankData> RankData::From(const Run& run) {
       continue;
     Group group{.name = trace.thing(id).name, .members = std::move(members)};
     CompareBatches(trace, group);
-    CompareRows(trace, group);
+    group.rows = MostCommonRows(trace, group.members);
     CompareDraws(trace, group);
     data.groups.push_back(std::move(group));
   }

@@ -8,6 +8,7 @@
 #include "absl/status/statusor.h"
 #include "checks/engine/trace.h"
 #include "checks/signals/rank_groups.h"
+#include "checks/signals/rank_rows.h"
 
 namespace dlcheck {
 
@@ -22,10 +23,7 @@ struct RankData {
     int64_t same_passes = 0, passes = 0, first_step = 0, last_step = 0;
     bool same_losses = true;  // in each of these
 
-    // The pair with the most common rows in the first pass over the data, by the smallest row
-    // numbers of both: how many of them are common, and how many were looked at.
-    Ranks overlapping = {};
-    int64_t common_rows = 0, rows = 0;
+    CommonRows rows = {};
 
     // At how many steps forward passes drew random numbers on all members, and at how many of
     // them from the same state of the generator on two or more.

@@ -2,9 +2,9 @@
 
 #include "checks/catalog/example_runs.h"
 #include "checks/catalog/rank_runs.h"
+#include "checks/catalog/rank_steps_verdict.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/rank_steps.h"
 
 namespace dlcheck::ranks {
 namespace {
@@ -35,7 +35,7 @@ std::string MessageFor(uint16_t rank, const Process& process, uint16_t other_ran
 }
 
 // The process that left after fewest backward calls, against the one that went on furthest.
-void JudgeGroup(const RankSteps::Group& group, const RankSteps& steps, Verdict& verdict) {
+void JudgeGroup(const RankSteps::Group& group, const Trace& trace, Verdict& verdict) {
   const auto backwards = [](const auto& entry) { return entry.second.backwards; };
   const auto& [other_rank, other] = *std::ranges::max_element(group.processes, {}, backwards);
   const auto& [rank, process] = *std::ranges::min_element(group.processes, {}, backwards);
@@ -43,7 +43,7 @@ void JudgeGroup(const RankSteps::Group& group, const RankSteps& steps, Verdict& 
   verdict.findings.push_back(
       {.severity = Severity::kError,
        .message = MessageFor(rank, process, other_rank, other),
-       .places = {PlaceOf(rank, process, *steps.trace), PlaceOf(other_rank, other, *steps.trace)},
+       .places = {PlaceOf(rank, process, trace), PlaceOf(other_rank, other, trace)},
        .first_step = process.steps,
        .last_step = other.steps,
        .count = other.backwards - process.backwards,
@@ -52,13 +52,9 @@ void JudgeGroup(const RankSteps::Group& group, const RankSteps& steps, Verdict& 
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const RankSteps& steps) {
-  if (steps.joins) {
-    return absl::FailedPreconditionError("the program lets processes join that end before others");
-  }
-  Verdict verdict;
-  for (const RankSteps::Group& group : steps.groups) JudgeGroup(group, steps, verdict);
-  verdict.judged = StrCat(steps.groups.front().processes.size(), " processes");
-  return verdict;
+  return OfEachGroup(steps, [&](const RankSteps::Group& group, Verdict& verdict) {
+    JudgeGroup(group, *steps.trace, verdict);
+  });
 }
 
 // The second process makes `steps` of eight and ends so; the first begins another if `waits`.

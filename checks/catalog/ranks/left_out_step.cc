@@ -2,15 +2,15 @@
 
 #include "checks/catalog/example_runs.h"
 #include "checks/catalog/rank_runs.h"
+#include "checks/catalog/rank_steps_verdict.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/rank_steps.h"
 
 namespace dlcheck::ranks {
 namespace {
 
 // All made as many backward calls and ended by themselves, and some left out steps of an optimizer.
-void JudgeGroup(const RankSteps::Group& group, const RankSteps& steps, Verdict& verdict) {
+void JudgeGroup(const RankSteps::Group& group, const Trace& trace, Verdict& verdict) {
   const auto& [first_rank, first] = *group.processes.begin();
   for (const ThingId optimizer : group.optimizers) {
     const auto of = [id = optimizer](const auto& entry) {
@@ -23,7 +23,7 @@ void JudgeGroup(const RankSteps::Group& group, const RankSteps& steps, Verdict& 
     });
     const auto [least, most] = std::ranges::minmax_element(group.processes, {}, of);
     if (!are_comparable || of(*least) == of(*most)) continue;
-    const std::string name = steps.trace->Display(optimizer);
+    const std::string name = trace.Display(optimizer);
     verdict.findings.push_back(
         {.severity = Severity::kError,
          .message =
@@ -40,13 +40,9 @@ void JudgeGroup(const RankSteps::Group& group, const RankSteps& steps, Verdict& 
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const RankSteps& steps) {
-  if (steps.joins) {
-    return absl::FailedPreconditionError("the program lets processes join that end before others");
-  }
-  Verdict verdict;
-  for (const RankSteps::Group& group : steps.groups) JudgeGroup(group, steps, verdict);
-  verdict.judged = StrCat(steps.groups.front().processes.size(), " processes");
-  return verdict;
+  return OfEachGroup(steps, [&](const RankSteps::Group& group, Verdict& verdict) {
+    JudgeGroup(group, *steps.trace, verdict);
+  });
 }
 
 // The second process makes no step after its sixth backward call; it may make a backward call less.

@@ -29,22 +29,23 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
   Verdict verdict;
   int64_t rows = 0;
   for (const RankData::Group& group : data.groups) {
-    if (static_cast<double>(group.rows) < settings[kRows]) continue;
-    rows += group.rows;
-    const double share = static_cast<double>(group.common_rows) / static_cast<double>(group.rows);
-    if (share < settings[kShare] || group.common_rows < kFewest) continue;
+    if (static_cast<double>(group.rows.rows) < settings[kRows]) continue;
+    rows += group.rows.rows;
+    const double share =
+        static_cast<double>(group.rows.common) / static_cast<double>(group.rows.rows);
+    if (share < settings[kShare] || group.rows.common < kFewest) continue;
     const bool may_be_meant = data.orders_of_their_own;
     verdict.findings.push_back(
         {.severity = may_be_meant ? Severity::kNote : Severity::kWarning,
-         .message =
-             StrCat("In their first pass over the data, ", RanksText(group.overlapping),
-                    " train on common rows: ", group.common_rows, " of ", group.rows, " looked at",
-                    may_be_meant ? ". Each draws samples at random for itself." : "."),
-         .places = {{.thing = "data", .rank = group.overlapping.front(), .file = ""},
-                    {.thing = "data", .rank = group.overlapping.back(), .file = ""}},
+         .message = StrCat("In their first pass over the data, ", RanksText(group.rows.pair),
+                           " train on common rows: ", group.rows.common, " of ", group.rows.rows,
+                           " looked at",
+                           may_be_meant ? ". Each draws samples at random for itself." : "."),
+         .places = {{.thing = "data", .rank = group.rows.pair.front(), .file = ""},
+                    {.thing = "data", .rank = group.rows.pair.back(), .file = ""}},
          .first_step = 0,
          .last_step = 63,
-         .count = group.common_rows,
+         .count = group.rows.common,
          .measured = share,
          .bound = settings[kShare]});
   }

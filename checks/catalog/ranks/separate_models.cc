@@ -1,63 +1,41 @@
-#include <algorithm>
-
 #include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_finding.h"
 #include "checks/catalog/rank_runs.h"
+#include "checks/catalog/separate.h"
 #include "checks/engine/reads.h"
-#include "checks/signals/dealt_training.h"
 
 namespace dlcheck::ranks {
 namespace {
 
-using Parameter = Replicas::Parameter;
-
-bool BeganAlike(const Parameter& parameter) {
-  return parameter.states.front().step == 0 && parameter.states.front().odd.empty();
-}
-
-// Every parameter that took a gradient parts, or was apart from the beginning, and no step had the
-// same gradients.
-std::vector<OddParameter> Separate(const Replicas::Group& group) {
-  std::vector<OddParameter> found;
-  for (const Parameter& parameter : group.parameters) {
-    if (parameter.compared == 0) continue;
-    const Replicas::State* parted = parameter.Parted();
-    if (parted == nullptr || parameter.CameTogether() || parameter.last_shared >= 0) return {};
-    found.push_back({&parameter, parted});
-  }
-  return found;
-}
-
-// Weights may come together in ways of the program's own; and what began differently may be the
-// parts of one model, if processes tell each other anything.
-bool IsOneModel(const Replicas::Group& group, const Replicas& replicas) {
-  return replicas.own_sharing || replicas.speaks_to_one || replicas.reads_files ||
-         (replicas.speaks_in_passes && !std::ranges::all_of(group.parameters, BeganAlike));
+std::string MessageFor(const Replicas::Group& group, size_t parameters, bool by_sampler,
+                       const DealtTraining& dealt) {
+  return StrCat(
+      "Each of ranks ", group.name, " trains a model of its own on its part of the data, ",
+      by_sampler ? StrCat("which is dealt to ", dealt.processes, " processes: ")
+                 : StrCat("of which none has a row in common with another, and only ",
+                          RanksText(dealt.users), " evaluates or saves one: "),
+      parameters, " parameters ", BeganAlike(group) ? "that began alike" : "began differently and",
+      " step with other gradients on each, and nothing that was seen brings them "
+      "together.");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas,
                               const DealtTraining& dealt) {
-  if (dealt.processes < 2) {
+  if (dealt.processes < 2 && dealt.apart.empty()) {
     return absl::FailedPreconditionError("the data of training are not dealt to processes");
   }
   Verdict verdict;
   for (const Replicas::Group& group : replicas.groups) {
     if (group.declared) continue;
-    const bool is_dealt_to_it = static_cast<int64_t>(group.members.size()) == dealt.processes;
+    const bool by_sampler = static_cast<int64_t>(group.members.size()) == dealt.processes;
     const std::vector<OddParameter> found = Separate(group);
     // Of one that others are shared beside, ranks/unshared_gradients tells.
-    if (!is_dealt_to_it || replicas.groups.size() > 1 || found.size() < 2 ||
-        IsOneModel(group, replicas)) {
+    if (!(by_sampler || IsDealtByHand(group, replicas, dealt)) || replicas.groups.size() > 1 ||
+        found.size() < 2 || IsOneModel(group, replicas)) {
       continue;
     }
-    const bool alike = std::ranges::all_of(group.parameters, BeganAlike);
     verdict.findings.push_back(FindingAbout(
-        found, replicas.may_share_unseen ? Severity::kWarning : Severity::kError,
-        StrCat(
-            "Each of ranks ", group.name, " trains a model of its own on its part of the data, ",
-            "which is dealt to ", dealt.processes, " processes: ", found.size(), " parameters ",
-            alike ? "that began alike" : "began differently and",
-            " step with other gradients on each, and nothing that was seen brings them together."),
+        found, by_sampler && !replicas.may_share_unseen ? Severity::kError : Severity::kWarning,
+        MessageFor(group, found.size(), by_sampler, dealt),
         found.front().parameter->states.back().step));
   }
   verdict.judged = Counted(static_cast<int64_t>(replicas.groups.size()), "group");
@@ -66,7 +44,19 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas,
 
 struct Separately {
   bool shares = false, begins_alike = true, speaks = false, comes_together = false;
+  bool by_sampler = true;     // deals the data
+  bool all_evaluate = false;  // where none does: else the first alone
 };
+
+void DealByHand(const Separately& how, RunBuilder& run) {
+  for (const uint16_t rank : {0, 1}) {
+    run.Rank(rank).Owner("ranks", "0-1");
+    for (int row = 0; row < 64; ++row) {
+      run.Quantity(Quantity::kRowSketch, "rows", "", row + 0.5 * rank);
+    }
+    if (rank == 0 || how.all_evaluate) run.Event(Event::kEvaluationForward);
+  }
+}
 
 Evidence Training(const Separately& how) {
   RunBuilder run =
@@ -77,7 +67,11 @@ Evidence Training(const Separately& how) {
                                  .gradient = rank == 1 && !how.shares ? 0.12 : 0.1,
                                  .fetches = true};
                }});
-  run.Attribute("loader", "", "dealt_to", "2");
+  if (how.by_sampler) {
+    run.Attribute("loader", "", "dealt_to", "2");
+  } else {
+    DealByHand(how, run);
+  }
   if (how.speaks) run.Process("speaks_in_passes", "1");
   return PlainOnly(run);
 }
@@ -94,16 +88,20 @@ Check SeparateModels() {
       .method =
           "Digests of parameters before steps and norms of gradients, compared between processes, "
           "where a DistributedSampler deals them the data that they train on, and no wrapper and "
-          "no call of the program puts gradients or weights together.",
+          "no call of the program puts gradients or weights together. Without such a sampler, "
+          "where all begin from the same weights, no two have a row in common in their first pass "
+          "over the data, and one process alone evaluates or saves something.",
       .fix =
           "Wrap the model: model = DistributedDataParallel(model), and call what it gives; or put "
           "the gradients together by all_reduce before each step.",
       .limits =
-          "Needs a DistributedSampler that deals to all processes, and torch.distributed. Models "
-          "that begin differently are not judged where processes tell each other something in "
-          "their passes, as parts of one model do. An ensemble whose members take a part of the "
-          "data each is found, too: ignore the check there. A warning where processes call "
-          "operations together or load weights after the first step, as they may bring weights "
+          "Needs torch.distributed. Models that begin differently are not judged where processes "
+          "tell each other something in their passes, as parts of one model do. Dealt by hand it "
+          "is "
+          "a warning, and silent where several evaluate or save. An ensemble whose members take a "
+          "part of the data each is found, too: ignore the check there. A warning where processes "
+          "call operations together or load weights after the first step, as they may bring "
+          "weights "
           "together in a way that is not seen.",
       .sources = {"PyTorch: DistributedSampler, DistributedDataParallel",
                   "own reasoning: what is dealt to processes is meant for one model"},
@@ -117,6 +115,12 @@ Check SeparateModels() {
       .examples = {{"nothing is shared", Expect::kFaulty, [] { return Training({}); }},
                    {"nothing is shared, from other weights", Expect::kFaulty,
                     [] { return Training({.begins_alike = false}); }},
+                   {"nothing is shared of what is dealt by hand", Expect::kFaulty,
+                    [] { return Training({.by_sampler = false}); }},
+                   {"as that, and each is evaluated", Expect::kClean,
+                    [] { return Training({.by_sampler = false, .all_evaluate = true}); }},
+                   {"as that, from other weights", Expect::kClean,
+                    [] { return Training({.begins_alike = false, .by_sampler = false}); }},
                    {"gradients are shared", Expect::kClean,
                     [] { return Training({.shares = true}); }},
                    {"parts of one model", Expect::kClean,
