@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -71,6 +72,7 @@ bool HasPeers(const Trace& trace) {
 
 void CompareBatches(const Trace& trace, RankData::Group& group) {
   const auto losses = LossesOf(trace);
+  std::set<Digest> inputs;
   for (const auto& [place, digests] : DigestsOf(trace, Quantity::kBatchFingerprint)) {
     if (!HasAll(digests, group.members)) continue;
     ++group.passes;
@@ -81,10 +83,12 @@ void CompareBatches(const Trace& trace, RankData::Group& group) {
     if (group.same != alike) continue;
     ++group.same_passes;
     group.last_step = step;
+    inputs.insert(digests.at(alike.front()));
     const auto of_step = losses.find({step, micro_step});
     group.same_losses =
         group.same_losses && of_step != losses.end() && AreEqual(of_step->second, alike);
   }
+  group.same_inputs = static_cast<int64_t>(inputs.size());
 }
 
 void CompareDraws(const Trace& trace, RankData::Group& group) {

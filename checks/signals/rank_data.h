@@ -22,6 +22,7 @@ struct RankData {
     Ranks same = {};
     int64_t same_passes = 0, passes = 0, first_step = 0, last_step = 0;
     bool same_losses = true;  // in each of these
+    int64_t same_inputs = 0;  // different ones among these
 
     CommonRows rows = {};
 

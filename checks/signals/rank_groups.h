@@ -12,9 +12,10 @@
 
 namespace dlcheck {
 
-// Kinds of things: processes that are meant to hold the same weights, and those of which nothing is
-// known.
-inline constexpr std::string_view kReplicas = "replicas", kPeers = "peers";
+// Kinds of things: processes that are meant to hold the same weights, those that hold the same
+// pieces of tensors that are spread over processes, and may work on the same data, and those of
+// which nothing is known.
+inline constexpr std::string_view kReplicas = "replicas", kCopies = "copies", kPeers = "peers";
 
 using Ranks = std::vector<uint16_t>;  // ascending
 

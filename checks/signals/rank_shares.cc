@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+
+#include "absl/strings/numbers.h"
 
 namespace dlcheck {
 namespace {
@@ -22,6 +25,7 @@ Parts PartsOf(const Trace& trace) {
       RankShares::Part& part = parts[sample.step][sample.rank];
       part.share += sample.value;
       part.targets += sample.aux;
+      ++part.calls;
     }
   }
   std::map<std::pair<int64_t, uint16_t>, size_t> calls;
@@ -57,6 +61,9 @@ absl::StatusOr<RankShares> RankShares::From(const Run& run) {
     if (members.size() < 2 || !is_wrapped || !StepTogether(trace, members)) continue;
     any_group = true;
     Group group{.name = trace.thing(id).name, .steps = {}};
+    if (!absl::SimpleAtod(std::string(trace.Attribute(id, "gradients_times")), &group.factor)) {
+      group.factor = 0;
+    }
     for (const auto& [step, by_rank] : parts) {
       Step one{.step = step, .parts = {}};
       for (const uint16_t rank : members) {

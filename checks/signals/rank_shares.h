@@ -17,6 +17,7 @@ struct RankShares {
   struct Part {
     double share = 0;    // of the mean loss over its own targets; of all backward calls of the step
     double targets = 0;  // that count
+    int64_t calls = 0;   // of backward, in the step
   };
   struct Step {
     int64_t step = 0;
@@ -26,6 +27,9 @@ struct RankShares {
   struct Group {
     std::string name;
     std::vector<Step> steps;  // those of which the parts of all members are known; ascending
+    // What the program multiplies the gradients by after the wrapper shared them, in each sampled
+    // step; 0 where it is not known, or another at times.
+    double factor = 0;
   };
   // Of replicas in a wrapper, which takes the mean over processes; by hand anything may be done to
   // gradients before they are put together.

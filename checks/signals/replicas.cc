@@ -56,11 +56,13 @@ Ranks OtherNorms(const ByRank<double>& norms, const Ranks& members) {
 
 void CompareGradients(const Trace& trace, ThingId thing, const Ranks& members,
                       Replicas::Parameter& parameter) {
+  // Of a copied piece's gradient each process may hold a summand, which the step puts together.
+  const bool is_own = !trace.Attribute(thing, "own_gradient").empty();
   const auto norm = [](const Sample& sample) { return sample.value; };
   const std::span<const Sample> series = trace.Series(Quantity::kGradientNorm, thing);
   if (!series.empty()) parameter.optimizer = series.back().owner;
   for (const auto& [step, norms] : ByStep<double>(series, 0, norm)) {
-    if (!HasAll(norms, members)) continue;
+    if (is_own || !HasAll(norms, members)) continue;
     ++parameter.compared;
     Ranks others = OtherNorms(norms, members);
     if (!others.empty()) {
@@ -105,7 +107,8 @@ void KeepStart(Replicas::Group& group) {
 Replicas::Group GroupOf(const Trace& trace, ThingId id, Ranks members) {
   Replicas::Group group{.name = trace.thing(id).name,
                         .members = std::move(members),
-                        .declared = trace.thing(id).kind == kReplicas,
+                        .declared = trace.thing(id).kind != kPeers,
+                        .of_pieces = trace.thing(id).kind == kCopies,
                         .wrapped = !trace.Attribute(id, "wrapped").empty(),
                         .parameters = {},
                         .forwards = {}};
@@ -172,10 +175,11 @@ absl::StatusOr<Replicas> Replicas::From(const Run& run) {
                     .own_sharing = !trace.ProcessAttribute("own_sharing").empty() ||
                                    !trace.ProcessAttribute("sends_weights").empty(),
                     .speaks_in_passes = !trace.ProcessAttribute("speaks_in_passes").empty(),
+                    .speaks_in_losses = !trace.ProcessAttribute("speaks_in_losses").empty(),
                     .speaks_to_one = !trace.ProcessAttribute("speaks_to_one").empty(),
                     .may_share_unseen = MayShareUnseen(trace),
                     .reads_files = ReadsFiles(trace)};
-  for (const std::string_view kind : {kReplicas, kPeers}) {
+  for (const std::string_view kind : {kReplicas, kCopies, kPeers}) {
     for (const ThingId id : trace.ThingsOfKind(kind)) {
       Ranks members = MembersNamed(trace.thing(id).name);
       if (members.size() < 2) continue;

@@ -28,7 +28,7 @@ struct Replicas {
     std::vector<State> states;        // those known of all members; ascending
     // Of sampled steps in which all members had a gradient: how many, the last in which its norm
     // was the same on all but for rounding and not zero, -1 for none, and those in which it was
-    // another one on some.
+    // another one on some. Of gradients that are not meant to be the same, none.
     int64_t compared = 0, last_shared = -1;
     std::vector<State> unshared;
 
@@ -49,7 +49,8 @@ struct Replicas {
     std::string name;  // "0-3"
     Ranks members;     // two or more
     bool declared = false;
-    bool wrapped = false;  // by what shares gradients, as DistributedDataParallel
+    bool of_pieces = false;  // of tensors that are spread over processes
+    bool wrapped = false;    // by what shares gradients, as DistributedDataParallel
     std::vector<Parameter> parameters;
     std::vector<Forwards> forwards;  // of its lowest rank; empty if the wrapper ran in none
   };
@@ -59,6 +60,7 @@ struct Replicas {
   // Processes tell each other more than gradients in their passes, as where each holds a part of
   // the model.
   bool speaks_in_passes = false;
+  bool speaks_in_losses = false;  // where gradients are recorded, or in backward
   bool speaks_to_one = false;  // from one process to one, which may be weights
   // After their first step processes call operations together, or put another state into a model:
   // ways in which weights may come together that nobody sees.

@@ -34,8 +34,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas) {
 }
 
 // The weights of the second process are off by `other` before the first step, or before all.
-Evidence Starting(double other, bool comes_together) {
-  return PlainOnly(OfRanks({.step = [=](uint16_t rank, int step) {
+Evidence Starting(double other, bool comes_together, std::string_view kind = kReplicas) {
+  return PlainOnly(OfRanks({.kind = kind, .step = [=](uint16_t rank, int step) {
     const bool apart = rank == 1 && (step == 0 || !comes_together);
     return RankStep{.weights = step + 1 + (apart ? other : 0)};
   }}));
@@ -52,16 +52,17 @@ Check DifferentStart() {
           "and what is saved is one of them.",
       .method =
           "Digests of all bytes of each parameter before the first step, compared between the "
-          "processes of a group: those of a DistributedDataParallel, or those that put the "
-          "gradients of the parameter together themselves at every step.",
+          "processes of a group: those of a DistributedDataParallel, those that put the gradients "
+          "of the parameter together themselves at every step, or those that hold the same piece "
+          "of a DTensor, as in hybrid shards.",
       .fix =
           "Load weights on all processes, or on the first before DistributedDataParallel is made, "
-          "which then sends them; without it, broadcast the parameters of rank 0 before the first "
-          "step, or seed all processes alike.",
+          "which then sends them; without it, also before fully_shard, which sends none, "
+          "broadcast the parameters of rank 0 before the first step, or seed all processes alike.",
       .limits =
           "Silent where the weights become equal later, as with averages of weights, and where "
-          "nothing shows that processes are meant to hold the same. Weights of which each process "
-          "holds a part are not compared.",
+          "nothing shows that processes are meant to hold the same. Pieces of weights that one "
+          "process alone holds are not compared.",
       .sources = {"PyTorch: DistributedDataParallel sends the state of rank 0 as it is made",
                   "own reasoning: equal digests are necessary for equal bytes"},
       .covers = {"X03"},
@@ -73,6 +74,8 @@ Check DifferentStart() {
       .judgement = Reads<&Judge>(),
       .examples = {{"equal", Expect::kClean, [] { return Starting(0, false); }},
                    {"another on rank 1", Expect::kFaulty, [] { return Starting(0.5, false); }},
+                   {"another copy of a shard", Expect::kFaulty,
+                    [] { return Starting(0.5, false, kCopies); }},
                    {"another, then equal", Expect::kClean, [] { return Starting(0.5, true); }}},
   };
 }

@@ -78,8 +78,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas,
 }
 
 // The second process has other weights from step `from` on, or does up to step `to`.
-Evidence Drifting(int from, int to, double rate = 0.1) {
-  return PlainOnly(OfRanks({.step = [=](uint16_t rank, int step) {
+Evidence Drifting(int from, int to, double rate = 0.1, std::string_view kind = kReplicas) {
+  return PlainOnly(OfRanks({.kind = kind, .step = [=](uint16_t rank, int step) {
     const bool apart = rank == 1 && step >= from && step < to;
     return RankStep{.weights = step + 1 + (apart ? 0.5 : 0), .rate = rank == 1 ? rate : 0.1};
   }}));
@@ -104,19 +104,21 @@ Check DriftedWeights() {
           "longer the same, and what is saved is one of several.",
       .method =
           "Digests of all bytes of each parameter before steps, compared between the processes of "
-          "a group: those of a DistributedDataParallel, or those that put the gradients of the "
-          "parameter together themselves at every step. Learning rates are compared for the cause.",
+          "a group: those of a DistributedDataParallel, those that put the gradients of the "
+          "parameter together themselves at every step, or those that hold the same piece of a "
+          "DTensor, as in hybrid shards. Learning rates are compared for the cause.",
       .fix =
           "Look at what differs between processes after the gradients are shared: learning rates "
           "and schedules, clipping, steps that one process leaves out, weights that one process "
           "writes to, optimizer state that one process loads.",
       .limits =
           "Silent where weights become equal again and again, as averages of them do; a warning "
-          "where they did and then part for longer than twice as long as ever. Processors of "
-          "different kinds may round differently, which is drift, too. Digests are taken in the "
-          "first eight steps, then in "
-          "every eighth of those sampled, of large models at steps that are powers of two. A "
-          "note where the program shares gradients by a hook of its own, or sends weights itself.",
+          "where they did and then part for more than twice as long as ever. Other processors, or "
+          "kernels of no fixed order in copies of a DTensor, may round differently, which is "
+          "drift, too. Pieces without copies are not compared. Digests are taken in the first "
+          "eight steps, then in every eighth of those sampled, of large models at powers of two. "
+          "A note where the program shares gradients by a hook of its own, or sends weights "
+          "itself.",
       .sources = {"Megatron-LM: check of weights' hashes across data-parallel ranks",
                   "own reasoning: equal arithmetic on equal bytes gives equal bytes"},
       .covers = {"X01", "X04", "X13"},
@@ -129,6 +131,10 @@ Check DriftedWeights() {
       .examples = {{"equal", Expect::kClean, [] { return Drifting(9, 9); }},
                    {"another from the fourth step on", Expect::kFaulty,
                     [] { return Drifting(4, 9); }},
+                   {"copies of a shard, equal", Expect::kClean,
+                    [] { return Drifting(9, 9, 0.1, kCopies); }},
+                   {"copies of a shard, another from the fourth step on", Expect::kFaulty,
+                    [] { return Drifting(4, 9, 0.1, kCopies); }},
                    {"at another rate", Expect::kFaulty, [] { return Drifting(1, 9, 0.2); }},
                    {"apart for three steps, as with averages of weights", Expect::kClean,
                     [] { return Drifting(2, 5); }},

@@ -15,6 +15,9 @@ constexpr Setting kPasses{.name = "passes",
                           .meaning = "fewest that a finding rests on",
                           .source = "own reasoning: all of them have to agree"};
 
+// Of one batch again and again, processes may average noise of their own.
+constexpr int64_t kFewestInputs = 4;
+
 // The same inputs may have other targets, which losses show unless masks make them differ.
 bool IsSame(const RankData::Group& group) {
   return group.same_passes > 0 && group.same_passes == group.passes &&
@@ -33,7 +36,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
       places.push_back({.thing = "data", .rank = rank, .file = ""});
     }
     verdict.findings.push_back(
-        {.severity = group.same_losses ? Severity::kWarning : Severity::kNote,
+        {.severity = group.same_losses || group.same_inputs >= kFewestInputs ? Severity::kWarning
+                                                                             : Severity::kNote,
          .message = StrCat("In all of ", group.passes, " sampled forward passes ",
                            RanksText(group.same), " were given the same rows in the same order",
                            group.same_losses ? ", with the same losses." : "."),
@@ -53,10 +57,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
 }
 
 // The batch of the second process is that of the first up to step `until`.
-Evidence Given(int until, double other_loss = 1) {
+Evidence Given(int until, double other_loss = 1, bool draws = false) {
   RunBuilder run = OfRanks({.steps = 16, .step = [=](uint16_t rank, int step) {
                               const bool is_same = rank == 0 || step < until;
                               return RankStep{.batch = step + (is_same ? 1 : 1.5),
+                                              .drawn = draws ? 20 + 2 * step + rank : 0.0,
                                               .loss = rank == 0 ? 1 : other_loss};
                             }});
   return PlainOnly(run);
@@ -82,8 +87,11 @@ Check SameData() {
           "with the rank.",
       .limits =
           "Only processes that share gradients are compared, so not those of one tensor-parallel "
-          "group. A note where losses differ, as dropout makes them, or another task on the same "
-          "inputs. At most 256 rows and 64 columns of a batch are looked at. Augmented data differ "
+          "group. A note where losses differ, as dropout makes them, on fewer than four batches, "
+          "as "
+          "where processes average their own noise over one. Other tasks on the same inputs are "
+          "found, too, if their models draw random numbers. At most 256 rows and 64 columns of a "
+          "batch are looked at. Augmented data differ "
           "in their noise.",
       .sources = {"PyTorch: DistributedSampler",
                   "own reasoning: a mean of equal terms is the term"},
@@ -98,7 +106,9 @@ Check SameData() {
                    {"all the same", Expect::kFaulty, [] { return Given(16); }},
                    {"different in the last pass alone", Expect::kClean, [] { return Given(15); }},
                    {"the same inputs with other losses", Expect::kClean,
-                    [] { return Given(16, 2); }}},
+                    [] { return Given(16, 2); }},
+                   {"the same inputs with other losses of other masks", Expect::kFaulty,
+                    [] { return Given(16, 2, true); }}},
   };
 }
 

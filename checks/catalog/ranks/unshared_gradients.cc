@@ -37,7 +37,7 @@ void JudgeBeside(double share, const Replicas& replicas, Verdict& verdict) {
   for (const Replicas::Group& beside : replicas.groups) {
     if (beside.declared || replicas.own_sharing || replicas.speaks_in_passes) continue;
     for (const Replicas::Group& group : replicas.groups) {
-      if (!group.declared || group.name != beside.name) continue;
+      if (!group.declared || group.of_pieces || group.name != beside.name) continue;
       const std::vector<OddParameter> found = LeftOutOf(group, beside, share);
       if (found.empty()) continue;
       const auto [parameter, state] = found.front();

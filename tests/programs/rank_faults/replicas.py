@@ -124,6 +124,15 @@ plant(
     gathered_means=[("            for weight in net.parameters():\n", "            for weight in net[2:].parameters():\n")],
 )
 plant(
+    "hooks_of_all_but_one",
+    "ranks/unshared_gradients",
+    averaged_by_hand=[("    optimizer = ",
+                       "    for p in list(model.parameters())[:-1]:\n"
+                       "        p.register_post_accumulate_grad_hook(lambda p: dist.all_reduce(p.grad.div_(3)))\n"
+                       "    optimizer = "),
+                      ("        average_gradients(model)\n", "")],
+)
+plant(
     "weights_of_a_loss_not_wrapped",
     "ranks/unshared_gradients",
     weighted_tokens=[("    torch.manual_seed(1000 +", "    sharpness = nn.Parameter(torch.zeros(TAGS))\n    torch.manual_seed(1000 +"),
@@ -151,6 +160,20 @@ plant(
                       ("model.module(", "model(")],
     spawned=[("DDP(DeepSet())", "DeepSet()"), ("ddp_model.module(", "ddp_model(")],
     frozen_parts=[("    model = DistributedDataParallel(model)\n", "")],
+)
+plant(
+    "never_averaged",
+    "ranks/separate_models",
+    averaged_by_hand=[("        average_gradients(model)\n", "")],
+    flattened=[("        dist.all_reduce(flat)\n        flat /= world\n", ""),
+               ("if rank == 0:\n", "if rank == 0:\n    torch.save(net.state_dict(), \"soil.pt\")\n")],
+    unequal_last=[("    net = DistributedDataParallel(net)\n", ""),
+                  ("            dist.all_reduce(count)\n", ""),
+                  ("net(curve), kind, reduction=\"sum\")", "net(curve), kind)"),
+                  ("(loss * dist.get_world_size() / count).backward()", "loss.backward()"),
+                  ("net.module(unseen)", "net(unseen)"),
+                  ("    if dist.get_rank() == 0:\n",
+                   "    if dist.get_rank() == 0:\n        torch.save(net.state_dict(), \"curves.pt\")\n")],
 )
 plant(
     "never_wrapped_nor_seeded",

@@ -1,7 +1,8 @@
 """The processes that train together, and the groups in which they speak to each other.
 
-A group is a thing of kind `replicas`, whose members are meant to hold the same weights, or `peers`; its
-name is the numbers of its members, as "0-3" or "0,2", so that all processes give it the same name.
+A group is a thing of kind `replicas`, whose members are meant to hold the same weights, `copies`, who
+hold the same pieces of tensors that are spread over processes and may work on the same data, or
+`peers`. Its name is the numbers of its members, as "0-3" or "0,2", the same on all of them.
 """
 
 import os
@@ -9,7 +10,7 @@ import sys
 
 from .wrapping import followed_by, replace
 
-REPLICAS, PEERS = "replicas", "peers"
+REPLICAS, COPIES, PEERS = "replicas", "copies", "peers"
 
 
 def launched_ranks():
@@ -32,7 +33,8 @@ class Groups:
         """`distributed` is torch.distributed; a build of torch may have nothing in it."""
         if getattr(distributed, "is_available", lambda: False)():
             self.distributed = distributed
-            owners = [distributed, distributed.distributed_c10d]
+            meshes = getattr(distributed, "device_mesh", None)  # which begins a group where none is
+            owners = [distributed, distributed.distributed_c10d, meshes]
             replace(owners, "init_process_group", followed_by(self.joined))
 
     def joined(self, *_):

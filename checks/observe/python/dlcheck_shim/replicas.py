@@ -2,16 +2,18 @@
 the forwards of the wrapper that shares gradients.
 
 Parameters are replicas where DistributedDataParallel holds them, or where the program itself puts
-their gradients together at every step; else they are those of peers, of whom nothing is known.
+their gradients together at every step. Of those that are spread over a mesh of processes, pieces that
+several hold are copies. All others are those of peers, of whom nothing is known.
 """
 
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
 from . import tensors
+from .copies import holders
 from .digest import digest
 from .forward_hooks import in_backward
-from .groups import PEERS, REPLICAS
+from .groups import COPIES, PEERS, REPLICAS
 from .identity import IdentityMap
 from .optimizers import parameters_of, with_gradients
 from .wrapping import followed_by, preceded_by, replace
@@ -113,6 +115,8 @@ class Replicas:
             are_gradients = all([self.look_for_gradient(tensors.place_of(tensor), members) for tensor in found])
         if self.recorder.step > 0 and count > 1 and (within or between) and not are_gradients:
             self.tell("speaks_in_passes")
+            if within or torch.is_grad_enabled():  # not about an evaluation
+                self.tell("speaks_in_losses")
 
     def called_to_one(self):
         """What goes from one process to another may be anything, weights too."""
@@ -144,8 +148,8 @@ class Replicas:
             self.tell("sends_weights")
         if size > 1 and recorder.sampled and tensors.may_compute():
             self.look_for_sharing(optimizer)
-            if self.takes_digests(optimizer):
-                with tensors.unrecorded():
+            with tensors.unrecorded():
+                if self.takes_digests(optimizer):
                     self.write(optimizer, watched, size)
         self.reduced, self.sent, self.sent_counts = {}, set(), []
         self.gradients, self.looked = {}, 0
@@ -168,8 +172,8 @@ class Replicas:
     def takes_digests(self, optimizer):
         if self.recorder.digests or not self.recorder.detailed:
             return self.recorder.digests
-        size = sum(p.numel() * p.element_size() for p in parameters_of(optimizer))
-        return size <= MOST_OFTEN_BYTES
+        held = map(tensors.local, parameters_of(optimizer))
+        return sum(part.numel() * part.element_size() for part in held) <= MOST_OFTEN_BYTES
 
     def look_for_sharing(self, optimizer):
         """Which parameters had their gradients put together by the program itself, at every step until
@@ -187,11 +191,15 @@ class Replicas:
     def write(self, optimizer, watched, size):
         rows = {}
         for parameter in parameters_of(optimizer):
-            if not tensors.is_readable(parameter) or parameter.is_meta or tensors.is_flat(parameter):
+            held = tensors.local(parameter)
+            if not tensors.is_readable(held) or tensors.is_flat(parameter):
                 continue
-            number = digest([parameter])
-            rows.setdefault(self.owner_of(parameter, size), []).append(
-                (watched.things.get(parameter, 0), number >> 32, number & 0xFFFFFFFF))  # fmt: skip
+            is_piece = tensors.is_shard(parameter)
+            owner = self.copies_of(parameter) if is_piece else self.owner_of(parameter, size)
+            if owner:
+                number = digest([held])
+                rows.setdefault(owner, []).append(
+                    (watched.things.get(parameter, 0), number >> 32, number & 0xFFFFFFFF))  # fmt: skip
         for owner, found in rows.items():
             self.recorder.quantities("replica_digest", found, owner)
 
@@ -199,15 +207,24 @@ class Replicas:
         holders = [wrapped for _, wrapped in self.wrapped.items() if parameter in wrapped.held]
         if holders:
             if parameter.requires_grad and all(parameter in wrapped.frozen for wrapped in holders):
-                self.note_left_out(parameter, "frozen_at_wrapping")
+                self.note(parameter, "frozen_at_wrapping")
             return self.thing(REPLICAS, holders[0].members)
         for wrapper, wrapped in self.wrapped.items():
             inside = any(parameter is held for held in torch.nn.Module.parameters(wrapper))
             if inside and parameter not in wrapped.known:  # and is not one that it was told to ignore
-                self.note_left_out(parameter, "after_wrapping")
+                self.note(parameter, "after_wrapping")
                 return self.thing(REPLICAS, wrapped.members)
         members = self.by_hand.get(parameter, (None,))[0]
         return self.thing(REPLICAS, members) if members else self.thing(PEERS, range(size))
+
+    def copies_of(self, parameter):
+        """The thing of those that hold the same piece as this process; 0 if nobody else does."""
+        members, gradient = holders(parameter), parameter.grad
+        if len(members) < 2 or not tensors.local(parameter).numel():
+            return 0
+        if gradient is not None and not tensors.is_alike(parameter, gradient):
+            self.note(parameter, "own_gradient")
+        return self.thing(COPIES, members)
 
     def evaluated(self, model, module):
         """After the first batch of an evaluation, before which a wrapper may have sent buffers."""
@@ -225,8 +242,8 @@ class Replicas:
             rows.append((thing, number >> 32, number & 0xFFFFFFFF))
         self.recorder.quantities("buffer_digest", rows, owner)
 
-    def note_left_out(self, parameter, why):
-        """It is in a wrapped model and its gradients are not shared: `why`, as an attribute of it."""
+    def note(self, parameter, why):
+        """Its gradients are not meant to be the same on all: `why`, as an attribute of it."""
         known = self.models.parameters.get(parameter)
         if known is not None and (why, known[0]) not in self.told:
             self.told.add((why, known[0]))

@@ -48,7 +48,7 @@ def part_of(tensor):
     if place is None:
         return None
     for dimension, placement in enumerate(tensor.placements):
-        if placement.is_shard():
+        if not (placement.is_replicate() or placement.is_partial()):  # _StridedShard says it is no shard
             number = number * mesh.size(dimension) + place[dimension]
             count *= mesh.size(dimension)
     return (tuple(sorted(mesh.mesh.flatten().tolist())), number, count) if count > 1 else None

@@ -39,6 +39,12 @@ def is_shard(tensor):
     return hasattr(tensor, "to_local") and hasattr(tensor, "placements")
 
 
+def is_alike(tensor, gradient):
+    """True where this process holds the same part of a tensor and of its gradient; of what is whole on
+    all, each may have got a summand of the gradient, which the step puts together."""
+    return getattr(tensor, "placements", None) == getattr(gradient, "placements", None)
+
+
 def is_flat(tensor):
     """True for the piece in which FullyShardedDataParallel keeps a part of several parameters."""
     return getattr(tensor, "_is_flat_param", False)

@@ -84,6 +84,7 @@ def is_fit(group, parameter):
         and parameter.is_floating_point()
         and tensors.is_held(parameter)
         and not gradient.is_sparse
+        and tensors.is_alike(parameter, gradient)
         and tensors.local(parameter).numel() > 0  # a small one may have no part here
         and not isinstance(group["lr"], torch.Tensor)
     )

@@ -36,6 +36,7 @@ from .replicas import Replicas
 from .scalers import Scalers
 from .reseeding import Reseeding
 from .saved_shards import SavedShards
+from .shared_gradients import SharedGradients
 from .schedulers import Schedulers
 from .sites import Sites
 from .step_hooks import StepHooks
@@ -106,12 +107,14 @@ class Watch:
         self.collectives.on_call.append(self.replicas.called)
         self.collectives.on_call_to_one.append(self.replicas.called_to_one)
         self.peers = peers = Peers(self.guard, recorder, self.groups)
-        self.parts.append(self.replicas)
+        shared = SharedGradients(self.guard, recorder, self.replicas)
+        self.parts += [self.replicas, shared]
+        self.backwards.after_each.append(shared.keep)
         self.forwards.on_rows += [self.evaluations.train_on, peers.trains_on]
         self.forwards.on_enter.append(peers.enters)
         self.loaders.on_begin.append(peers.begins_pass)
         self.backwards.before_sampled.append(peers.begins_backward)
-        self.steps.on_consume += [self.replicas.consumed, peers.consumed]
+        self.steps.on_consume += [shared.consumed, self.replicas.consumed, peers.consumed]
         self.steps.after_each.append(peers.ends_step)
         self.evaluations.on_first.append(self.replicas.evaluated)
         self.checkpoints.on_saved.append(SavedShards(self.guard, recorder, self.groups).saved)
