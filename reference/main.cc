@@ -56,8 +56,7 @@ int FailRun(const Ranks& ranks, const std::exception& error, const std::string& 
   if (ranks.heartbeat() == nullptr || !IsOfExchange(error)) return FailAlone(ranks, message, 1);
   // Whoever started the ranks ends all when it has lost one, and this one has yet to say which.
   std::signal(SIGTERM, SIG_IGN);
-  const std::optional<Verdict> verdict = ranks.heartbeat()->Fail(message, /*is_cut_off=*/true);
-  return verdict ? Fail(verdict->line, kLostStatus) : Fail(message, 1);
+  return Fail(ranks.heartbeat()->Fail(message, /*is_cut_off=*/true).value().line, kLostStatus);
 }
 
 void ListFaults() {

@@ -56,6 +56,7 @@ struct Heartbeat::Shared {
   void Look(milliseconds time);
   void EndBy(std::unique_lock<std::mutex>& lock);
   void Say(State state, const std::string& why);
+  Verdict Own() const;
   bool IsTold() const { return told == version || is_broken; }
 
   const Placement placement;
@@ -138,13 +139,13 @@ void Heartbeat::Shared::Look(milliseconds time) {
   }
   lookout.Hear(placement.rank, own);
   const bool is_done = own.state == State::kDone;
-  if (!verdict && (is_first || !is_done)) verdict = lookout.Blame();
+  if (!verdict && (is_first || !is_done || !IsTold())) verdict = lookout.Blame();
   if (!verdict && is_broken && !is_done) {
     const std::string where = placement.address + ":" + std::to_string(placement.port);
     verdict =
         placement.is_served_elsewhere
             ? Verdict{-1, "what started the ranks is gone from " + where}
-            : Verdict{0, "rank 0 is gone: the connection to " + where +
+            : Verdict{0, "rank 0 is gone or cannot be reached: the connection to " + where +
                              " broke, last seen at step " + std::to_string(heard.front().step)};
   }
 }
@@ -163,9 +164,13 @@ void Heartbeat::Shared::EndBy(std::unique_lock<std::mutex>& lock) {
   }
   is_settled = true;
   changed.notify_all();
-  const std::string line =
-      verdict->rank == placement.rank ? "given up by the others: " + verdict->line : verdict->line;
-  if (!is_ending) EndAsLost(placement.rank, line);
+  if (!is_ending) EndAsLost(placement.rank, Own().line);
+}
+
+// The verdict as this rank says it.
+Verdict Heartbeat::Shared::Own() const {
+  if (verdict->rank != placement.rank) return *verdict;
+  return {verdict->rank, "given up by the others: " + verdict->line};
 }
 
 void Heartbeat::Shared::Say(State state, const std::string& why) {
@@ -210,10 +215,7 @@ std::optional<Verdict> Heartbeat::Fail(const std::string& why, bool is_cut_off) 
   } else {
     shared.changed.wait_for(lock, kToBeHeard, [&] { return shared.IsTold(); });
   }
-  if (!is_cut_off || !shared.verdict || shared.verdict->rank == shared.placement.rank) {
-    return std::nullopt;
-  }
-  return shared.verdict;
+  return is_cut_off ? std::optional(shared.Own()) : std::nullopt;
 }
 
 std::optional<Verdict> Heartbeat::Leave() {

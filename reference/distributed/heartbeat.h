@@ -36,11 +36,11 @@ class Heartbeat {
 
   // This rank ends in error: of itself, or cut off, as an exchange with the others failed. Tells
   // them. If it was cut off, returns which rank is to blame, as soon as that is known: blocks for
-  // about two seconds. None: only this one.
+  // about two seconds.
   std::optional<Verdict> Fail(const std::string& why, bool is_cut_off);
 
-  // This rank needs the others no more. The first, in which they meet, waits for theirs. Returns
-  // which was lost before that, if one was.
+  // This rank needs the others no more. The first, in which they meet, waits for theirs, another
+  // until the first can hear so. Returns which was lost before that, if one was.
   std::optional<Verdict> Leave();
 
  private:

@@ -71,14 +71,14 @@ void Lookout::Pass(milliseconds time) {
 std::optional<Verdict> Lookout::Blame() const {
   if (auto stopped = Silent(limits_.silence, "is stopped or cannot be reached")) return stopped;
   if (own_ == 0) {
-    if (auto failed = OfState(State::kFailed, "failed")) return failed;
+    if (auto failed = Failed()) return failed;
   }
   if (trouble_ < limits_.suspicion) return std::nullopt;
   // A living one speaks more than once in that time.
   if (auto gone = Silent(limits_.suspicion * 3 / 4, "is gone")) return gone;
   if (own_ != 0) return std::nullopt;
   if (auto absent = Absent()) return absent;
-  return OfState(State::kCutOff, "lost touch with the others");
+  return OutOfTouch();
 }
 
 bool Lookout::AreOthersDone(milliseconds longest_silence) const {
@@ -104,11 +104,11 @@ std::optional<Verdict> Lookout::Silent(milliseconds limit, const char* what) con
   return found;
 }
 
-std::optional<Verdict> Lookout::OfState(State state, const char* what) const {
+std::optional<Verdict> Lookout::Failed() const {
   for (const auto& [rank, word] : words_) {
-    if (word.state != state) continue;
+    if (word.state != State::kFailed) continue;
     return Verdict{
-        rank, Named(rank) + " " + what + " at step " + std::to_string(word.step) + ": " + word.why};
+        rank, Named(rank) + " failed at step " + std::to_string(word.step) + ": " + word.why};
   }
   return std::nullopt;
 }
@@ -126,6 +126,20 @@ std::optional<Verdict> Lookout::Absent() const {
                              "the others waited, last seen at step " + std::to_string(word.step)};
   }
   return std::nullopt;
+}
+
+// All live, and the connections between some of them broke: nobody's fault.
+std::optional<Verdict> Lookout::OutOfTouch() const {
+  std::string names;
+  Word cause;  // a time-out rather than that another then closed its connections
+  for (const auto& [rank, word] : words_) {
+    if (word.state != State::kCutOff) continue;
+    if (names.empty() || (IsTimeout(word.why) && !IsTimeout(cause.why))) cause = word;
+    names += (names.empty() ? "rank " : ", ") + std::to_string(rank);
+  }
+  if (names.empty()) return std::nullopt;
+  return Verdict{-1, names + " lost touch with the others at step " + std::to_string(cause.step) +
+                         ": " + cause.why};
 }
 
 }  // namespace dlcheck::reference

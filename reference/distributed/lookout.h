@@ -28,7 +28,8 @@ struct Word {
 std::string Spelled(const Word& word);
 Word WordIn(const std::string& text);
 
-// Which rank is to blame, and a line that names it. -1: none of them, but who started them.
+// Which rank is to blame, and a line that names it. -1: none of them, but who started them, or what
+// is between them.
 struct Verdict {
   int64_t rank;
   std::string line;
@@ -64,8 +65,9 @@ class Lookout {
 
  private:
   std::optional<Verdict> Silent(std::chrono::milliseconds limit, const char* what) const;
-  std::optional<Verdict> OfState(Word::State state, const char* what) const;
+  std::optional<Verdict> Failed() const;
   std::optional<Verdict> Absent() const;
+  std::optional<Verdict> OutOfTouch() const;
 
   const int64_t own_;
   const Limits limits_;

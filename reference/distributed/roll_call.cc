@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "reference/distributed/deadline.h"
 #include "reference/distributed/ranks_lost.h"
 #include "reference/recipe/rejection.h"
 
@@ -112,13 +113,18 @@ void CallRoll(c10d::Store& store, const Placement& placement, milliseconds limit
   constexpr milliseconds kForFirst{1000};
   const Clock::time_point end =
       Clock::now() + limit + (placement.rank == 0 ? milliseconds(0) : kForFirst);
+  const std::string where = placement.address + ":" + std::to_string(placement.port);
+  // The store waits for ever for an answer; refused ranks have five seconds more.
+  const Deadline deadline(limit + std::chrono::seconds(7), placement.rank,
+                          "rank 0 is stopped or cannot be reached: " + where + " answers no more");
   try {
     Enter(store, placement);
     WaitForAll(store, placement, end);
   } catch (const c10::Error&) {
-    throw RanksLost("rank 0 is gone: " + placement.address + ":" + std::to_string(placement.port) +
-                    " answers no more");
+    throw RanksLost("rank 0 is gone: " + where + " answers no more");
   }
 }
+
+std::string FirstIn(c10d::Store& store) { return store.get_to_str(KeyOf(0)); }
 
 }  // namespace dlcheck::reference

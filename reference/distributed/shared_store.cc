@@ -9,6 +9,8 @@
 #include "reference/distributed/deadline.h"
 #include "reference/distributed/doorbell.h"
 #include "reference/distributed/ranks_lost.h"
+#include "reference/distributed/roll_call.h"
+#include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -29,6 +31,22 @@ c10::intrusive_ptr<c10d::Store> Opened(const Placement& placement, bool serves,
   return c10::make_intrusive<c10d::PrefixStore>("dlcheck-train/" + placement.attempt, store);
 }
 
+// Who else listens there: a first rank is named, anything else does not answer as one.
+[[noreturn]] void ThrowTaken(const Placement& placement, const std::string& trouble) {
+  std::string first;
+  {
+    constexpr std::chrono::seconds kLongestAnswer{3};
+    const Deadline deadline(kLongestAnswer, placement.rank, trouble);
+    try {
+      first = FirstIn(*Opened(placement, /*serves=*/false, kLongestAnswer));
+    } catch (const c10::Error&) {
+      throw RanksLost(trouble);
+    }
+  }
+  throw UsageError("rank 0 came twice: " + first + " serves at " + AddressOf(placement) +
+                   " already");
+}
+
 c10::intrusive_ptr<c10d::Store> Served(const Placement& placement,
                                        std::chrono::milliseconds limit) {
   RequireWay(placement.address, placement.port);
@@ -38,8 +56,11 @@ c10::intrusive_ptr<c10d::Store> Served(const Placement& placement,
     // c10d's words, of which the last are those of the system.
     const std::string why = error.what_without_backtrace();
     const size_t reason = why.rfind("message: ");
-    throw RanksLost("the ranks cannot meet at " + AddressOf(placement) + ": " +
-                    (reason == std::string::npos ? why : why.substr(reason + 9)));
+    const std::string trouble =
+        "the ranks cannot meet at " + AddressOf(placement) + ": " +
+        (reason == std::string::npos ? why : why.substr(reason + 9));
+    if (trouble.find("already in use") != std::string::npos) ThrowTaken(placement, trouble);
+    throw RanksLost(trouble);
   }
 }
 

@@ -12,8 +12,9 @@ namespace dlcheck::reference {
 
 // The first rank serves, unless somebody else does; any other connects.
 //
-// Errors: RanksLost if the port is taken, or nobody is found there within `limit`. Where something
-// else listens there, which does not answer as a store does, the process ends as with that error.
+// Errors: UsageError if another first rank serves there already; RanksLost if the port is taken, or
+// nobody is found there within `limit`. Where something else listens there, which does not answer
+// as a store does, the process ends as with that error.
 c10::intrusive_ptr<c10d::Store> OpenStore(const Placement& placement,
                                           std::chrono::milliseconds limit);
 

@@ -108,10 +108,10 @@ class RankTest(EndToEnd):
                        # So that a file that grows too large is an error and not a signal.
                        restore_signals=False)
 
-    def start_with_torchrun(self, world, *flags):
+    def start_with_torchrun(self, world, *flags, **keywords):
         self.require_torch()
         self.start([TORCH_PYTHON, "-m", "torch.distributed.run", "--standalone",
-                    "--nproc-per-node", str(world), "--no-python", "--", *self.command(*flags)])
+                    "--nproc-per-node", str(world), "--no-python", "--", *self.command(*flags)], **keywords)
 
     def start_supervised(self, world, *flags, **keywords):
         self.start(self.command("--ranks", world, *flags), **keywords)

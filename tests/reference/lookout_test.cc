@@ -125,6 +125,21 @@ TEST(Lookout, SaysWhatBrokeWhereAllLive) {
             "rank 1 lost touch with the others at step 37: Connection reset by peer");
 }
 
+TEST(Lookout, NamesAllWhoseConnectionsBroke) {
+  Watched first(0, 4);
+  first.Say(1, State::kCutOff, "Connection reset by peer");
+  first.Say(3, State::kCutOff, "Connection closed");
+  first.Pass(milliseconds(2100));
+  EXPECT_EQ(first.Blamed(),
+            "rank 1, 3 lost touch with the others at step 37: Connection reset by peer");
+  EXPECT_EQ(first.lookout().Blame()->rank, -1);  // so that none takes it for its own failure
+  first.Say(0, State::kCutOff, "Connection closed");
+  first.Say(2, State::kCutOff, "Timed out waiting 3000ms");
+  first.Pass(kLook);
+  EXPECT_EQ(first.Blamed(),
+            "rank 0, 1, 2, 3 lost touch with the others at step 37: Timed out waiting 3000ms");
+}
+
 TEST(Lookout, LeavesTheJudgementToTheFirstRankWhileThatSpeaks) {
   Watched second(1);
   second.Say(2, State::kFailed, "no such file");

@@ -1,7 +1,9 @@
 // A plugin that does at one place what no plugin should, as the environment says:
-//   PLUGIN_PLACE  load, constructor, forward or training (the fifth forward pass in training mode)
-//   PLUGIN_DOES   abort, segfault, loop, allocate, leak, exit, leave, throw
+//   PLUGIN_PLACE  load, constructor, destructor, forward or training (the fifth forward pass in
+//                 training mode)
+//   PLUGIN_DOES   abort, segfault, loop, sleep (two seconds), allocate, leak, exit, leave, throw
 //                 or throw_number
+//   PLUGIN_RANK   the only rank that does it, if it is set
 #include <unistd.h>
 
 #include <csignal>
@@ -31,6 +33,8 @@ void Leak() {
 
 void Misbehave(const std::string& place) {
   if (place != Variable("PLUGIN_PLACE")) return;
+  const std::string rank = Variable("PLUGIN_RANK");
+  if (!rank.empty() && rank != Variable("RANK")) return;
   const std::string what = Variable("PLUGIN_DOES");
   if (what == "abort") std::abort();
   if (what == "segfault") std::raise(SIGSEGV);
@@ -38,6 +42,7 @@ void Misbehave(const std::string& place) {
     for (volatile bool on = true; on;) {
     }
   }
+  if (what == "sleep") sleep(2);
   if (what == "allocate") Allocate();
   if (what == "leak") Leak();
   if (what == "exit") std::exit(0);
@@ -57,6 +62,7 @@ struct Misbehaving : torch::nn::Module {
     head = register_module("head", torch::nn::Linear(inputs, classes));
     Misbehave("constructor");
   }
+  ~Misbehaving() override { Misbehave("destructor"); }
   torch::Tensor forward(torch::Tensor x) {
     Misbehave("forward");
     if (is_training() && ++calls == 5) Misbehave("training");
