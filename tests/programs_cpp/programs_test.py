@@ -50,10 +50,10 @@ FAULTS = {
     "head_left_out": ("ranks/unshared_gradients", ("ranks",)),
     "own_rate": ("ranks/drifted_weights", ("ranks",)),
     "other_order": ("ranks/different_calls", ("ranks",)),
+    "same_rows": ("ranks/same_data", ("ranks",)),
 }
 # Those that may be meant, and are told in a note.
-NOTED = {"own_buffers": "ranks/different_buffers", "same_masks": "ranks/same_masks",
-         "same_rows": "ranks/same_data"}  # fmt: skip
+NOTED = {"own_buffers": "ranks/different_buffers", "same_masks": "ranks/same_masks"}
 
 
 def shapes_of(fault):
