@@ -6,10 +6,13 @@ namespace dlcheck {
 namespace {
 
 // No forward pass of the wrapper was to share gradients in any of these steps, and what became of
-// the weights is not known: an optimizer that shares something itself may keep them equal.
+// the weights is not known, or says nothing: an optimizer that shares something itself may keep
+// them equal.
 bool NeverShares(const Replicas::Group& group, const Replicas::Parameter& parameter) {
   const std::vector<Replicas::State>& steps = parameter.unshared;
-  if (steps.empty() || parameter.states.back().step > steps.front().step) return false;
+  if (steps.empty()) return false;
+  const bool is_known = parameter.states.back().step > steps.front().step;
+  if (is_known && !parameter.handed_round) return false;
   return group.wrapped && std::ranges::all_of(steps, [&](const Replicas::State& state) {
            const auto at = std::ranges::find(group.forwards, state.step, &Replicas::Forwards::step);
            return at == group.forwards.end() || at->sharing == 0;

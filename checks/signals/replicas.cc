@@ -61,6 +61,8 @@ void CompareGradients(const Trace& trace, ThingId thing, const Ranks& members,
   const auto norm = [](const Sample& sample) { return sample.value; };
   const std::span<const Sample> series = trace.Series(Quantity::kGradientNorm, thing);
   if (!series.empty()) parameter.optimizer = series.back().owner;
+  parameter.handed_round =
+      trace.Attribute(parameter.optimizer, "type") == "ZeroRedundancyOptimizer";
   for (const auto& [step, norms] : ByStep<double>(series, 0, norm)) {
     if (is_own || !HasAll(norms, members)) continue;
     ++parameter.compared;

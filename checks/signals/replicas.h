@@ -24,8 +24,10 @@ struct Replicas {
     bool after_wrapping = false;      // it became part of the model after that was wrapped
     bool frozen_at_wrapping = false;  // it took no gradients then, and does now
     ThingId optimizer = 0;            // that steps it; 0 where no gradient was seen
-    std::string group;                // of parameters, in its optimizer; empty if it is not known
-    std::vector<State> states;        // those known of all members; ascending
+    // One process alone steps it and hands it round: it stays the same whatever gradients are.
+    bool handed_round = false;
+    std::string group;          // of parameters, in its optimizer; empty if it is not known
+    std::vector<State> states;  // those known of all members; ascending
     // Of sampled steps in which all members had a gradient: how many, the last in which its norm
     // was the same on all but for rounding and not zero, -1 for none, and those in which it was
     // another one on some. Of gradients that are not meant to be the same, none.
@@ -61,7 +63,7 @@ struct Replicas {
   // the model.
   bool speaks_in_passes = false;
   bool speaks_in_losses = false;  // where gradients are recorded, or in backward
-  bool speaks_to_one = false;  // from one process to one, which may be weights
+  bool speaks_to_one = false;     // from one process to one, which may be weights
   // After their first step processes call operations together, or put another state into a model:
   // ways in which weights may come together that nobody sees.
   bool may_share_unseen = false;
