@@ -132,6 +132,16 @@ plant(
                        "    optimizer = "),
                       ("        average_gradients(model)\n", "")],
 )
+# A move that makes new parameters, as one to some devices does, leaves the hooks at the old ones.
+MOVED = ("torch.__future__.set_overwrite_module_params_on_conversion(True)", "double()", "float()")
+plant(
+    "hooks_lost_by_a_move",
+    "ranks/unshared_gradients",
+    spawned=[("    ddp_model = DDP(DeepSet())\n",
+              f"    ddp_model = DDP(DeepSet())\n    {MOVED[0]}\n    ddp_model.{MOVED[1]}.{MOVED[2]}\n")],
+    unsynced_windows=[("model = DistributedDataParallel(Judge())\n",
+                       f"model = DistributedDataParallel(Judge())\n{MOVED[0]}\nmodel.{MOVED[1]}.{MOVED[2]}\n")],
+)
 plant(
     "weights_of_a_loss_not_wrapped",
     "ranks/unshared_gradients",
