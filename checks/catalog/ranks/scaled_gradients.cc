@@ -47,8 +47,10 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RankShares& shares, const R
     const auto processes = static_cast<double>(group.steps.front().parts.size());
     const bool is_sum = Counts(group, processes);
     if (!is_sum && !Counts(group, 1 / processes)) continue;
-    // A loss over the samples of all processes gives each a part of its gradient, which add up.
-    const bool may_be_meant = replicas.own_sharing || (is_sum && replicas.speaks_in_losses);
+    // Half a squared error is usual; and a loss over the samples of all processes gives each a part
+    // of its gradient, which add up.
+    const bool may_be_meant =
+        IsAbout(group.factor, 1) || replicas.own_sharing || (is_sum && replicas.speaks_in_losses);
     verdict.findings.push_back({.severity = may_be_meant ? Severity::kNote : Severity::kWarning,
                                 .message = MessageFor(group, processes, is_sum),
                                 .places = {{.thing = "loss", .file = ""}},
@@ -92,8 +94,9 @@ Check ScaledGradients() {
           "DistributedDataParallel divides by the number of processes itself: take your own "
           "division or multiplication away, and the all_reduce of gradients after backward.",
       .limits =
-          "A note where the program shares gradients by a hook of its own, and of sums, too, where "
-          "processes tell each other more than gradients, as losses over the samples of all do. "
+          "A note where the loss alone is so many times a mean, as half a squared error is, too, "
+          "where the program shares gradients by a hook of its own, and of sums where processes "
+          "tell each other more than gradients, as losses over the samples of all do. "
           "Undivided sums over micro-batches are left alone. Losses with smoothing, weights or "
           "further terms are not judged, nor what is done "
           "between unscaling and clipping; --deep compares the gradients themselves.",
