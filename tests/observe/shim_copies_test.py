@@ -1,6 +1,5 @@
 """Pieces that several processes hold are recorded with those that hold the same, and no others."""
 
-import tempfile
 import textwrap
 import unittest
 
@@ -10,7 +9,7 @@ from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from checks.observe.python.dlcheck_shim.copies import holders
-from tests.observe.reading import python, run_unwatched, run_watched
+from tests.observe.shim_ranks_test import traces_of
 
 # Processes of a mesh; WRAP spreads the model over it, BEFORE and AFTER stand around a step.
 SPREAD = textwrap.dedent(
@@ -63,18 +62,9 @@ CUT = (
 NAMES = {"0.weight", "0.bias", "1.weight", "1.bias", "3.weight", "3.bias"}
 
 
-def traces_of(wrap, before="pass", after="pass", world=2, alone=False):
-    """Those of the processes, by rank; with `alone` also what the program does unwatched."""
+def spread(wrap, before="pass", after="pass", world=2):
     source = SPREAD.replace("WRAP", wrap).replace("BEFORE", before).replace("AFTER", after)
-    with tempfile.NamedTemporaryFile("w", suffix=".py") as file:  # spawned children read it
-        file.write(source.replace("WORLD", str(world)))
-        file.flush()
-        watched = run_watched(python(file.name))
-        unwatched = run_unwatched(python(file.name)) if alone else None
-    assert watched.status == 0, watched.err
-    trained = [trace for trace in watched.traces if trace.of("event", "step")]
-    trained.sort(key=lambda t: [key[2] for key in t.attributes if key and key[0] == "process"])
-    return (trained, watched, unwatched) if alone else trained
+    return source.replace("WORLD", str(world))
 
 
 def digests(trace):
@@ -92,7 +82,7 @@ def differing(first, second):
 class ShimCopies(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.traces, cls.watched, cls.unwatched = traces_of(HYBRID, world=4, alone=True)
+        cls.traces, cls.watched, cls.unwatched = traces_of(spread(HYBRID, world=4), alone=True)
 
     def test_a_program_of_copied_shards_ends_with_the_same_weights_random_numbers_and_status(self):
         self.assertEqual((self.unwatched.status, self.unwatched.out), (0, self.watched.out))
@@ -115,17 +105,17 @@ class ShimCopies(unittest.TestCase):
 
     def test_a_write_to_one_copy_shows_in_its_group_alone(self):
         write = "rank == 2 and model[1].weight.detach().to_local().add_(1e-6)"
-        found = [digests(trace) for trace in traces_of(HYBRID, after=write, world=4)]
+        found = [digests(trace) for trace in traces_of(spread(HYBRID, after=write, world=4))]
         # The others get gradients of another model after that, but the same on both copies.
         self.assertEqual(differing(found[0], found[2]), {"1.weight"})
         self.assertEqual(differing(found[1], found[3]), set())
 
     def test_pieces_that_one_process_alone_holds_are_not_digested(self):
-        for trace in traces_of(EVEN):
+        for trace in traces_of(spread(EVEN)):
             self.assertEqual(digests(trace), {})
 
     def test_parameters_whose_gradients_are_summands_are_told_and_their_steps_not_worked_out(self):
-        for trace in traces_of(CUT):
+        for trace in traces_of(spread(CUT)):
             told = {key[2] for key, found in trace.attributes.items()
                     if key and "own_gradient" in found}  # fmt: skip
             self.assertEqual(told, {"0.weight", "0.bias"})
