@@ -5,12 +5,12 @@
 namespace dlcheck {
 namespace {
 
-constexpr size_t kIndent = 10;
+constexpr size_t kLabelColumns = 10;
 
-std::string Row(std::string_view label, std::string_view text) {
+std::string Entry(std::string_view label, std::string_view text) {
   std::string line(label);
-  line.resize(kIndent, ' ');
-  return line + Wrap(text, kIndent) + "\n";
+  line.resize(kLabelColumns, ' ');
+  return line + Wrap(text, kLabelColumns) + "\n";
 }
 
 std::string Joined(const std::vector<std::string_view>& parts, std::string_view between) {
@@ -45,14 +45,14 @@ std::string RenderExplanation(const Check& check) {
   std::string text = Spread(check.id, StrCat(SeverityName(check.worst), " at worst · covers ",
                                              Joined(check.covers, ", "))) +
                      "\n";
-  text += Row("Promise", check.promise) + Row("Why", check.why) + Row("Method", check.method) +
-          Row("Fix", check.fix) + Row("Limits", check.limits) + Row("Needs", Needs(check));
-  for (const Setting& setting : check.settings) text += Row("Setting", SettingLine(setting));
+  text += Entry("Promise", check.promise) + Entry("Why", check.why) + Entry("Method", check.method) +
+          Entry("Fix", check.fix) + Entry("Limits", check.limits) + Entry("Needs", Needs(check));
+  for (const Setting& setting : check.settings) text += Entry("Setting", SettingLine(setting));
   for (const Example& example : check.examples) {
-    text += Row("Example", StrCat(ExampleLabel(example), ": ", example.title));
+    text += Entry("Example", StrCat(ExampleLabel(example), ": ", example.title));
   }
-  if (!check.explains.empty()) text += Row("Explains", Joined(check.explains, ", "));
-  return text + Row("Sources", Joined(check.sources, "; "));
+  if (!check.explains.empty()) text += Entry("Explains", Joined(check.explains, ", "));
+  return text + Entry("Sources", Joined(check.sources, "; "));
 }
 
 std::string RenderCatalog(std::span<const Check> checks) {

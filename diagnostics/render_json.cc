@@ -82,6 +82,8 @@ Json RenderRun(const RunSummary& run) {
     json["status"] = run.ending.status;
     if (!run.ending.stopped_by.empty()) json["stopped_by"] = run.ending.stopped_by;
   }
+  if (!run.losses.damaged.empty()) json["damaged"] = run.losses.damaged;
+  if (!run.losses.missing.empty()) json["not_recorded"] = run.losses.missing;
   return json;
 }
 

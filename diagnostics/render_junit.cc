@@ -4,7 +4,7 @@
 #include "checks/engine/text.h"
 #include "diagnostics/fingerprint.h"
 #include "diagnostics/render.h"
-#include "diagnostics/utf8.h"
+#include "diagnostics/xml_text.h"
 
 namespace dlcheck {
 namespace {

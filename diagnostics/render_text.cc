@@ -5,20 +5,14 @@
 #include "diagnostics/fingerprint.h"
 #include "diagnostics/layout.h"
 #include "diagnostics/render.h"
+#include "diagnostics/render_losses.h"
 #include "diagnostics/render_processes.h"
 #include "diagnostics/triage.h"
 
 namespace dlcheck {
 namespace {
 
-constexpr size_t kIndent = 9;
 constexpr int kPlacesShown = 4;
-
-std::string Row(std::string_view label, std::string_view text) {
-  std::string line(label);
-  line.resize(std::max(kIndent, line.size() + 1), ' ');
-  return line + Wrap(text, kIndent) + "\n";
-}
 
 std::string WhereAndWhen(const Finding& finding) {
   std::string text = PlaceOf(finding);
@@ -190,7 +184,10 @@ std::string RenderStop(const Report& report) {
 std::string RenderNothing(const Report& report, const Frame& frame) {
   const std::string exit = StrCat("exit ", frame.exit_code);
   if (report.coverage.training) return Spread("dlcheck  nothing was judged", exit) + "\n";
-  const std::string text = Spread("dlcheck  nothing to check: no training was seen", exit) + "\n";
+  const std::string losses = RenderLosses(report);
+  const std::string text = Spread("dlcheck  nothing to check: no training was seen", exit) + "\n" +
+                           losses;
+  if (!losses.empty()) return text;
   if (!frame.unobserved.empty()) return text + Row("", frame.unobserved);
   return text + Row("",
                     "No optimizer step and no backward call was seen. If training happens in "
@@ -258,7 +255,8 @@ std::string RenderUnseen(const Coverage& coverage) {
 
 std::string RenderText(const Report& report, const Frame& frame) {
   const std::vector<Cause> causes = Triage(report);
-  const bool nothing = frame.exit_code == kExitNothing && causes.empty();
+  const bool judged = report.coverage.training && Count(report, Outcome::kPassed) > 0;
+  const bool nothing = frame.exit_code == kExitNothing && causes.empty() && !judged;
   const std::string exit = frame.exit_code == 0 ? "" : StrCat("exit ", frame.exit_code);
   if (nothing && !report.coverage.training) {
     return RenderNothing(report, frame) + RenderUnseen(report.coverage);
@@ -269,6 +267,10 @@ std::string RenderText(const Report& report, const Frame& frame) {
   if (!causes.empty()) text += "\n";
   text += RenderExemptions(report, frame.new_only);
   text += RenderStop(report);
+  const std::string losses = RenderLosses(report);
+  text += losses;
+  const bool is_decided = frame.exit_code == kExitUsage || frame.exit_code == kExitNothing;
+  if (!losses.empty() && is_decided) text += Row("", frame.exit_reason);
   if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
   text += RenderCoverage(report.coverage);
   text += RenderProcesses(report.coverage.processes, kIndent);

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "checks/records/request.h"
+#include "checks/records/visible.h"
 #include "dlcheck/probe.h"
 #include "reference/distributed/exchange_errors.h"
 #include "reference/distributed/heartbeat.h"
@@ -41,7 +42,7 @@ namespace {
 int Fail(const std::string& message, int status) {
   const std::optional<std::string> rank = RankIn(ProcessEnvironment);
   std::fprintf(stderr, "dlcheck-train: %s%s\n", rank ? ("rank " + *rank + ": ").c_str() : "",
-               message.substr(0, message.find('\n')).c_str());
+               Visible(message.substr(0, message.find('\n'))).c_str());
   return status;
 }
 

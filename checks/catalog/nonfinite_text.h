@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/finiteness.h"
 #include "checks/signals/replay.h"
 
@@ -15,7 +16,7 @@ inline std::string NamesOf(const std::vector<Finiteness::Seen>& seen) {
   for (const Finiteness::Seen& one : seen) {
     names.push_back(
         one.elements > 0
-            ? StrCat(one.name, ", ", Counted(static_cast<int64_t>(one.elements), "element"))
+            ? StrCat(one.name, ", ", Counted(Whole(one.elements), "element"))
             : one.name);
   }
   return Listed(names, 1);

@@ -1,6 +1,17 @@
 #include "checks/engine/check.h"
 
+template class std::vector<dlcheck::Place>;
+template class std::vector<dlcheck::Finding>;
+template class std::vector<dlcheck::Setting>;
+template class std::vector<dlcheck::Example>;
+template class std::map<std::string, double, std::less<>>;
+
 namespace dlcheck {
+
+double Settings::operator[](const Setting& setting) const {
+  const auto found = changed_.find(setting.name);
+  return found == changed_.end() ? setting.value : found->second;
+}
 
 std::string_view SeverityName(Severity severity) {
   switch (severity) {

@@ -52,10 +52,7 @@ class Settings {
   Settings() = default;
   explicit Settings(std::map<std::string, double, std::less<>> changed)
       : changed_(std::move(changed)) {}
-  double operator[](const Setting& setting) const {
-    const auto found = changed_.find(setting.name);
-    return found == changed_.end() ? setting.value : found->second;
-  }
+  double operator[](const Setting& setting) const;
 
  private:
   std::map<std::string, double, std::less<>> changed_;
@@ -106,3 +103,10 @@ std::string_view SeverityName(Severity severity);
 std::string_view AreaOf(std::string_view id);
 
 }  // namespace dlcheck
+
+// Compiled once, in check.cc, and not in each of a hundred checks.
+extern template class std::vector<dlcheck::Place>;
+extern template class std::vector<dlcheck::Finding>;
+extern template class std::vector<dlcheck::Setting>;
+extern template class std::vector<dlcheck::Example>;
+extern template class std::map<std::string, double, std::less<>>;

@@ -4,6 +4,12 @@
 
 namespace dlcheck {
 
+Evidence::Evidence() = default;
+Evidence::Evidence(const Evidence& other) = default;
+Evidence::Evidence(Evidence&& other) noexcept = default;
+Evidence& Evidence::operator=(Evidence&& other) noexcept = default;
+Evidence::~Evidence() = default;
+
 void Evidence::Add(const Experiment& experiment, Run run) {
   signals_.clear();
   const std::string refused(run.trace.ProcessAttribute("refused"));
@@ -38,6 +44,10 @@ absl::Status Evidence::WhyMissing(const Experiment& experiment) const {
     if (known == experiment) return why;
   }
   return absl::FailedPreconditionError(StrCat("needs --deep (", Describe(experiment), ")"));
+}
+
+std::shared_ptr<const void>& Evidence::Kept(const Experiment& experiment, std::type_index type) const {
+  return signals_[{FolderName(experiment), type}];
 }
 
 }  // namespace dlcheck

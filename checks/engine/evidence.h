@@ -3,9 +3,9 @@
 // need it: FailedPrecondition, not applicable; DeadlineExceeded, over allowance.
 #pragma once
 
-#include <any>
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <typeindex>
@@ -25,6 +25,13 @@ concept Signal = requires(const Run& run) {
 
 class Evidence {
  public:
+  // Defined in evidence.cc, as those of Trace are in trace.cc.
+  Evidence();
+  Evidence(const Evidence& other);
+  Evidence(Evidence&& other) noexcept;
+  Evidence& operator=(Evidence&& other) noexcept;
+  ~Evidence();
+
   void Add(const Experiment& experiment, Run run);
   void AddMissing(const Experiment& experiment, absl::Status why);
 
@@ -39,9 +46,9 @@ class Evidence {
   // Valid as long as the evidence; not safe from several threads.
   template <Signal S>
   const absl::StatusOr<S>& Get(const Experiment& experiment) const {
-    std::any& kept = signals_[{FolderName(experiment), std::type_index(typeid(S))}];
-    if (!kept.has_value()) kept = Read<S>(experiment);
-    return std::any_cast<const absl::StatusOr<S>&>(kept);
+    std::shared_ptr<const void>& kept = Kept(experiment, typeid(S));
+    if (kept == nullptr) kept = std::make_shared<const absl::StatusOr<S>>(Read<S>(experiment));
+    return *static_cast<const absl::StatusOr<S>*>(kept.get());
   }
 
  private:
@@ -51,11 +58,13 @@ class Evidence {
     return WhyMissing(experiment);
   }
   absl::Status WhyMissing(const Experiment& experiment) const;
+  // Where a signal of this type is kept; null before it was read.
+  std::shared_ptr<const void>& Kept(const Experiment& experiment, std::type_index type) const;
 
   // Deques, because signals hold spans into the traces: a run never moves once added.
   std::deque<std::pair<Experiment, Run>> runs_;
   std::deque<std::pair<Experiment, absl::Status>> missing_;
-  mutable std::map<std::pair<std::string, std::type_index>, std::any> signals_;
+  mutable std::map<std::pair<std::string, std::type_index>, std::shared_ptr<const void>> signals_;
 };
 
 }  // namespace dlcheck

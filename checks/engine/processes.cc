@@ -5,6 +5,7 @@
 #include <map>
 
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 
 namespace dlcheck {
 namespace {
@@ -54,7 +55,7 @@ std::vector<ProcessSummary> ProcessesIn(const Trace& trace) {
   std::map<uint16_t, ProcessSummary> found;
   Numbers batches;
   for (const Occurrence& event : trace.Events()) {
-    if (event.event == Event::kStep) found[event.rank].steps += static_cast<int64_t>(event.count);
+    if (event.event == Event::kStep) found[event.rank].steps += Whole(event.count);
     if (event.event == Event::kBackward) found[event.rank].rank = event.rank;
     if (event.event == Event::kUsed && !event.gap) batches[event.rank].push_back(event.value);
   }

@@ -1,4 +1,5 @@
 #include "checks/engine/report.h"
+#include "checks/engine/whole.h"
 
 #include <algorithm>
 #include <map>
@@ -113,7 +114,7 @@ Coverage CoverageOf(const Evidence& evidence) {
   std::map<uint16_t, std::pair<int64_t, int64_t>> steps;  // of each process: all, sampled
   for (const Occurrence& event : trace.Events()) {
     if (event.event != Event::kStep) continue;
-    steps[event.rank].first += static_cast<int64_t>(event.count);
+    steps[event.rank].first += Whole(event.count);
     if (!event.gap) ++steps[event.rank].second;
   }
   for (const auto& [rank, counts] : steps) {

@@ -50,6 +50,7 @@ struct RunSummary {
   Experiment experiment;
   Ending ending;
   std::string missing;  // why it was not run; empty if it was
+  Losses losses = {};   // of its records
 };
 
 // What became of one suppression of the user's.
@@ -78,6 +79,7 @@ enum ExitCode : int {
   kExitInternal = 3,
   kExitUndecided = 4,
   kExitNothing = 5,
+  kExitDeadline = 124,  // as of `timeout`
   kExitInterrupted = 130,
 };
 

@@ -1,8 +1,11 @@
 #include "checks/engine/runner.h"
 
-#include "absl/time/clock.h"
+#include <algorithm>
+
+#include "checks/engine/clock.h"
 #include "checks/engine/lines.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 
 namespace dlcheck {
 namespace {
@@ -23,7 +26,7 @@ constexpr int64_t kTrainedForAWhile = 64;
 bool TrainedForAWhile(const Run& run) {
   int64_t steps = 0;
   for (const Occurrence& event : run.trace.Events()) {
-    if (event.event == Event::kStep) steps += static_cast<int64_t>(event.count);
+    if (event.event == Event::kStep) steps += Whole(event.count);
   }
   return run.ending.how == Ending::How::kFailed && steps >= kTrainedForAWhile;
 }
@@ -76,9 +79,9 @@ class Gathering {
       return;
     }
     on_experiment_(experiment);
-    const absl::Time start = absl::Now();
+    const absl::Duration start = MonotonicNow();
     absl::StatusOr<Run> run = subject_(experiment, left);
-    spent_ += absl::Now() - start;
+    spent_ += MonotonicNow() - start;
     absl::Status usable = run.ok() ? Usable(experiment, *run) : run.status();
     if (usable.ok()) {
       evidence_.Add(experiment, *std::move(run));
@@ -145,6 +148,22 @@ Evidence Gather(const Subject& subject, std::span<const Check* const> checks,
   return std::move(gathering.evidence());
 }
 
+std::vector<Experiment> PlannedExperiments(std::span<const Check* const> checks) {
+  std::vector<Experiment> planned;
+  const auto add = [&planned](const Experiment& experiment) {
+    if (experiment == kPlain || std::ranges::find(planned, experiment) != planned.end()) return;
+    planned.push_back(experiment);
+  };
+  for (const Check* check : checks) {
+    for (const Need& need : check->judgement.needs) {
+      if (need.experiment == kResumed) add(kInterrupted);
+      if (need.experiment == kOneProcess) add(kRanks);
+      add(need.experiment);
+    }
+  }
+  return planned;
+}
+
 Report JudgeAll(const Evidence& evidence, std::span<const Check* const> checks,
                 const ChangedSettings& settings) {
   Report report;
@@ -152,7 +171,7 @@ Report JudgeAll(const Evidence& evidence, std::span<const Check* const> checks,
     report.results.push_back(JudgeOne(evidence, *check, SettingsOf(*check, settings)));
   }
   for (const auto& [experiment, run] : evidence.runs()) {
-    report.runs.push_back({experiment, run.ending, ""});
+    report.runs.push_back({experiment, run.ending, "", run.losses});
   }
   for (const auto& [experiment, why] : evidence.missing()) {
     report.runs.push_back({experiment, Ending(), std::string(why.message())});

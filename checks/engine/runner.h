@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "checks/engine/allowance.h"
 #include "checks/engine/report.h"
@@ -31,6 +32,9 @@ using Interrupted = std::function<bool()>;
 Evidence Gather(const Subject& subject, std::span<const Check* const> checks,
                 const ChangedSettings& settings, const Allowance& allowance,
                 const OnExperiment& on_experiment, const Interrupted& interrupted);
+
+// The experiments that Gather may run for these checks beside the plain run, in their order.
+std::vector<Experiment> PlannedExperiments(std::span<const Check* const> checks);
 
 Report JudgeAll(const Evidence& evidence, std::span<const Check* const> checks,
                 const ChangedSettings& settings);

@@ -4,6 +4,13 @@
 
 namespace dlcheck {
 
+Trace::Trace() : things_(1), sites_(1) {}
+Trace::Trace(const Trace& other) = default;
+Trace& Trace::operator=(const Trace& other) = default;
+Trace::Trace(Trace&& other) noexcept = default;
+Trace& Trace::operator=(Trace&& other) noexcept = default;
+Trace::~Trace() = default;
+
 ThingId Trace::AddThing(std::string_view kind, int ordinal, std::string_view name) {
   const auto [found, fresh] = thing_ids_.try_emplace(
       {std::string(kind), ordinal, std::string(name)}, static_cast<ThingId>(things_.size()));

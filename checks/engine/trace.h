@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "checks/engine/ending.h"
+#include "checks/engine/losses.h"
 #include "checks/records/names.h"
 #include "checks/records/record.h"
 
@@ -34,8 +36,7 @@ struct Occurrence {
   double value = 0, aux = 0;
 };
 
-// One value of one quantity of one thing.
-struct Sample {
+struct Sample {  // one value of one quantity of one thing
   int64_t step = 0;
   uint64_t order = 0;
   double value = 0, aux = 0;
@@ -45,25 +46,15 @@ struct Sample {
   uint16_t micro_step = 0;  // saturates
 };
 
-struct Ending {
-  enum class How : uint8_t {
-    kFinished,   // exited 0
-    kFailed,     // exited with another status
-    kKilled,     // by a signal; status is its number
-    kDeadline,   // we ended it when its time was up
-    kStopped,    // it had all the steps it was asked for, or `stopped_by` ended it
-    kTruncated,  // its records end without an ending: we do not know
-  };
-  How how = How::kTruncated;
-  int status = 0;
-  // "SIGTERM" or "SIGINT", passed on by us, or the id of the check whose live finding ended the
-  // program; empty: none of these.
-  std::string stopped_by = "";
-};
-
 class Trace {
  public:
-  Trace() : things_(1), sites_(1) {}
+  // Defined in trace.cc: what includes this would compile the tables anew, a fifth of its time.
+  Trace();
+  Trace(const Trace& other);
+  Trace& operator=(const Trace& other);
+  Trace(Trace&& other) noexcept;
+  Trace& operator=(Trace&& other) noexcept;
+  ~Trace();
 
   // The id of a thing by identity, made on first use; attributes are merged, later ones win.
   ThingId AddThing(std::string_view kind, int ordinal, std::string_view name);
@@ -114,6 +105,7 @@ class Trace {
 struct Run {
   Trace trace;
   Ending ending;
+  Losses losses = {};
 };
 
 }  // namespace dlcheck

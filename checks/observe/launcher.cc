@@ -13,12 +13,16 @@
 #include <cerrno>
 #include <cstring>
 
-#include "absl/time/clock.h"
+#include "checks/engine/clock.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
+#include "checks/observe/descendants.h"
+#include "checks/observe/network.h"
+#include "checks/observe/signal_guard.h"
 #include "checks/observe/trackers.h"
 #include "checks/records/line_file.h"
+#include "checks/records/trace_writer.h"
 
 namespace dlcheck {
 namespace {
@@ -26,60 +30,42 @@ namespace {
 // Tells probes whether all that an experiment writes is its own; the last character is set where it
 // is.
 constexpr char kPrivateFilesVariable[] = "DLCHECK_PRIVATE_FILES=0";
+constexpr unsigned kOwnFile = 0600;
 constexpr absl::Duration kGrace = absl::Seconds(5);  // from SIGTERM to SIGKILL
-
-volatile sig_atomic_t interrupted = 0;
-volatile pid_t plain_child = 0;
-
-// A terminal's Ctrl-C reaches the plain child by itself; a SIGTERM sent to us alone does not.
-void OnSignal(int signal) {
-  interrupted = signal;
-  if (signal == SIGTERM && plain_child > 0) kill(plain_child, SIGTERM);
-}
-
-// Notes signals while a command runs, and restores what was there before.
-class SignalGuard {
- public:
-  SignalGuard() {
-    struct sigaction action = {};
-    action.sa_handler = OnSignal;
-    sigaction(SIGINT, &action, &interrupt_);
-    sigaction(SIGTERM, &action, &terminate_);
-    sigaction(SIGHUP, nullptr, &hang_up_);
-    if (hang_up_.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, nullptr);  // not under nohup
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGQUIT, &action, &quit_);
-  }
-  ~SignalGuard() {
-    sigaction(SIGINT, &interrupt_, nullptr);
-    sigaction(SIGTERM, &terminate_, nullptr);
-    sigaction(SIGHUP, &hang_up_, nullptr);
-    sigaction(SIGQUIT, &quit_, nullptr);
-  }
-
- private:
-  struct sigaction interrupt_, terminate_, hang_up_, quit_;
-};
 
 absl::Status ToStatusOnly(const Expected<Done>& done) {
   return done.ok() ? absl::OkStatus() : ToStatus(done.failure());
+}
+
+// Takes space for the word of a probe that cannot write its records, as on a full disk. Without it
+// that word is lost, and nothing else.
+void ReserveLosses(const std::string& folder) {
+  constexpr off_t kReserved = 4096;
+  const std::string path = StrCat(folder, "/", kLossesFile);
+  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnFile);
+  if (file < 0) return;
+  (void)fallocate(file, FALLOC_FL_KEEP_SIZE, 0, kReserved);
+  close(file);
 }
 
 // The request for C++ programs and, in a folder that Python searches first, for Python programs.
 absl::Status WriteRunFolder(const Launch& launch) {
   const std::string& folder = launch.request.run_folder;
   const std::string request = FormatRequest(launch.request);
-  DLCHECK_RETURN_IF_ERROR(ToStatusOnly(WriteWholeFile(StrCat(folder, "/", kRequestFile), request)));
+  ReserveLosses(folder);
+  DLCHECK_RETURN_IF_ERROR(
+      ToStatusOnly(WriteWholeFile(StrCat(folder, "/", kRequestFile), request, kOwnFile)));
   if (launch.python_folder.empty()) return absl::OkStatus();
   DLCHECK_ASSIGN_OR_RETURN(
       const std::string boot,
       ToStatusOr(ReadWholeFile(launch.python_folder + "/boot/sitecustomize.py", 1 << 20)));
-  if (mkdir((folder + "/boot").c_str(), 0755) != 0 && errno != EEXIST) {
+  if (mkdir((folder + "/boot").c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::UnavailableError(StrCat("cannot make '", folder, "/boot': ", strerror(errno)));
   }
-  DLCHECK_RETURN_IF_ERROR(ToStatusOnly(WriteWholeFile(folder + "/boot/sitecustomize.py", boot)));
+  DLCHECK_RETURN_IF_ERROR(ToStatusOnly(WriteWholeFile(folder + "/boot/sitecustomize.py", boot, kOwnFile)));
   return ToStatusOnly(WriteWholeFile(folder + "/boot/request",
-                                     request + FormatLine({"shim", launch.python_folder})));
+                                     request + FormatLine({"shim", launch.python_folder}),
+                                     kOwnFile));
 }
 
 // True for a variable of ours in this run, whatever the user's environment says.
@@ -121,24 +107,34 @@ std::vector<char*> Pointers(std::vector<std::string>& strings) {
   return pointers;
 }
 
+[[noreturn]] void GiveUp(int error_pipe) {
+  const int error = errno;
+  (void)!write(error_pipe, &error, sizeof(error));
+  _exit(127);
+}
+
+// True if nothing is read from the terminal, or written to it, from here on.
+bool LeaveTerminal(const char* output) {
+  const int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  const int log = open(output, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+  return null >= 0 && log >= 0 && dup2(null, STDIN_FILENO) >= 0 && dup2(log, STDOUT_FILENO) >= 0 &&
+         dup2(log, STDERR_FILENO) >= 0;
+}
+
 // In the child, between fork and exec: system calls only.
 [[noreturn]] void BecomeCommand(const Launch& launch, char** arguments, char** environment,
                                 char* private_files, const char* output, int error_pipe) {
   if (launch.own_group) {
     const bool has_own = launch.files && launch.files->Enter(launch.request.run_folder.c_str());
     if (has_own) private_files[sizeof(kPrivateFilesVariable) - 2] = '1';
+    if (!launch.keeps_network) (void)CutNetwork();
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const int null = open("/dev/null", O_RDONLY);
-    const int log = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    dup2(null, STDIN_FILENO);
-    dup2(log, STDOUT_FILENO);
-    dup2(log, STDERR_FILENO);
+    if (!LeaveTerminal(output)) GiveUp(error_pipe);
   }
+  RestoreSignals();
   execvpe(arguments[0], arguments, environment);
-  const int error = errno;
-  (void)!write(error_pipe, &error, sizeof(error));
-  _exit(127);
+  GiveUp(error_pipe);
 }
 
 absl::StatusOr<pid_t> Start(const Launch& launch) {
@@ -185,15 +181,15 @@ void Sleep(int handle, absl::Duration most) {
 enum class Waited : uint8_t { kEnded, kTimeIsUp, kStopped };
 
 // Waits until the child ends, the time is up, or a look says that it is to be stopped.
-Waited WaitUntil(pid_t child, int handle, absl::Time until, const Launch& launch,
+Waited WaitUntil(pid_t child, int handle, absl::Duration until, const Launch& launch,
                  std::string& stopped_by) {
-  absl::Time next_look = launch.look ? absl::InfinitePast() : absl::InfiniteFuture();
+  absl::Duration next_look = launch.look ? absl::ZeroDuration() : absl::InfiniteDuration();
   while (!HasEnded(child)) {
-    const absl::Time now = absl::Now();
-    if (now >= until || (launch.own_group && interrupted)) return Waited::kTimeIsUp;
+    const absl::Duration now = MonotonicNow();
+    if (now >= until || (launch.own_group && WasInterrupted())) return Waited::kTimeIsUp;
     if (now >= next_look) {
       Look look = launch.look();
-      next_look = absl::Now() + look.next;
+      next_look = MonotonicNow() + look.next;
       if (!look.stopped_by.empty()) {
         stopped_by = std::move(look.stopped_by);
         return Waited::kStopped;
@@ -208,9 +204,9 @@ Waited WaitUntil(pid_t child, int handle, absl::Time until, const Launch& launch
 // SIGTERM, and SIGKILL for what is still there after the grace.
 void End(pid_t child, int handle, pid_t target) {
   kill(target, SIGTERM);
-  const absl::Time until = absl::Now() + kGrace;
+  const absl::Duration until = MonotonicNow() + kGrace;
   while (!HasEnded(child)) {
-    const absl::Time now = absl::Now();
+    const absl::Duration now = MonotonicNow();
     if (now >= until) {
       kill(target, SIGKILL);
       return;
@@ -232,9 +228,9 @@ Ending Judged(const Launch& launch, Waited waited, const Ending& ending,
   // As a shell gives it.
   const int status = ending.status + (ending.how == Ending::How::kKilled ? 128 : 0);
   if (waited == Waited::kStopped) return {Ending::How::kStopped, status, stopped_by};
-  const int signal = interrupted;
+  const int signal = LastSignal();
   if (signal != 0 && !launch.own_group && ending.how != Ending::How::kFinished) {
-    return {Ending::How::kStopped, status, signal == SIGTERM ? "SIGTERM" : "SIGINT"};
+    return {Ending::How::kStopped, status, SignalName(signal)};
   }
   return waited == Waited::kTimeIsUp ? Ending{Ending::How::kDeadline, 0} : ending;
 }
@@ -242,9 +238,7 @@ Ending Judged(const Launch& launch, Waited waited, const Ending& ending,
 Ending WaitFor(pid_t child, const Launch& launch) {
   // By number: the C library's own declaration is not usable from C++ before glibc 2.37.
   const int handle = static_cast<int>(syscall(SYS_pidfd_open, child, 0));
-  const absl::Time until = launch.deadline == absl::InfiniteDuration()
-                               ? absl::InfiniteFuture()
-                               : absl::Now() + launch.deadline;
+  const absl::Duration until = MonotonicNow() + launch.deadline;
   std::string stopped_by;
   const Waited waited = WaitUntil(child, handle, until, launch, stopped_by);
   if (waited != Waited::kEnded) End(child, handle, launch.own_group ? -child : child);
@@ -253,24 +247,28 @@ Ending WaitFor(pid_t child, const Launch& launch) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  if (launch.own_group) EndDescendants();
   if (handle >= 0) close(handle);
   return Judged(launch, waited, EndingOf(status), stopped_by);
 }
 
 }  // namespace
 
-absl::StatusOr<Ending> RunCommand(const Launch& launch) {
+absl::StatusOr<Ended> RunCommand(const Launch& launch) {
   DLCHECK_RETURN_IF_ERROR(WriteRunFolder(launch));
   const SignalGuard guard;
-  DLCHECK_ASSIGN_OR_RETURN(const pid_t child, Start(launch));
-  plain_child = launch.own_group ? 0 : child;
+  AdoptDescendants(launch.own_group);
+  pid_t child = 0;
+  {
+    const HeldSignals held;
+    DLCHECK_ASSIGN_OR_RETURN(child, Start(launch));
+    SignalGuard::PassOnTo(launch.own_group ? 0 : child);
+  }
   const Ending ending = WaitFor(child, launch);
-  plain_child = 0;
-  // On a full disk the ending is known to this process only; the run is no less over.
-  WriteEnding(launch.request.run_folder, ending).IgnoreError();
-  return ending;
+  SignalGuard::PassOnTo(0);
+  return Ended{ending, WriteEnding(launch.request.run_folder, ending)};
 }
 
-bool WasInterrupted() { return interrupted != 0; }
+bool WasInterrupted() { return LastSignal() != 0; }
 
 }  // namespace dlcheck

@@ -28,19 +28,25 @@ struct Launch {
   std::string
       python_folder;  // holds boot/sitecustomize.py and dlcheck_shim; empty: Python is not watched
   bool own_group = false;               // an experiment, not the plain run
+  bool keeps_network = false;           // else an experiment has none but loopback, if that can be had
   const PrivateFiles* files = nullptr;  // what an experiment writes to; null: the real files
   absl::Duration deadline = absl::InfiniteDuration();
   // Called by the waiting thread while the command runs, the first time at once; may be empty.
   std::function<Look()> look = nullptr;
 };
 
+struct Ended {
+  Ending ending;
+  absl::Status written;  // whether the run folder says so, too; on a full disk it cannot
+};
+
 // Writes the request and the boot folder, runs the command to its end and writes the ending. A
 // command that a signal to us or a look ended did not fail by itself: it counts as stopped.
 // Errors: InvalidArgument if the command cannot be started; Unavailable if the folder cannot be
 // written.
-absl::StatusOr<Ending> RunCommand(const Launch& launch);
+absl::StatusOr<Ended> RunCommand(const Launch& launch);
 
-// True once SIGINT or SIGTERM reached this process while a command ran.
+// True once SIGINT, SIGTERM or SIGHUP reached this process while a command ran.
 bool WasInterrupted();
 
 }  // namespace dlcheck

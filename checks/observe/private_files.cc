@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -11,9 +12,11 @@
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "checks/observe/abandoned_folders.h"
 #include "checks/observe/mounts.h"
 #include "checks/observe/written_files.h"
 
@@ -27,8 +30,6 @@ constexpr std::array<std::string_view, 8> kRead{"boot", "etc",   "bin",   "sbin"
 // File systems that a layer can lie over; others, as of a network, stay the real ones.
 constexpr std::array<std::string_view, 4> kPlain{"ext4", "xfs", "btrfs", "tmpfs"};
 constexpr size_t kMostLayers = 512;
-// Where the folders may be, none of which may lie below the layer that it serves.
-constexpr std::array<const char*, 3> kPlaces{"/tmp", "/var/tmp", "/dev/shm"};
 // Descriptors of the folders in a child: a layer may hide their paths. Above what programs use.
 constexpr int kFirstFile = 700;
 
@@ -134,16 +135,27 @@ void PrivateFiles::ChoosePlaces() {
   const std::string own = TopOf(working_folder_);
   std::string taken;  // by the first folder
   for (std::string& folder : folders_) {
-    for (const char* place : kPlaces) {
+    for (const char* place : kPrivatePlaces) {
       if (TopOf(place) == (taken.empty() ? own : taken)) continue;
       std::string name = absl::StrCat(place, "/dlcheck-XXXXXX");
       if (mkdtemp(name.data()) == nullptr) continue;
       folder = name;
+      Hold(folder);
       taken = TopOf(place);
       break;
     }
     if (folder.empty()) return;
   }
+}
+
+void PrivateFiles::Hold(const std::string& folder) {
+  const int file = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  held_.push_back({new int(file), [](const int* held) {
+                     close(*held);
+                     delete held;
+                   }});
+  (void)flock(file, LOCK_EX | LOCK_NB);
 }
 
 void PrivateFiles::Add(const std::string& target, bool is_mounted_below, bool is_layer) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ class PrivateFiles {
   };
 
   void ChoosePlaces();
+  void Hold(const std::string& folder);
   void Add(const std::string& target, bool is_mounted_below, bool is_layer);
   void AddMountsBelow();
   bool HasLayer(const std::string& path) const;
@@ -48,6 +50,8 @@ class PrivateFiles {
   std::vector<Layer> layers_;
   // The second takes what is written over the place of the first.
   std::array<std::string, 2> folders_;
+  // Descriptors of both, locked while somebody uses them.
+  std::vector<std::shared_ptr<const int>> held_;
   std::vector<std::string> hidden_;
   std::string working_folder_, user_map_, group_map_;
   bool is_whole_ = true;         // no layer is missing in the plan

@@ -66,6 +66,7 @@ void ProbeClock::EndStep() {
   if (sampled_) gap_start_ = step_;
   sampled_ = IsSampled(step_);
   if (sampled_) WriteGap(step_ - 1);
+  writer_->EndStep();
   if (request_.steps && step_ >= *request_.steps) {
     writer_->PutEvent(Event::kStopped, Fields({}, now(), 0, 0));
     EndProcess();

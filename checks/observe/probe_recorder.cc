@@ -28,6 +28,7 @@ std::unique_ptr<ProbeRecorder> ProbeRecorder::Create(const Request& request,
   TraceWriter::Options writing;
   writing.run_folder = request.run_folder;
   writing.size_cap_bytes = request.size_cap_bytes;
+  writing.run = request.run;
   const char* rank = std::getenv("RANK");  // what most launchers say; Rank() knows better
   writing.rank = rank == nullptr ? 0 : static_cast<uint16_t>(std::atoi(rank));
   Expected<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(writing);

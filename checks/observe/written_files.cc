@@ -19,9 +19,14 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int kMostWalks = 1000;
+constexpr int kMostRounds = 3;
 constexpr size_t kMostEntries = 100'000;
 
-int RemoveOne(const char* path, const struct stat*, int, FTW*) { return remove(path); }
+// What cannot be removed keeps nothing else from it.
+int RemoveOne(const char* path, const struct stat*, int, FTW*) {
+  (void)remove(path);
+  return 0;
+}
 
 // A folder without rights can neither be looked into nor emptied; 1 if this one could not be.
 int OpenOne(const char* path, const struct stat* info, int kind, FTW*) {
@@ -103,8 +108,12 @@ void AddFilesBelow(const std::string& folder, const std::string& target,
 }
 
 void RemoveTree(const std::string& folder) {
-  OpenAll(folder);
-  nftw(folder.c_str(), RemoveOne, 16, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);
+  std::error_code error;
+  // A failure may pass, as of a descriptor that was not free.
+  for (int round = 0; round < kMostRounds && fs::exists(fs::symlink_status(folder, error)); ++round) {
+    OpenAll(folder);
+    nftw(folder.c_str(), RemoveOne, 16, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);
+  }
 }
 
 std::vector<std::string> MadeSince(const std::vector<std::string>& folders, absl::Time since,

@@ -1,9 +1,12 @@
 #include "checks/records/line_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace dlcheck {
@@ -22,6 +25,43 @@ Failure SystemFailure(const std::string& what, const std::string& path) {
   const int error = errno;
   return {error == ENOENT ? Failure::Cause::kNotFound : Failure::Cause::kUnavailable,
           "cannot " + what + " '" + path + "': " + std::strerror(error)};
+}
+
+struct Closer {
+  int file;
+  ~Closer() { close(file); }
+};
+
+std::string CannotWrite(const std::string& path, int error) {
+  return "cannot write '" + path + "': " + std::strerror(error);
+}
+
+// The file that a path leads to over its links; the path itself if that cannot be told.
+std::string Followed(const std::string& path) {
+  char* const real = realpath(path.c_str(), nullptr);
+  std::string followed = real == nullptr ? path : real;
+  std::free(real);
+  return followed;
+}
+
+// Leaves errno as the failing call set it.
+Expected<Done> WriteInto(const std::string& path, std::string_view text, int flags, unsigned mode) {
+  const int file = open(path.c_str(), flags | O_CLOEXEC, mode);
+  if (file < 0) return SystemFailure("write", path);
+  while (!text.empty()) {
+    const ssize_t put = write(file, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) {
+      const Failure failure = SystemFailure("write", path);
+      const int error = errno;
+      close(file);
+      errno = error;
+      return failure;
+    }
+    text.remove_prefix(static_cast<size_t>(put));
+  }
+  if (close(file) != 0) return SystemFailure("write", path);
+  return Done{};
 }
 
 }  // namespace
@@ -89,45 +129,46 @@ std::vector<LineFields> ParseLines(std::string_view text) {
 }
 
 Expected<std::string> ReadWholeFile(const std::string& path, size_t limit_bytes) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return SystemFailure("open", path);
+  const Closer closer{file};
+  struct stat info = {};
+  if (fstat(file, &info) != 0) return SystemFailure("read", path);
+  if (!S_ISREG(info.st_mode)) {
+    return Failure{Failure::Cause::kInvalid, "'" + path + "' is not a regular file"};
+  }
   std::string text;
   char block[1 << 16];
   while (true) {
     const ssize_t got = read(file, block, sizeof(block));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      const Failure failure = SystemFailure("read", path);
-      close(file);
-      return failure;
-    }
-    if (got == 0) break;
+    if (got < 0) return SystemFailure("read", path);
+    if (got == 0) return text;
     text.append(block, static_cast<size_t>(got));
     if (text.size() > limit_bytes) {
-      close(file);
       return Failure{Failure::Cause::kInvalid,
                      "'" + path + "' is larger than " + std::to_string(limit_bytes) + " bytes"};
     }
   }
-  close(file);
-  return text;
 }
 
-Expected<Done> WriteWholeFile(const std::string& path, std::string_view text) {
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (file < 0) return SystemFailure("write", path);
-  while (!text.empty()) {
-    const ssize_t put = write(file, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      const Failure failure = SystemFailure("write", path);
-      close(file);
-      return failure;
-    }
-    text.remove_prefix(static_cast<size_t>(put));
-  }
-  if (close(file) != 0) return SystemFailure("write", path);
-  return Done{};
+Expected<Done> WriteWholeFile(const std::string& path, std::string_view text, unsigned mode) {
+  struct stat info = {};
+  const bool is_there = stat(path.c_str(), &info) == 0;
+  if (is_there && !S_ISREG(info.st_mode)) return WriteInto(path, text, O_WRONLY, 0);
+  const std::string target = is_there ? Followed(path) : path;
+  const std::string beside = target + "." + std::to_string(getpid()) + ".new";
+  const unsigned given = is_there ? info.st_mode & 07777 : mode;
+  const Expected<Done> written =
+      WriteInto(beside, text, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, given);
+  if (written.ok() && rename(beside.c_str(), target.c_str()) == 0) return Done{};
+  const int error = errno;
+  unlink(beside.c_str());
+  // A folder that takes no new file may still hold one that can be written.
+  const bool is_closed = error == EACCES || error == EPERM || error == EROFS;
+  if (is_there && is_closed) return WriteInto(path, text, O_WRONLY | O_TRUNC, 0);
+  if (!written.ok()) return Failure{written.failure().cause, CannotWrite(path, error)};
+  return Failure{Failure::Cause::kUnavailable, CannotWrite(path, error)};
 }
 
 }  // namespace dlcheck

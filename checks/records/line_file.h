@@ -24,10 +24,13 @@ std::string FormatLine(const std::vector<std::string_view>& fields);
 // All complete lines of `text`; empty lines are left out.
 std::vector<LineFields> ParseLines(std::string_view text);
 
-// Errors: NotFound, Unavailable; Invalid when the file is larger than `limit_bytes`.
+// Errors: NotFound, Unavailable; Invalid when it is no regular file, such as a pipe that nobody may
+// ever write to, or larger than `limit_bytes`.
 Expected<std::string> ReadWholeFile(const std::string& path, size_t limit_bytes);
 
-// Creates or replaces `path`. Errors: Unavailable.
-Expected<Done> WriteWholeFile(const std::string& path, std::string_view text);
+// Creates or replaces `path`: written beside it and renamed, so that whoever reads sees the old text
+// or the new one, and a full disk keeps the old. A new file gets `mode` less the umask. Devices and
+// pipes are written to; links are followed. Errors: NotFound, Unavailable.
+Expected<Done> WriteWholeFile(const std::string& path, std::string_view text, unsigned mode = 0666);
 
 }  // namespace dlcheck

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 
+#include "checks/records/crc32.h"
 #include "checks/records/line_file.h"
 
 namespace dlcheck {
@@ -39,6 +40,8 @@ void TakeLine(const LineFields& fields, Names& names) {
   if (key == "writer" && fields.size() >= 3) {
     names.writer = fields[1];
     names.writer_version = fields[2];
+  } else if (key == "run" && fields.size() >= 2) {
+    names.run = fields[1];
   } else if (key == "event" && fields.size() >= 3) {
     names.events[static_cast<uint16_t>(Number(fields[1]))] = EventNamed(fields[2]);
   } else if (key == "quantity" && fields.size() >= 3) {
@@ -90,18 +93,23 @@ Quantity QuantityNamed(std::string_view name) {
   return Quantity::kNone;
 }
 
-Expected<Names> ReadNames(const std::string& path) {
+Expected<Names> ReadNames(const std::string& path, const Extent& extent) {
   Expected<std::string> text = ReadWholeFile(path, kLimitBytes);
   if (!text.ok()) return text.failure();
+  if (text->size() < extent.names) {
+    return Failure{Failure::Cause::kDamaged, "'" + path + "' was cut: it has " +
+                                                 std::to_string(text->size()) + " of " +
+                                                 std::to_string(extent.names) + " bytes"};
+  }
+  text->resize(extent.names);
+  if (Crc32(*text) != extent.names_sum) {
+    return Failure{Failure::Cause::kDamaged,
+                   "'" + path + "' is damaged, or belongs to other records"};
+  }
   const std::vector<LineFields> lines = ParseLines(*text);
   if (lines.empty() || lines[0].size() < 2 || lines[0][0] != "format") {
     return Failure{Failure::Cause::kInvalid,
                    "'" + path + "' is not a side file of dlcheck records"};
-  }
-  if (Number(lines[0][1]) > kFormatMajor) {
-    return Failure{Failure::Cause::kNewer,
-                   "'" + path + "' was written by a newer dlcheck (format " + lines[0][1] +
-                       ", this one reads up to " + std::to_string(kFormatMajor) + ")"};
   }
   Names names;
   for (const LineFields& fields : lines) TakeLine(fields, names);

@@ -5,6 +5,7 @@
 // Lines (fields parted by tabs, see line_file.h):
 //   format     MAJOR.MINOR
 //   writer     NAME         VERSION
+//   run        WORD                          (of the request; empty where there is none)
 //   event      NUMBER       NAME
 //   quantity   NUMBER       NAME
 //   thing      ID           KIND      ORDINAL   NAME
@@ -19,6 +20,7 @@
 
 #include "checks/records/expected.h"
 #include "checks/records/record.h"
+#include "checks/records/record_reader.h"
 
 namespace dlcheck {
 
@@ -45,6 +47,7 @@ struct NamedSite {
 
 struct Names {
   std::string writer, writer_version;
+  std::string run;  // of the request
   std::map<uint16_t, Event> events;         // by the writer's number
   std::map<uint16_t, Quantity> quantities;  // by the writer's number
   std::map<uint32_t, NamedThing> things;
@@ -52,8 +55,10 @@ struct Names {
   std::map<std::string, std::string> process;  // attributes of the process
 };
 
-// Reads a side file. Lines it does not know are passed over, a torn last line too.
-// Errors: NotFound, Unavailable; Invalid if it is no side file; Newer.
-Expected<Names> ReadNames(const std::string& path);
+// Reads so much of a side file as was written when the records up to `extent` were. Lines it does
+// not know are passed over.
+// Errors: NotFound, Unavailable; Invalid if it is no side file; Newer, also if it is of an older
+// format; Damaged if these bytes are not as they were written.
+Expected<Names> ReadNames(const std::string& path, const Extent& extent);
 
 }  // namespace dlcheck

@@ -14,6 +14,8 @@ enum class Kind : uint16_t {
   kEvent = 1,
   kQuantity = 2,
   kGap = 3,  // `number` is an event; `step` the first step, `aux` the last, `value` how often
+  kSeal = 4,  // ends a block of records; see Seal
+  kEnd = 5,   // a seal behind which nothing follows: the writer was closed
 };
 
 // Numbers come from event.def and quantity.def and are mapped by name in the side file, so a reader
@@ -50,11 +52,24 @@ struct Record {
 static_assert(sizeof(Record) == 64 && std::is_trivially_copyable_v<Record>,
               "a record is 64 bytes on disk");
 
+// Ends each block, in the place of a record: what stands between two seals was written at once, and
+// is trusted only where both sums are right. The header belongs to the first block.
+struct Seal {
+  Kind kind;          // kSeal or kEnd
+  uint16_t unused[3];
+  uint64_t sequence;  // of the record that comes next: how many records there are up to here
+  uint64_t names;     // how many bytes of the side file were written before this block
+  uint32_t names_sum;  // CRC of these bytes
+  uint32_t sum;  // CRC of the block, going on from that of the block before; as if 0 stood here
+  uint64_t more_unused[4];
+};
+static_assert(sizeof(Seal) == sizeof(Record) && std::is_trivially_copyable_v<Seal>);
+
 // First 64 bytes of every record file.
 struct FileHeader {
   char magic[8];        // kMagic
   uint32_t byte_order;  // kByteOrder as written by the machine
-  uint16_t major;       // a reader refuses a larger one
+  uint16_t major;       // a reader refuses any other than its own
   uint16_t minor;       // a larger one only adds
   char writer[16];      // "c++" or "python", zero-padded
   char role[16];        // "main", "worker", ..., zero-padded
@@ -66,7 +81,7 @@ static_assert(sizeof(FileHeader) == 64, "the header takes the place of one recor
 
 inline constexpr char kMagic[8] = {'d', 'l', 'c', 'h', 'e', 'c', 'k', '\n'};
 inline constexpr uint32_t kByteOrder = 0x01020304;
-inline constexpr uint16_t kFormatMajor = 1;
+inline constexpr uint16_t kFormatMajor = 2;
 inline constexpr uint16_t kFormatMinor = 0;
 
 }  // namespace dlcheck

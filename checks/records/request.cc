@@ -1,9 +1,13 @@
 #include "checks/records/request.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 
+#include "checks/records/checked_lines.h"
 #include "checks/records/line_file.h"
+#include "checks/records/trace_writer.h"
 
 namespace dlcheck {
 namespace {
@@ -53,6 +57,8 @@ bool Take(const std::string& key, const std::string& value, Request& request) {
     request.size_cap_bytes = integer;
   } else if (key == "other_folder") {
     request.other_folder = value;
+  } else if (key == "run") {
+    request.run = value;
   } else if (key == "keep_batch") {
     request.keep_batch = value == "1";
   } else if (key == "reference_rate") {
@@ -85,7 +91,8 @@ std::string FormatRequest(const Request& request) {
     std::snprintf(number, sizeof(number), "%.17g", *request.reference_rate);
     text += FormatLine({"reference_rate", number});
   }
-  return text;
+  if (request.run.empty()) return text;
+  return WithCheck(text + FormatLine({"run", request.run}));
 }
 
 Expected<Request> ReadRequest(const std::string& path) {
@@ -99,6 +106,10 @@ Expected<Request> ReadRequest(const std::string& path) {
                      "'" + path + "': cannot read " + fields[0] + " '" + fields[1] + "'"};
     }
   }
+  if (!request.run.empty()) {
+    const Expected<std::string> whole = WithoutCheck(*text, path);
+    if (!whole.ok()) return whole.failure();
+  }
   if (request.run_folder.empty()) {
     return Failure{Failure::Cause::kInvalid, "'" + path + "' names no run_folder"};
   }
@@ -109,8 +120,11 @@ std::optional<Request> RequestFromEnvironment() {
   const char* path = std::getenv(kRequestVariable);
   if (path == nullptr || std::getenv("DLCHECK_DISABLE") != nullptr) return std::nullopt;
   Expected<Request> request = ReadRequest(path);
-  if (!request.ok()) return std::nullopt;
-  return *request;
+  if (request.ok()) return *request;
+  const std::string file = path;
+  NoteLoss(file.substr(0, file.rfind('/')), static_cast<uint32_t>(getpid()),
+           request.failure().message);
+  return std::nullopt;
 }
 
 }  // namespace dlcheck

@@ -27,16 +27,19 @@ struct Request {
   std::string other_folder;  // of one process: the run folder of the processes it is compared with
   bool keep_batch = false;   // of a replay: save what its step works on as batch.pt
   int64_t size_cap_bytes = int64_t{256} << 20;  // of the record file of one process
+  std::string run;  // a word that no other run has; what is recorded says it, too
 
   bool operator==(const Request& other) const;
 };
 
 std::string FormatRequest(const Request& request);
 
-// Errors: NotFound, Unavailable; Invalid with the key whose value cannot be read.
+// A request that names its run has a check at its end. Errors: NotFound, Unavailable; Damaged where
+// the check is wrong; Invalid with the key whose value cannot be read.
 Expected<Request> ReadRequest(const std::string& path);
 
-// The request of this process, if it was started by `dlcheck run`.
+// The request of this process, if it was started by `dlcheck run`. One that cannot be read is none,
+// and the folder that it lies in, which is the run's, is told why.
 std::optional<Request> RequestFromEnvironment();
 
 }  // namespace dlcheck

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,13 +10,22 @@
 #include <cstring>
 #include <ctime>
 
+#include "checks/records/crc32.h"
 #include "checks/records/line_file.h"
 #include "checks/records/version.h"
 
 namespace dlcheck {
 namespace {
 
-constexpr int64_t kExtentBytes = int64_t{1} << 20;
+constexpr int64_t kAheadBytes = int64_t{1} << 20;
+constexpr size_t kBlockBytes = size_t{64} << 10;
+// So much may wait where no descriptor is free for a while.
+constexpr size_t kMostWaitingBytes = size_t{8} << 20;
+constexpr uint64_t kLongestWait = 20'000'000;       // nanoseconds, for a record
+// The first steps are written as they end: of a program that hangs early, every one counts.
+constexpr uint64_t kRecordsOfFirstSteps = 512;
+// Always left below the cap: a record that says why it ends, and the seals around it.
+constexpr int64_t kLastBytes = 4 * int64_t{sizeof(Record)};
 constexpr int kMostFilesOfOneProcessId = 1000;
 
 // Raised in every forked child, so that an inherited writer falls silent there: two processes must
@@ -38,7 +46,7 @@ void CopyPadded(char* to, size_t size, const std::string& text) {
 std::string Preamble(const TraceWriter::Options& options) {
   std::string text =
       FormatLine({"format", std::to_string(kFormatMajor) + "." + std::to_string(kFormatMinor)}) +
-      FormatLine({"writer", options.writer, kVersion});
+      FormatLine({"writer", options.writer, kVersion}) + FormatLine({"run", options.run});
 #define DLCHECK_EVENT(enumerator, name, number, writers, meaning) \
   text += FormatLine({"event", #number, name});
 #include "checks/records/event.def"
@@ -50,7 +58,32 @@ std::string Preamble(const TraceWriter::Options& options) {
   return text;
 }
 
+// A process id can come back within one run; each use gets files of its own.
+Expected<OwnedFile> CreateRecordFile(const std::string& folder, uint32_t process) {
+  Expected<OwnedFile> file = Failure{};
+  for (int use = 0; use < kMostFilesOfOneProcessId; ++use) {
+    file = OwnedFile::Create(folder + "/" + std::to_string(process) + "-" + std::to_string(use) +
+                             ".records");
+    if (file.ok() || file.failure().cause != Failure::Cause::kInvalid) break;
+  }
+  return file;
+}
+
+std::string NamesPath(const std::string& records_path) {
+  return records_path.substr(0, records_path.rfind('.')) + ".names";
+}
+
 }  // namespace
+
+void NoteLoss(const std::string& run_folder, uint32_t process, const std::string& reason) {
+  const std::string path = run_folder + "/" + kLossesFile;
+  const int file =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+  if (file < 0) return;
+  const std::string line = FormatLine({std::to_string(process), reason});
+  (void)!write(file, line.data(), line.size());
+  close(file);
+}
 
 uint64_t MonotonicTime() {
   timespec now;
@@ -60,43 +93,40 @@ uint64_t MonotonicTime() {
 
 Expected<std::unique_ptr<TraceWriter>> TraceWriter::Create(const Options& options) {
   WatchForks();
-  std::unique_ptr<TraceWriter> writer(new TraceWriter(options));
-  if (writer->options_.process == 0) writer->options_.process = static_cast<uint32_t>(getpid());
-  writer->generation_ = fork_generation.load();
-  const std::string folder = options.run_folder + "/records";
-  if (mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
-    return Failure{Failure::Cause::kUnavailable,
-                   "cannot make '" + folder + "': " + std::strerror(errno)};
-  }
-  const std::string stem = writer->CreateRecordFile(folder);
-  if (writer->record_file_ < 0) {
-    return Failure{Failure::Cause::kUnavailable,
-                   "cannot create '" + stem + ".records': " + std::strerror(errno)};
-  }
-  writer->side_file_ =
-      open((stem + ".names").c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0644);
-  if (writer->side_file_ < 0 || !writer->Grow()) {
-    return Failure{Failure::Cause::kUnavailable,
-                   "cannot allocate '" + stem + ".records': " + std::strerror(errno)};
-  }
-  writer->WriteLine(Preamble(options));
-  writer->WriteHeader();
+  Options used = options;
+  if (used.process == 0) used.process = static_cast<uint32_t>(getpid());
+  Expected<std::unique_ptr<TraceWriter>> writer = TryCreate(used);
+  if (!writer.ok()) NoteLoss(used.run_folder, used.process, writer.failure().message);
   return writer;
 }
 
-// A process id can come back within one run; each use gets files of its own. Returns the stem tried
-// last.
-std::string TraceWriter::CreateRecordFile(const std::string& folder) {
-  std::string stem;
-  for (int use = 0; use < kMostFilesOfOneProcessId; ++use) {
-    stem = folder + "/" + std::to_string(options_.process) + "-" + std::to_string(use);
-    record_file_ = open((stem + ".records").c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-    if (record_file_ >= 0 || errno != EEXIST) break;
+Expected<std::unique_ptr<TraceWriter>> TraceWriter::TryCreate(const Options& options) {
+  const std::string folder = options.run_folder + "/records";
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+    return Failure{Failure::Cause::kUnavailable,
+                   "cannot make '" + folder + "': " + std::strerror(errno)};
   }
-  return stem;
+  Expected<OwnedFile> records = CreateRecordFile(folder, options.process);
+  if (!records.ok()) return Failure{Failure::Cause::kUnavailable, records.failure().message};
+  Expected<OwnedFile> names = OwnedFile::Create(NamesPath(records->path()));
+  if (!names.ok()) return Failure{Failure::Cause::kUnavailable, names.failure().message};
+  std::unique_ptr<TraceWriter> writer(new TraceWriter(options, *std::move(records), *std::move(names)));
+  writer->PutHeader();
+  writer->AddLine(Preamble(options));
+  const Expected<Done> written = writer->TryWriteBlock(Kind::kSeal);
+  if (!written.ok()) return Failure{Failure::Cause::kUnavailable, written.failure().message};
+  return writer;
 }
 
-void TraceWriter::WriteHeader() {
+TraceWriter::TraceWriter(const Options& options, OwnedFile records, OwnedFile names)
+    : options_(options),
+      records_(std::move(records)),
+      names_(std::move(names)),
+      generation_(fork_generation.load()) {}
+
+bool TraceWriter::IsInherited() const { return generation_ != fork_generation.load(); }
+
+void TraceWriter::PutHeader() {
   FileHeader header{};
   std::memcpy(header.magic, kMagic, sizeof(kMagic));
   header.byte_order = kByteOrder;
@@ -104,64 +134,86 @@ void TraceWriter::WriteHeader() {
   header.minor = kFormatMinor;
   CopyPadded(header.writer, sizeof(header.writer), options_.writer);
   CopyPadded(header.role, sizeof(header.role), options_.role);
-  header.start = options_.clock();
+  header.start = last_flush_ = options_.clock();
   header.process = options_.process;
   header.record_bytes = sizeof(Record);
-  std::memcpy(map_, &header, sizeof(header));
-  written_bytes_ = sizeof(header);
+  block_.append(reinterpret_cast<const char*>(&header), sizeof(header));
 }
 
 TraceWriter::~TraceWriter() {
-  const bool own = generation_ == fork_generation.load();
-  if (map_ != nullptr) munmap(map_, static_cast<size_t>(mapped_bytes_));
-  // Gives back what was allocated ahead; a crash before this leaves zeros, which a reader passes
-  // over.
-  if (own && record_file_ >= 0 && ftruncate(record_file_, written_bytes_) != 0) quiet_ = true;
-  if (record_file_ >= 0) close(record_file_);
-  if (side_file_ >= 0) close(side_file_);
+  if (IsInherited()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  WriteBlock(Kind::kEnd);
+  // What cannot be given back is zeros, which a reader passes over.
+  (void)records_.Close().ok();
 }
 
-// Allocates for certain before mapping: on a sparse map a full disk would be a SIGBUS in the
-// program.
-bool TraceWriter::Grow() {
-  const int error = posix_fallocate(record_file_, mapped_bytes_, kExtentBytes);
-  if (error != 0) {
-    errno = error;
-    return false;
-  }
-  const size_t size = static_cast<size_t>(mapped_bytes_ + kExtentBytes);
-  void* map = map_ == nullptr
-                  ? mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, record_file_, 0)
-                  : mremap(map_, static_cast<size_t>(mapped_bytes_), size, MREMAP_MAYMOVE);
-  if (map == MAP_FAILED) return false;
-  map_ = static_cast<char*>(map);
-  mapped_bytes_ = static_cast<int64_t>(size);
-  return true;
+// Names go first, so that no record that can be read speaks of one that cannot.
+Expected<Done> TraceWriter::TryWriteBlock(Kind kind) {
+  const Expected<Done> named = lines_.empty() ? Done{} : names_.Append(lines_);
+  if (!named.ok()) return named;
+  names_sum_ = Crc32(lines_, names_sum_);
+  lines_.clear();
+  Seal seal{};
+  seal.kind = kind;
+  seal.sequence = sequence_;
+  seal.names = static_cast<uint64_t>(names_.size());
+  seal.names_sum = names_sum_;
+  std::string bytes = block_;
+  bytes.append(reinterpret_cast<const char*>(&seal), sizeof(seal));
+  seal.sum = Crc32(bytes, sum_);
+  bytes.replace(block_.size(), sizeof(seal), reinterpret_cast<const char*>(&seal), sizeof(seal));
+  const Expected<Done> written = records_.Append(bytes, kAheadBytes);
+  if (!written.ok()) return written;
+  sum_ = seal.sum;
+  sealed_ = sequence_;
+  block_.clear();
+  return Done{};
 }
 
+void TraceWriter::WriteBlock(Kind kind) {
+  const Expected<Done> written = TryWriteBlock(kind);
+  if (written.ok()) return;
+  // A disk may have room again, a descriptor be free again, before much has to wait.
+  const bool may_pass = written.failure().cause == Failure::Cause::kUnavailable;
+  if (kind == Kind::kSeal && may_pass && block_.size() < kMostWaitingBytes) return;
+  GoQuiet(written.failure().message);
+}
+
+// What could not be written is given up; a record in the space taken ahead says so.
 void TraceWriter::GoQuiet(const std::string& reason) {
   if (quiet_) return;
+  lines_ += FormatLine({"attribute", "0", "quiet", reason});
   quiet_ = true;
-  if (map_ != nullptr && written_bytes_ + int64_t{sizeof(Record)} <= mapped_bytes_) {
-    AppendUnchecked(Kind::kEvent, static_cast<uint16_t>(Event::kQuiet), Record{});
+  if (Bytes() + kLastBytes <= options_.size_cap_bytes) {
+    block_.clear();
+    sequence_ = sealed_;
   }
-  // Best effort: on a full disk this line may be lost, the record above is not.
-  const std::string line = FormatLine({"attribute", "0", "quiet", reason});
-  if (write(side_file_, line.data(), line.size()) < 0) return;
+  AppendUnchecked(Kind::kEvent, static_cast<uint16_t>(Event::kQuiet), Record{});
+  if (!TryWriteBlock(Kind::kSeal).ok()) NoteLoss(options_.run_folder, options_.process, reason);
 }
 
-void TraceWriter::WriteLine(const std::string& line) {
-  if (quiet_ || generation_ != fork_generation.load()) return;
-  std::string_view rest = line;
-  while (!rest.empty()) {
-    const ssize_t put = write(side_file_, rest.data(), rest.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) {
-      GoQuiet(std::string("names could not be written: ") + std::strerror(errno));
-      return;
-    }
-    rest.remove_prefix(static_cast<size_t>(put));
-  }
+void TraceWriter::AddLine(const std::string& line) {
+  if (quiet_ || IsInherited()) return;
+  lines_ += line;
+}
+
+void TraceWriter::FlushIfOlder(uint64_t nanoseconds) {
+  if (quiet_ || IsInherited() || (block_.empty() && lines_.empty())) return;
+  const uint64_t now = options_.clock();
+  if (now - last_flush_ < nanoseconds) return;
+  last_flush_ = now;
+  WriteBlock(Kind::kSeal);
+}
+
+void TraceWriter::EndStep() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  FlushIfOlder(sequence_ < kRecordsOfFirstSteps ? 0 : kLongestWait);
+}
+
+void TraceWriter::Flush() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  FlushIfOlder(0);
 }
 
 void TraceWriter::SetRank(uint16_t rank) {
@@ -170,28 +222,24 @@ void TraceWriter::SetRank(uint16_t rank) {
 }
 
 void TraceWriter::AppendUnchecked(Kind kind, uint16_t number, Record fields) {
-  fields.kind = Kind::kNone;
+  fields.kind = kind;
   fields.number = number;
   if (options_.rank != 0) fields.rank = options_.rank;
   fields.sequence = sequence_++;
   fields.time = options_.clock();
-  char* at = map_ + written_bytes_;
-  std::memcpy(at, &fields, sizeof(fields));
-  // A reader trusts only records whose kind is set, so it is stored last.
-  __atomic_store_n(reinterpret_cast<uint16_t*>(at), static_cast<uint16_t>(kind), __ATOMIC_RELEASE);
-  written_bytes_ += sizeof(Record);
+  block_.append(reinterpret_cast<const char*>(&fields), sizeof(fields));
+  if (quiet_) return;
+  const bool is_full = block_.size() + 2 * sizeof(Record) > kBlockBytes;
+  if (!is_full && fields.time - last_flush_ < kLongestWait) return;
+  last_flush_ = fields.time;
+  WriteBlock(Kind::kSeal);
 }
 
 void TraceWriter::Append(Kind kind, uint16_t number, Record fields) {
-  if (quiet_ || generation_ != fork_generation.load()) return;
-  if (written_bytes_ + 2 * int64_t{sizeof(Record)} > options_.size_cap_bytes) {
+  if (quiet_ || IsInherited()) return;
+  if (Bytes() + kLastBytes > options_.size_cap_bytes) {
     GoQuiet("the record file reached its cap of " + std::to_string(options_.size_cap_bytes) +
             " bytes");
-    return;
-  }
-  // One slot always stays free for the record that says we went quiet.
-  if (written_bytes_ + 2 * int64_t{sizeof(Record)} > mapped_bytes_ && !Grow()) {
-    GoQuiet(std::string("the record file could not grow: ") + std::strerror(errno));
     return;
   }
   AppendUnchecked(kind, number, fields);
@@ -202,7 +250,7 @@ uint32_t TraceWriter::Thing(std::string_view kind, int ordinal, std::string_view
   const auto [found, fresh] = things_.try_emplace({std::string(kind), ordinal, std::string(name)},
                                                   static_cast<uint32_t>(things_.size() + 1));
   if (fresh) {
-    WriteLine(
+    AddLine(
         FormatLine({"thing", std::to_string(found->second), kind, std::to_string(ordinal), name}));
   }
   return found->second;
@@ -213,7 +261,7 @@ uint32_t TraceWriter::Site(std::string_view file, int line, std::string_view fun
   const auto [found, fresh] = sites_.try_emplace({std::string(file), line, std::string(function)},
                                                  static_cast<uint32_t>(sites_.size() + 1));
   if (fresh) {
-    WriteLine(
+    AddLine(
         FormatLine({"site", std::to_string(found->second), file, std::to_string(line), function}));
   }
   return found->second;
@@ -221,7 +269,7 @@ uint32_t TraceWriter::Site(std::string_view file, int line, std::string_view fun
 
 void TraceWriter::Attribute(uint32_t thing, std::string_view key, std::string_view value) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  WriteLine(FormatLine({"attribute", std::to_string(thing), key, value}));
+  AddLine(FormatLine({"attribute", std::to_string(thing), key, value}));
 }
 
 void TraceWriter::PutEvent(Event event, Record fields) {

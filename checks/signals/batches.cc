@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "absl/strings/numbers.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/first_process.h"
 
 namespace dlcheck {
@@ -41,7 +42,7 @@ absl::StatusOr<Batches> Batches::From(const Run& run) {
     if (event.gap) {
       fetched.reset();
     } else if (event.event == Event::kFetched) {
-      fetched = {event.thing, static_cast<int64_t>(event.value), event.aux};
+      fetched = {event.thing, Whole(event.value), event.aux};
       batches.fetches[event.step].push_back(*fetched);
     } else if (event.event == Event::kUsed) {
       entries.try_emplace({event.thing, event.step, event.micro_step}, batches.batches.size());

@@ -1,5 +1,6 @@
 #include "checks/signals/built_layers.h"
 
+#include "checks/engine/whole.h"
 #include "checks/signals/first_process.h"
 
 namespace dlcheck {
@@ -16,7 +17,7 @@ absl::StatusOr<BuiltLayers> BuiltLayers::From(const Run& run) {
     if (samples.empty()) continue;
     const Sample& first = samples.front();
     found.classes.push_back({.name = trace.thing(thing).name,
-                             .layers = static_cast<int64_t>(first.value),
+                             .layers = Whole(first.value),
                              .matters = first.aux != 0,
                              .step = first.step,
                              .site = trace.site(first.site)});

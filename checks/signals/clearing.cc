@@ -1,4 +1,5 @@
 #include "checks/signals/clearing.h"
+#include "checks/engine/whole.h"
 
 #include <algorithm>
 #include <cmath>
@@ -64,7 +65,7 @@ absl::StatusOr<Clearing> Clearing::From(const Run& run) {
     return !confirmed.contains(update.first);
   });
   for (const Occurrence& event : run.trace.Events()) {
-    if (event.event == Event::kStep) clearing.updates_judged += static_cast<int64_t>(event.count);
+    if (event.event == Event::kStep) clearing.updates_judged += Whole(event.count);
     if (event.event == Event::kBackward && !event.gap && event.micro_step == 0) {
       if (const auto found = stale.find(event.step); found != stale.end()) {
         found->second.backward_site = event.site;
@@ -74,7 +75,7 @@ absl::StatusOr<Clearing> Clearing::From(const Run& run) {
     Stale& update = stale[event.step];
     update.step = event.step;
     update.last_step = event.last_step;
-    update.updates = static_cast<int64_t>(event.count);
+    update.updates = Whole(event.count);
   }
   if (clearing.updates_judged < 2) return absl::NotFoundError("fewer than two updates were seen");
   for (auto& [step, update] : stale) {

@@ -6,6 +6,7 @@
 #include "absl/strings/str_split.h"
 #include "checks/engine/processes.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 
 namespace dlcheck {
 
@@ -49,7 +50,7 @@ bool StepTogether(const Trace& trace, const Ranks& members) {
   std::map<int64_t, ThingId> optimizers;  // by sampled step
   for (const Occurrence& event : trace.Events()) {
     if (event.event != Event::kStep && event.event != Event::kSkipped) continue;
-    steps[event.rank] += static_cast<int64_t>(event.count);
+    steps[event.rank] += Whole(event.count);
     if (event.gap || std::ranges::find(members, event.rank) == members.end()) continue;
     const ThingId first = optimizers.emplace(event.step, event.thing).first->second;
     if (first != event.thing) return false;

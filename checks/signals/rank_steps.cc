@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "checks/engine/processes.h"
+#include "checks/engine/whole.h"
 
 namespace dlcheck {
 namespace {
@@ -13,7 +14,7 @@ ByRank<RankSteps::Process> ProcessesOf(const Trace& trace) {
   ByRank<RankSteps::Process> processes;
   for (const Occurrence& event : trace.Events()) {
     RankSteps::Process& process = processes[event.rank];
-    const auto count = static_cast<int64_t>(event.count);
+    const auto count = Whole(event.count);
     if (event.event == Event::kBackward) {
       process.backwards += count;
       if (event.gap) continue;

@@ -1,4 +1,5 @@
 #include "checks/signals/run_ending.h"
+#include "checks/engine/whole.h"
 
 #include <algorithm>
 #include <map>
@@ -14,7 +15,7 @@ absl::StatusOr<RunEnding> RunEnding::From(const Run& run) {
   std::map<uint16_t, int64_t> steps;  // by process
   for (const Occurrence& event : run.trace.Events()) {
     if (event.event == Event::kStep) {
-      int64_t& made = steps[event.rank] += static_cast<int64_t>(event.count);
+      int64_t& made = steps[event.rank] += Whole(event.count);
       result.steps = std::max(result.steps, made);
     }
     if (event.event == Event::kInputRejected) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "checks/engine/whole.h"
 #include "checks/signals/first_process.h"
 #include "checks/signals/state_files.h"
 
@@ -12,7 +13,7 @@ int64_t StepsOf(const Trace& trace) {
   int64_t steps = 0;
   for (const Occurrence& event : FirstProcess(trace.Events())) {
     const bool moves_clock = event.event == Event::kStep || event.event == Event::kSkipped;
-    if (moves_clock) steps += static_cast<int64_t>(event.count);
+    if (moves_clock) steps += Whole(event.count);
   }
   return steps;
 }

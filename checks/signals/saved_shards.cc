@@ -1,4 +1,5 @@
 #include "checks/signals/saved_shards.h"
+#include "checks/engine/whole.h"
 
 #include <algorithm>
 #include <tuple>
@@ -32,12 +33,12 @@ absl::StatusOr<SavedShards> SavedShards::From(const Run& run) {
   std::map<std::tuple<ThingId, int64_t, int64_t>, Save> saves;  // by members, parts and step
   for (const ThingId file : trace.ThingsWith(Quantity::kSavedShards)) {
     for (const Sample& sample : trace.Series(Quantity::kSavedShards, file)) {
-      const auto parts = static_cast<int64_t>(sample.aux);
+      const auto parts = Whole(sample.aux);
       Save& save = saves[{sample.owner, parts, sample.step}];
       save.group = trace.thing(sample.owner).name;
       save.parts = parts;
       save.step = sample.step;
-      save.saved.insert(static_cast<int64_t>(sample.value));
+      save.saved.insert(Whole(sample.value));
       save.files[sample.rank] = trace.thing(file).name;
     }
   }

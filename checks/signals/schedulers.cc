@@ -6,6 +6,7 @@
 
 #include "absl/strings/numbers.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/first_process.h"
 
 namespace dlcheck {
@@ -19,12 +20,12 @@ class Reading {
     switch (event.event) {
       case Event::kStep:
       case Event::kSkipped:
-        counted_ += static_cast<int64_t>(event.count);
+        counted_ += Whole(event.count);
         result_.calls = std::max(result_.calls, event.last_step + 1);
         if (!event.gap) steps_of_.insert_or_assign(event.step, event.thing);
         break;
       case Event::kBackward:
-        result_.backward_calls += static_cast<int64_t>(event.count);
+        result_.backward_calls += Whole(event.count);
         break;
       case Event::kQuiet:
         quiet_ = true;
@@ -100,7 +101,7 @@ class Reading {
 
   void AddMove(const Occurrence& event) {
     if (event.gap) {
-      result_.unassigned_moves += static_cast<int64_t>(event.count);
+      result_.unassigned_moves += Whole(event.count);
       gaps_.push_back(event);
       return;
     }
@@ -112,7 +113,7 @@ class Reading {
   int64_t MovesInGapsAfter(uint64_t order) const {
     int64_t moves = 0;
     for (const Occurrence& gap : gaps_) {
-      if (gap.order > order) moves += static_cast<int64_t>(gap.count);
+      if (gap.order > order) moves += Whole(gap.count);
     }
     return moves;
   }

@@ -1,6 +1,7 @@
 #include "checks/signals/state_files.h"
 
 #include "absl/strings/str_split.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/first_process.h"
 
 namespace dlcheck {
@@ -42,7 +43,7 @@ void AddLoad(const Trace& trace, const Occurrence& event, StateFiles& files) {
 void AddStep(const Trace& trace, const Occurrence& event, StateFiles& files) {
   for (StateFiles::Save& save : files.saves) save.followed = true;
   for (StateFiles::Load& load : files.loads) {
-    load.steps_after += static_cast<int64_t>(event.count);
+    load.steps_after += Whole(event.count);
     load.keeps_optimizer |= !event.gap && load.stepped.contains(event.thing);
   }
   if (!event.gap) files.stepped.insert(event.thing);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "checks/engine/whole.h"
 #include "checks/signals/first_process.h"
 
 namespace dlcheck {
@@ -29,7 +30,7 @@ absl::StatusOr<StepCalls> StepCalls::From(const Run& run) {
   for (const Occurrence& event : FirstProcess(run.trace.Events())) {
     scaled = scaled || event.event == Event::kUnscale;
     if (event.event != Event::kStep && event.event != Event::kSkipped) continue;
-    counted += static_cast<int64_t>(event.count);
+    counted += Whole(event.count);
     result.calls = std::max(result.calls, event.last_step + 1);
     if (!event.gap) optimizers.insert(event.thing);
     if (event.event == Event::kStep) continue;
@@ -38,7 +39,7 @@ absl::StatusOr<StepCalls> StepCalls::From(const Run& run) {
       result.first_skipped = event.step;
       result.site = event.site;
     }
-    result.skipped += static_cast<int64_t>(event.count);
+    result.skipped += Whole(event.count);
     result.last_skipped = event.last_step;
   }
   if (counted == 0) return absl::NotFoundError("no optimizer step was seen");

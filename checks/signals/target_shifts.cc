@@ -1,5 +1,6 @@
 #include "checks/signals/target_shifts.h"
 
+#include "checks/engine/whole.h"
 #include "checks/signals/first_process.h"
 
 namespace dlcheck {
@@ -11,7 +12,7 @@ absl::StatusOr<TargetShifts> TargetShifts::From(const Run& run) {
     if (found.function.empty()) found.function = run.trace.Display(loss);
     for (const Sample& sample : FirstProcess(run.trace.Series(Quantity::kTargetShift, loss))) {
       steps.insert(sample.step);
-      found.shifts.insert(static_cast<int64_t>(sample.value));
+      found.shifts.insert(Whole(sample.value));
     }
   }
   if (steps.empty()) {

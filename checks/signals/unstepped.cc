@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "checks/engine/whole.h"
 #include "checks/signals/first_process.h"
 
 namespace dlcheck {
@@ -14,7 +15,7 @@ absl::StatusOr<Unstepped> Unstepped::From(const Run& run) {
   Unstepped found;
   bool steps_unseen = false;
   for (const Occurrence& event : FirstProcess(trace.Events())) {
-    const auto count = static_cast<int64_t>(event.count);
+    const auto count = Whole(event.count);
     if (event.event == Event::kBackward) found.backwards += count;
     const bool is_step = event.event == Event::kStep || event.event == Event::kSkipped;
     if (is_step && event.gap) steps_unseen = true;

@@ -11,10 +11,10 @@ namespace dlcheck::cli {
 
 int BaselineMain(const Words& words) {
   std::string path = "dlcheck-out";
-  CLI::App app(
-      "Prints the findings of a run as a baseline: later runs accept them with --baseline.");
-  app.add_option("DIR", path, "an output folder of dlcheck run (dlcheck-out)");
-  if (const auto code = Parse(app, words)) return *code;
+  CommandLine line("baseline [DIR]",
+                   "Prints the findings of a run as a baseline: later runs accept them with --baseline.");
+  line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
+  if (const auto code = line.Parse(words)) return *code;
   const Expected<std::string> result = ReadWholeFile(path + "/result.json", kMostResultBytes);
   if (!result.ok()) return Refuse(absl::InvalidArgumentError(result.failure().message));
   const absl::StatusOr<std::string> baseline = BaselineOf(*result);

@@ -12,12 +12,12 @@ namespace dlcheck::cli {
 
 int CheckMain(const Words& words) {
   Options options;
-  CLI::App app(
-      "Trains a model with the reference trainer under every experiment and judges it.\n"
+  CommandLine line("check [OPTIONS] [OPTIONS OF dlcheck-train]",
+                   "Trains a model with the reference trainer under every experiment and judges it.\n"
       "Options that are not listed here go to dlcheck-train.");
-  AddRunOptions(app, options);
+  AddRunOptions(line, options);
   Words rest;
-  if (const auto code = Parse(app, words, &rest)) return *code;
+  if (const auto code = line.Parse(words, &rest)) return *code;
   const std::string trainer = SiblingBinary("dlcheck-train");
   if (access(trainer.c_str(), X_OK) != 0) {
     return Refuse(absl::InvalidArgumentError(
@@ -38,9 +38,9 @@ int CheckMain(const Words& words) {
   command.push_back("--");
   command.push_back(trainer);
   command.insert(command.end(), rest.begin(), rest.end());
-  std::string line = "dlcheck run";
-  for (const std::string& word : command) StrAppend(&line, " ", word);
-  std::fprintf(stderr, "%s\n", line.c_str());
+  std::string shown = "dlcheck run";
+  for (const std::string& word : command) StrAppend(&shown, " ", word);
+  std::fprintf(stderr, "%s\n", shown.c_str());
   return RunMain(command);
 }
 

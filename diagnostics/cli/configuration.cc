@@ -17,6 +17,7 @@ namespace {
 
 constexpr const char* kFileName = "dlcheck.toml";
 constexpr const char* kPrefix = "DLCHECK_";
+constexpr uintmax_t kMostBytes = 1 << 20;  // of a file; a mebibyte takes half a second
 
 // True for keys that a variable without a section may set. Others that begin like ours are not
 // ours to judge: DLCHECK_REQUEST, DLCHECK_PYTHON.
@@ -86,6 +87,11 @@ absl::StatusOr<Configuration> NearestFile() {
 }  // namespace
 
 absl::StatusOr<Configuration> ReadConfiguration(const std::string& path) {
+  std::error_code unknown;
+  const uintmax_t bytes = std::filesystem::file_size(path, unknown);
+  if (!unknown && bytes > kMostBytes) {
+    return absl::InvalidArgumentError(StrCat(path, ": is larger than 1 MiB"));
+  }
   toml::table table;
   try {
     table = toml::parse_file(path);

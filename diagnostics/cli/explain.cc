@@ -11,10 +11,11 @@ namespace dlcheck::cli {
 int ExplainMain(const Words& words) {
   std::vector<std::string> patterns;
   bool all = false;
-  CLI::App app("Prints what a check promises, why, how it judges and how to mend what it finds.");
-  app.add_option("ID", patterns, "a check, an area or a glob");
-  app.add_flag("--all", all, "every check, as Markdown");
-  if (const auto code = Parse(app, words)) return *code;
+  CommandLine line("explain [OPTIONS] [ID ...]",
+                   "Prints what a check promises, why, how it judges and how to mend what it finds.");
+  line.Value("ID", "ID", &patterns, "a check, an area or a glob");
+  line.Flag("--all", &all, "every check, as Markdown");
+  if (const auto code = line.Parse(words)) return *code;
   if (all) {
     std::fputs(RenderCatalog(Catalog()).c_str(), stdout);
     return kExitClean;

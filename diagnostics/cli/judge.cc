@@ -1,5 +1,6 @@
 // `dlcheck judge DIR`: judges records that are there already, of `dlcheck run` or of any probe.
 #include "absl/time/clock.h"
+#include "checks/engine/clock.h"
 #include "checks/engine/status.h"
 #include "checks/engine/trace_reader.h"
 #include "diagnostics/cli/commands.h"
@@ -12,7 +13,8 @@ namespace {
 
 absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarations& declared) {
   Evidence evidence;
-  for (const std::string& run_folder : folder.Runs()) {
+  DLCHECK_ASSIGN_OR_RETURN(const std::vector<std::string> runs, folder.Runs());
+  for (const std::string& run_folder : runs) {
     absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(run_folder);
     if (!recorded.ok()) return recorded.status();
     SetDeclared(declared, recorded->run.trace);
@@ -29,10 +31,11 @@ absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarat
 int JudgeMain(const Words& words) {
   Options options;
   std::string path;
-  CLI::App app("Judges the records of an earlier run again.");
-  AddSharedOptions(app, options);
-  app.add_option("DIR", path, "an output folder of dlcheck run")->required();
-  if (const auto code = Parse(app, words)) return *code;
+  CommandLine line("judge [OPTIONS] DIR",
+                   "Judges the records of an earlier run again.");
+  AddSharedOptions(line, options);
+  line.Value("DIR", "DIR", &path, "an output folder of dlcheck run", {.required = true});
+  if (const auto code = line.Parse(words)) return *code;
   const absl::StatusOr<Choice> choice = Resolve(options);
   if (!choice.ok()) return Refuse(choice.status());
   const absl::StatusOr<OutputFolder> folder = OutputFolder::Open(path);
@@ -40,7 +43,7 @@ int JudgeMain(const Words& words) {
   const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder, choice->declared);
   if (!evidence.ok()) return Refuse(evidence.status());
   return Deliver(*evidence, *choice, options, *folder,
-                 {.command = {}, .started = absl::Now(), .write_result = false});
+                 {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});
 }
 
 }  // namespace dlcheck::cli

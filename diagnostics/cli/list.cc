@@ -46,9 +46,10 @@ std::string AsJson() {
 
 int ListMain(const Words& words) {
   bool json = false;
-  CLI::App app("Lists all checks.");
-  app.add_flag("--json", json, "as a JSON list");
-  if (const auto code = Parse(app, words)) return *code;
+  CommandLine line("list [OPTIONS]",
+                   "Lists all checks.");
+  line.Flag("--json", &json, "as a JSON list");
+  if (const auto code = line.Parse(words)) return *code;
   if (json) {
     std::fputs(AsJson().c_str(), stdout);
     return kExitClean;

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "absl/time/clock.h"
+#include "checks/engine/clock.h"
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
+#include "checks/records/visible.h"
 #include "diagnostics/fingerprint.h"
 #include "diagnostics/set_aside.h"
 
@@ -27,8 +28,8 @@ void Say(const Result& result) {
   const Finding& finding = *WorstError(result);
   const std::string place = PlaceOf(finding);
   std::fprintf(stderr, "%s\n",
-               StrCat("dlcheck  live: error ", result.check->id, place.empty() ? "" : " ", place,
-                      " step ", finding.first_step, ": ", finding.message)
+               Visible(StrCat("dlcheck  live: error ", result.check->id, place.empty() ? "" : " ",
+                              place, " step ", finding.first_step, ": ", finding.message))
                    .c_str());
 }
 
@@ -49,10 +50,10 @@ const Result* LiveJudge::Unsaid(const Report& report) const {
 
 Look LiveJudge::operator()() {
   if (said_.size() == checks_.size()) return {.next = absl::InfiniteDuration()};
-  const absl::Time start = absl::Now();
+  const absl::Duration start = MonotonicNow();
   absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(run_folder_);
   // Not yet, or not wholly written: a later look will tell.
-  if (!recorded.ok()) return {.next = kFirstInterval};
+  if (!recorded.ok() || recorded->run.trace.Events().empty()) return {.next = kFirstInterval};
   SetDeclared(choice_.declared, recorded->run.trace);
   Evidence evidence;
   evidence.Add(kPlain, std::move(recorded->run));
@@ -63,7 +64,7 @@ Look LiveJudge::operator()() {
     said_.insert(result->check->id);
     if (choice_.stop_on_error) return {.next = {}, .stopped_by = std::string(result->check->id)};
   }
-  const absl::Duration next = std::max(interval_, kShare * (absl::Now() - start));
+  const absl::Duration next = std::max(interval_, kShare * (MonotonicNow() - start));
   interval_ = std::min(2 * interval_, kLongestInterval);
   return {.next = next};
 }

@@ -1,11 +1,17 @@
 // The `dlcheck` command: picks the subcommand and stops every exception at the last border.
+#include <signal.h>
+
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string_view>
 #include <utility>
 
 #include "checks/engine/report.h"
+#include "checks/observe/signal_guard.h"
 #include "checks/records/nearest.h"
+#include "checks/records/visible.h"
 #include "diagnostics/cli/commands.h"
 
 namespace dlcheck::cli {
@@ -20,6 +26,7 @@ constexpr Command kCommands[] = {
     {"run", RunMain, "run a training program, watch it, and judge what was seen"},
     {"check", CheckMain, "train a model with the reference trainer under every experiment"},
     {"judge", JudgeMain, "judge an earlier run's records again"},
+    {"verify", VerifyMain, "say whether an earlier run's records are as they were written"},
     {"report", ReportMain, "render an earlier run's result again"},
     {"baseline", BaselineMain, "print a run's findings as a baseline for later runs"},
     {"list", ListMain, "list all checks"},
@@ -40,7 +47,8 @@ void PrintHelp(FILE* to) {
   std::fputs(
       "\n`dlcheck COMMAND --help` lists a command's options.\n"
       "Exit codes: 0 clean, 1 findings, 2 usage or rejected input, 3 internal error,\n"
-      "4 a required check reached no verdict, 5 nothing was judged, 130 interrupted.\n",
+      "4 a required check reached no verdict, 5 nothing was judged or records are missing,\n"
+      "124 the program was ended at its deadline, 130 interrupted.\n",
       to);
 }
 
@@ -56,8 +64,24 @@ int Main(const Words& words) {
     names.emplace_back(command.name);
   }
   if (words[0] == "--version") return VersionMain(rest);
-  std::fprintf(stderr, "dlcheck: there is no command '%s'%s\n", words[0].c_str(),
+  std::fprintf(stderr, "dlcheck: there is no command '%s'%s\n", Visible(words[0]).c_str(),
                DidYouMean(words[0], names).c_str());
+  return kExitUsage;
+}
+
+// A reader that went away, or a limit of file sizes, is an error of a write, not the end of us.
+void SurviveWrites() {
+  RememberSignals();  // the command gets them as they were
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+  signal(SIGCHLD, SIG_DFL);  // where it is ignored, nobody can wait for a child
+}
+
+// Output that was lost is no success, unless its reader wanted no more of it.
+int Flushed(int code) {
+  const bool is_lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  if (!is_lost || errno == EPIPE) return code;
+  std::fprintf(stderr, "dlcheck: cannot write standard output: %s\n", std::strerror(errno));
   return kExitUsage;
 }
 
@@ -66,9 +90,10 @@ int Main(const Words& words) {
 
 int main(int argc, char** argv) {
   try {
-    return dlcheck::cli::Main({argv + 1, argv + argc});
+    dlcheck::cli::SurviveWrites();
+    return dlcheck::cli::Flushed(dlcheck::cli::Main({argv + 1, argv + argc}));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "dlcheck: internal error: %s\n", error.what());
+    std::fprintf(stderr, "dlcheck: internal error: %s\n", dlcheck::Visible(error.what()).c_str());
     return dlcheck::kExitInternal;
   }
 }

@@ -1,13 +1,13 @@
 // The options that `run`, `check` and `judge` share, from command line and configuration file.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "checks/engine/runner.h"
+#include "diagnostics/cli/command_line.h"
 #include "diagnostics/cli/intent.h"
 #include "diagnostics/cli/outputs.h"
 #include "diagnostics/set_aside.h"
@@ -21,17 +21,20 @@ struct Options {
   std::optional<double> time_seconds, deadline_seconds;
   std::optional<int64_t> seed, steps;
   bool deep = false;
+  bool deep_network = false;
+  bool dry_run = false;
   bool reasons = false;
   bool new_only = false;
+  bool partial = false;
   bool no_live = false;
   std::string exit_status = "dlcheck";
   std::string resume_command;
   bool save_batch = false;
 };
 
-// Adds the options to a command's parser.
-void AddSharedOptions(CLI::App& app, Options& options);
-void AddRunOptions(CLI::App& app, Options& options);
+// Adds the options to those of a command; `options` gets their values.
+void AddSharedOptions(CommandLine& line, Options& options);
+void AddRunOptions(CommandLine& line, Options& options);
 
 // What was meant: names looked up, settings checked, the configuration file's words where the
 // command line has none.
@@ -46,16 +49,12 @@ struct Choice {
   std::vector<Output> outputs;
   bool stop_on_error = false;  // end the program at its first live error
   std::string out = "dlcheck-out";
+  bool out_is_default = true;  // nobody named the folder
 };
 
 // What command line, environment and configuration file mean together. Errors: InvalidArgument,
 // one line with the nearest name.
 absl::StatusOr<Choice> Resolve(const Options& options);
-
-// Parses `words`; on failure or --help prints and returns the exit code. With `rest`, words that
-// are no option of this command are kept there instead of being refused.
-std::optional<int> Parse(CLI::App& app, std::vector<std::string> words,
-                         std::vector<std::string>* rest = nullptr);
 
 // Prints `dlcheck: MESSAGE` and returns kExitUsage.
 int Refuse(const absl::Status& status);

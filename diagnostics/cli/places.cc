@@ -2,24 +2,31 @@
 
 #include <filesystem>
 
+#include "checks/engine/text.h"
+
 namespace dlcheck::cli {
 namespace {
 
-std::filesystem::path BinaryFolder() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-}
+namespace fs = std::filesystem;
+
+constexpr const char* kSelf = "/proc/self/exe";
 
 }  // namespace
 
-std::string SiblingBinary(const std::string& name) { return (BinaryFolder() / name).string(); }
-
-std::string PythonFolder() {
-  const std::filesystem::path folder =
-      BinaryFolder().parent_path() / "share" / "dlcheck" / "python";
+std::string SiblingBinary(const std::string& name) {
   std::error_code error;
-  if (!std::filesystem::exists(folder / "boot" / "sitecustomize.py", error)) return "";
-  return folder.string();
+  return (fs::read_symlink(kSelf, error).parent_path() / name).string();
+}
+
+absl::StatusOr<std::string> PythonFolder() {
+  std::error_code error;
+  const fs::path self = fs::read_symlink(kSelf, error);
+  if (error) return absl::UnavailableError(StrCat("cannot read '", kSelf, "': ", error.message()));
+  const fs::path folder = self.parent_path().parent_path() / "share" / "dlcheck" / "python";
+  const fs::path boot = folder / "boot" / "sitecustomize.py";
+  if (fs::exists(boot, error)) return folder.string();
+  const std::string why = error ? error.message() : "it is not there";
+  return absl::NotFoundError(StrCat("cannot find '", boot.string(), "': ", why));
 }
 
 }  // namespace dlcheck::cli

@@ -3,12 +3,14 @@
 
 #include <string>
 
+#include "absl/status/statusor.h"
+
 namespace dlcheck::cli {
 
 // `bin/NAME` beside this binary.
 std::string SiblingBinary(const std::string& name);
 
-// The folder of the Python shim; empty if it is not there.
-std::string PythonFolder();
+// The folder of the Python shim. Errors: NotFound if it is not there; Unavailable.
+absl::StatusOr<std::string> PythonFolder();
 
 }  // namespace dlcheck::cli

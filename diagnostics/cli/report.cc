@@ -12,12 +12,13 @@ int ReportMain(const Words& words) {
   std::string path = "dlcheck-out";
   std::vector<std::string> texts;
   bool reasons = false;
-  CLI::App app("Renders the result of an earlier run again. Exits as that run did.");
-  app.add_option("DIR", path, "an output folder of dlcheck run (dlcheck-out)");
-  app.add_option("--output", texts, "junit=FILE, json=FILE, text=FILE or github, repeatable")
-      ->allow_extra_args(false);
-  app.add_flag("--reasons", reasons, "say why each check reached no verdict");
-  if (const auto code = Parse(app, words)) return *code;
+  CommandLine line("report [OPTIONS] [DIR]",
+                   "Renders the result of an earlier run again. Exits as that run did.");
+  line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
+  line.Value("--output", "FORMAT[=FILE]", &texts,
+             "junit=FILE, json=FILE, text=FILE or github, repeatable");
+  line.Flag("--reasons", &reasons, "say why each check reached no verdict");
+  if (const auto code = line.Parse(words)) return *code;
   std::vector<Output> outputs;
   for (const std::string& text : texts) {
     absl::StatusOr<Output> output = OutputFrom(text);

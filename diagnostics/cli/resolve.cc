@@ -119,6 +119,7 @@ absl::StatusOr<Choice> Resolve(const Options& options) {
   choice.stop_on_error = options.stop_on.has_value();
   DLCHECK_ASSIGN_OR_RETURN(choice.fail_on,
                            SeverityNamed(options.fail_on.value_or(file.fail_on.value_or("error"))));
+  choice.out_is_default = !options.out && !file.out;
   choice.out = options.out.value_or(file.out.value_or(choice.out));
   if (const std::optional<double> time = options.time_seconds ? options.time_seconds : file.time) {
     choice.allowance.time = absl::Seconds(*time);

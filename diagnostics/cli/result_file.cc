@@ -101,7 +101,9 @@ RunSummary RunFrom(const Json& json) {
   return {.experiment = ExperimentFrom(json.at("experiment")),
           .ending = Ending{EndingNamed(Get<std::string>(json, "ended")), Get<int>(json, "status"),
                            Get<std::string>(json, "stopped_by")},
-          .missing = Get<std::string>(json, "missing")};
+          .missing = Get<std::string>(json, "missing"),
+          .losses = {.damaged = Get<std::vector<std::string>>(json, "damaged"),
+                     .missing = Get<std::vector<std::string>>(json, "not_recorded")}};
 }
 
 SuppressionUse SuppressionFrom(const Json& json) {

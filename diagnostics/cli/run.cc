@@ -6,6 +6,10 @@
 #include <cstdlib>
 
 #include "absl/time/clock.h"
+#include "checks/engine/clock.h"
+#include "checks/observe/abandoned_folders.h"
+#include "checks/observe/signal_guard.h"
+#include "diagnostics/cli/announcement.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/options.h"
 #include "diagnostics/cli/output_folder.h"
@@ -15,22 +19,31 @@
 namespace dlcheck::cli {
 namespace {
 
-// CLI11 does not know of a command after two dashes.
-class RunFormatter : public CLI::Formatter {
+// Says once what experiments may do, and on a terminal which one is under way.
+class Announcer {
  public:
-  std::string make_usage(const CLI::App*, std::string) const override {
-    return "Usage: dlcheck run [OPTIONS] -- COMMAND [ARGUMENTS]\n";
+  Announcer(const Choice& choice, const Options& options) : choice_(choice), options_(options) {}
+
+  void operator()(const Experiment& experiment) {
+    if (!has_begun_) {
+      const std::string line = AnnouncementOf(choice_.checks, options_.deep_network);
+      std::fprintf(stderr, "%s\n", line.c_str());
+    }
+    has_begun_ = true;
+    // One line that the next overwrites; nothing where nobody watches.
+    if (isatty(STDERR_FILENO)) {
+      std::fprintf(stderr, "\r\033[Kdlcheck  experiment: %s ...\r", Describe(experiment).c_str());
+    }
   }
+
+ private:
+  const Choice& choice_;
+  const Options& options_;
+  bool has_begun_ = false;
 };
 
-void AnnounceExperiment(const Experiment& experiment) {
-  // One line that the next overwrites; nothing where nobody watches.
-  if (isatty(STDERR_FILENO)) {
-    std::fprintf(stderr, "\r\033[Kdlcheck  experiment: %s ...\r", Describe(experiment).c_str());
-  }
-}
-
 int SubjectStatus(const Ending& ending) {
+  if (ending.how == Ending::How::kDeadline) return kExitDeadline;
   return ending.how == Ending::How::kKilled ? 128 + ending.status : ending.status;
 }
 
@@ -42,56 +55,69 @@ int SubjectStatus(const Ending& ending) {
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   std::fprintf(stderr, "dlcheck  already watched by an outer dlcheck run; passing on\n");
+  RestoreSignals();
   execvp(arguments[0], arguments.data());
   std::perror(arguments[0]);
   std::exit(kExitUsage);
 }
 
 int RunAndJudge(const Words& command, const Options& options) {
-  const absl::StatusOr<Choice> choice = Resolve(options);
+  absl::StatusOr<Choice> choice = Resolve(options);
   if (!choice.ok()) return Refuse(choice.status());
   if (choice->checks.empty()) {
     std::fprintf(stderr, "dlcheck: no check is selected\n");
     return kExitNothing;
   }
-  const absl::StatusOr<OutputFolder> folder = OutputFolder::Prepare(choice->out);
+  if (options.dry_run) {
+    std::fputs(DryRun(choice->checks, options.deep, options.deep_network).c_str(), stdout);
+    return kExitClean;
+  }
+  RemoveAbandonedFolders();
+  const absl::StatusOr<OutputFolder> folder = OutputFolder::Prepare(choice->out, choice->out_is_default);
   if (!folder.ok()) return Refuse(folder.status());
   const absl::Time started = absl::Now();
+  const absl::Duration began = MonotonicNow();
+  choice->out = folder->shown();
   CommandSubject subject(command, options, *choice, *folder);
   const auto run_under = [&subject](const Experiment& experiment, absl::Duration deadline) {
     return subject.RunUnder(experiment, deadline);
   };
   const Evidence evidence = Gather(run_under, choice->checks, choice->settings, choice->allowance,
-                                   AnnounceExperiment, WasInterrupted);
+                                   Announcer(*choice, options), WasInterrupted);
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
-  if (evidence.runs().empty()) {
-    const absl::Status& why = evidence.missing().front().second;
-    if (absl::IsInvalidArgument(why)) return Refuse(why);
-  }
-  const int code =
-      Deliver(evidence, *choice, options, *folder,
-              {.command = command, .started = started, .interrupted = WasInterrupted()});
-  return options.exit_status == "subject" ? SubjectStatus(subject.plain_ending()) : code;
+  const Occasion occasion{.command = command,
+                          .started = started,
+                          .began = began,
+                          .interrupted = WasInterrupted()};
+  const int code = evidence.runs().empty()
+                       ? Refuse(evidence.missing().front().second)
+                       : Deliver(evidence, *choice, options, *folder, occasion);
+  const Ending& ending = subject.plain_ending();
+  const bool has_run = ending.how != Ending::How::kTruncated;
+  return has_run && options.exit_status == "subject" ? SubjectStatus(ending) : code;
 }
 
 }  // namespace
 
 int RunMain(const Words& words) {
   Options options;
-  CLI::App app("Runs a training program under watch and judges what was seen.");
-  app.formatter(std::make_shared<RunFormatter>());
-  AddRunOptions(app, options);
-  app.add_flag("--deep", options.deep, "also rerun the program under the experiments checks need");
-  app.add_option(
-      "--resume-command", options.resume_command,
-      "shell command by which the program goes on from what it saved (default: the same)");
-  app.add_flag("--save-batch", options.save_batch,
-               "keep the batch of the step in which a value stopped being finite (with --deep)");
-  app.add_option("--seed", options.seed, "seed for hosts that take one");
-  app.add_option("--steps", options.steps, "end the program after so many optimizer steps")
-      ->check(CLI::PositiveNumber);
+  CommandLine line("run [OPTIONS] -- COMMAND [ARGUMENTS]",
+                   "Runs a training program under watch and judges what was seen.");
+  AddRunOptions(line, options);
+  line.Flag("--deep", &options.deep, "also rerun the program under the experiments checks need");
+  line.Value("--resume-command", "COMMAND", &options.resume_command,
+             "shell command by which the program goes on from what it saved (default: the same)");
+  line.Flag("--deep-network", &options.deep_network,
+            "let experiments reach the network (default: loopback alone, where Linux allows)");
+  line.Flag("--dry-run", &options.dry_run,
+            "list how often the program would be started, and for what; start nothing");
+  line.Flag("--save-batch", &options.save_batch,
+            "keep the batch of the step in which a value stopped being finite (with --deep)");
+  line.Value("--seed", "N", &options.seed, "seed for hosts that take one");
+  line.Value("--steps", "N", &options.steps, "end the program after so many optimizer steps",
+             {.positive = true});
   const auto dashes = std::find(words.begin(), words.end(), "--");
-  if (const auto code = Parse(app, {words.begin(), dashes})) return *code;
+  if (const auto code = line.Parse({words.begin(), dashes})) return *code;
   if (dashes == words.end() || dashes + 1 == words.end()) {
     return Refuse(absl::InvalidArgumentError(
         "run needs a command after --, as in: dlcheck run -- python train.py"));

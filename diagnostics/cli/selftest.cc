@@ -20,8 +20,9 @@ bool Holds(const Check& check, const Example& example) {
 }  // namespace
 
 int SelftestMain(const Words& words) {
-  CLI::App app("Runs the clean and faulty examples of every check.");
-  if (const auto code = Parse(app, words)) return *code;
+  CommandLine line("selftest",
+                   "Runs the clean and faulty examples of every check.");
+  if (const auto code = line.Parse(words)) return *code;
   int held = 0, failed = 0;
   for (const Check& check : Catalog()) {
     for (const Example& example : check.examples) {

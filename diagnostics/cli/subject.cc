@@ -1,22 +1,25 @@
 #include "diagnostics/cli/subject.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
+#include <random>
 #include <system_error>
 
+#include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
 #include "checks/observe/written_files.h"
+#include "checks/records/visible.h"
 #include "checks/signals/finiteness.h"
 #include "checks/signals/process_group.h"
 #include "checks/signals/state_files.h"
 #include "diagnostics/cli/last_line.h"
 #include "diagnostics/cli/live.h"
 #include "diagnostics/cli/one_process.h"
-#include "diagnostics/cli/places.h"
 #include "diagnostics/cli/redirected.h"
 
 namespace dlcheck::cli {
@@ -69,6 +72,17 @@ bool IsForOneProcess(const Experiment& experiment) {
 
 // As it is where it does not say how many processes it starts: then the probe gives the reason.
 Words InOneProcess(const Words& command) { return WithOneProcess(command).value_or(command); }
+
+// One that no other run has.
+std::string NewWord() {
+  std::random_device random;
+  return absl::StrFormat("%08x%08x", random(), random());
+}
+
+// What is lost, and why; the run goes on.
+void Say(const char* what, const absl::Status& why) {
+  std::fprintf(stderr, "dlcheck: %s: %s\n", what, Visible(std::string(why.message())).c_str());
+}
 
 std::string WholePath(const std::string& path) {
   std::error_code error;
@@ -145,6 +159,7 @@ absl::StatusOr<Run> CommandSubject::RunPlain() {
   launch.own_group = false;
   launch.request.steps = options_.steps;
   if (options_.deadline_seconds) launch.deadline = absl::Seconds(*options_.deadline_seconds);
+  if (!python_folder_.ok()) Say("Python programs are not watched", python_folder_.status());
   if (!options_.no_live) launch.look = LiveJudge(choice_, launch.request.run_folder);
   const absl::Time started = absl::Now();
   absl::StatusOr<Run> run = Start(launch, plain_ending_);
@@ -235,19 +250,24 @@ absl::StatusOr<Launch> CommandSubject::Prepare(const Experiment& experiment,
                                                absl::Duration deadline) const {
   Launch launch{.command = command_,
                 .request = ToRequest(experiment),
-                .python_folder = PythonFolder(),
+                .python_folder = python_folder_.value_or(""),
                 .own_group = true,
+                .keeps_network = options_.deep_network,
                 .deadline = deadline};
   DLCHECK_ASSIGN_OR_RETURN(launch.request.run_folder, folder_.AddRun(FolderName(experiment)));
   launch.request.seed = options_.seed;
+  launch.request.run = NewWord();
   return launch;
 }
 
 absl::StatusOr<Run> CommandSubject::Start(const Launch& launch, Ending& ending) const {
-  DLCHECK_ASSIGN_OR_RETURN(ending, RunCommand(launch));
-  absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(launch.request.run_folder);
+  DLCHECK_ASSIGN_OR_RETURN(const Ended ended, RunCommand(launch));
+  ending = ended.ending;
+  if (!ended.written.ok()) {
+    Say("how the run ended is not kept", ended.written);
+  }
+  absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(launch.request.run_folder, &ending);
   if (!recorded.ok()) return recorded.status();
-  if (recorded->run.ending.how == Ending::How::kTruncated) recorded->run.ending = ending;
   SetDeclared(choice_.declared, recorded->run.trace);
   return std::move(recorded->run);
 }

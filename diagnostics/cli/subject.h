@@ -17,6 +17,7 @@
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/options.h"
 #include "diagnostics/cli/output_folder.h"
+#include "diagnostics/cli/places.h"
 
 namespace dlcheck::cli {
 
@@ -54,6 +55,7 @@ class CommandSubject {
   const Options& options_;
   const Choice& choice_;
   const OutputFolder& folder_;
+  const absl::StatusOr<std::string> python_folder_ = PythonFolder();
   Ending plain_ending_;
   bool interrupts_itself_ = false;  // it takes part in `resumed` by its own means
   bool replays_ = false;            // it can look at every operation of a step

@@ -2,14 +2,14 @@
 
 #include <cstdio>
 
-#include "absl/strings/ascii.h"
-#include "absl/strings/match.h"
-#include "absl/time/clock.h"
+#include "checks/engine/clock.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/records/line_file.h"
+#include "checks/records/visible.h"
 #include "checks/signals/run_ending.h"
 #include "diagnostics/cli/baseline_file.h"
+#include "diagnostics/cli/redacted.h"
 #include "diagnostics/cli/redirected.h"
 #include "diagnostics/cli/unobserved.h"
 #include "diagnostics/render.h"
@@ -17,15 +17,6 @@
 
 namespace dlcheck::cli {
 namespace {
-
-bool SpeaksOfASecret(const std::string& name) {
-  const std::string lower = absl::AsciiStrToLower(name);
-  for (const char* word :
-       {"token", "secret", "password", "passwd", "api-key", "api_key", "apikey", "credential"}) {
-    if (absl::StrContains(lower, word)) return true;
-  }
-  return false;
-}
 
 // The line of a host that refused its input, if it did.
 std::string Rejection(const Evidence& evidence) {
@@ -40,8 +31,7 @@ std::string Rejection(const Evidence& evidence) {
 
 // Attributes of a process that say what of it was not seen.
 bool SpeaksOfALoss(std::string_view key) {
-  return key == "quiet" || key == "damaged" || key == "unseen_threads" ||
-         key.starts_with("hook_failed/");
+  return key == "unseen_threads" || key.starts_with("hook_failed/");
 }
 
 std::string LossOf(std::string_view key, const std::string& reason) {
@@ -55,18 +45,37 @@ std::string LossOf(std::string_view key, const std::string& reason) {
   return reason;
 }
 
-// What the record files themselves say was lost, one line each.
+// What the hooks themselves say was lost, one line each.
 void PrintLosses(const Evidence& evidence) {
   for (const auto& [experiment, run] : evidence.runs()) {
     for (const auto& [key, reason] : run.trace.ProcessAttributes()) {
       if (!SpeaksOfALoss(key)) continue;
       std::fprintf(stderr, "dlcheck  recording of '%s' is not complete: %s\n",
-                   Describe(experiment).c_str(), LossOf(key, reason).c_str());
+                   Describe(experiment).c_str(), Visible(LossOf(key, reason)).c_str());
     }
   }
 }
 
-const char* Reason(int code) {
+// How whole the records of all runs are: the worst of them.
+enum class Wholeness : uint8_t { kWhole, kMissing, kDamaged };
+
+Wholeness WholenessOf(const Evidence& evidence) {
+  Wholeness worst = Wholeness::kWhole;
+  for (const auto& [experiment, run] : evidence.runs()) {
+    if (!run.losses.damaged.empty()) return Wholeness::kDamaged;
+    // Experiments are cut short where they have shown what they were run for.
+    if (experiment == kPlain && !run.losses.missing.empty()) worst = Wholeness::kMissing;
+  }
+  return worst;
+}
+
+const char* Reason(int code, Wholeness wholeness) {
+  if (code == kExitUsage && wholeness == Wholeness::kDamaged) {
+    return "the records are damaged (--partial judges what is left)";
+  }
+  if (code == kExitNothing && wholeness == Wholeness::kMissing) {
+    return "the records are not complete (--partial judges what is there)";
+  }
   switch (code) {
     case kExitClean:
       return "clean";
@@ -80,6 +89,8 @@ const char* Reason(int code) {
       return "a required check reached no verdict";
     case kExitNothing:
       return "nothing was judged";
+    case kExitDeadline:
+      return "the program was ended at its deadline";
     default:
       return "interrupted";
   }
@@ -97,31 +108,22 @@ absl::Status WriteBaseline(const std::string& result_json, const std::string& pa
   return written.ok() ? absl::OkStatus() : ToStatus(written.failure());
 }
 
-// Several at once rank 2, 130, 3, 1, 4, 5, 0.
-int Ranked(int from_report, bool rejected, bool interrupted) {
-  if (rejected) return kExitUsage;
-  return interrupted ? int{kExitInterrupted} : from_report;
+bool EndedAtDeadline(const Evidence& evidence) {
+  const Run* plain = evidence.RunOf(kPlain);
+  return plain != nullptr && plain->ending.how == Ending::How::kDeadline;
+}
+
+// Several at once rank 2, 130, 124, 3, 1, 4, 5, 0.
+int Ranked(int from_report, bool rejected, bool interrupted, bool at_deadline,
+           Wholeness wholeness) {
+  if (rejected || wholeness == Wholeness::kDamaged) return kExitUsage;
+  if (interrupted) return kExitInterrupted;
+  if (at_deadline) return kExitDeadline;
+  if (from_report == kExitClean && wholeness == Wholeness::kMissing) return kExitNothing;
+  return from_report;
 }
 
 }  // namespace
-
-std::vector<std::string> Redacted(const std::vector<std::string>& command) {
-  std::vector<std::string> redacted;
-  bool value_is_secret = false;
-  for (const std::string& word : command) {
-    const size_t equals = word.find('=');
-    if (value_is_secret) {
-      redacted.emplace_back("***");
-    } else if (equals != std::string::npos && SpeaksOfASecret(word.substr(0, equals))) {
-      redacted.push_back(word.substr(0, equals + 1) + "***");
-    } else {
-      redacted.push_back(word);
-    }
-    value_is_secret = !value_is_secret && word.starts_with("-") && equals == std::string::npos &&
-                      SpeaksOfASecret(word);
-  }
-  return redacted;
-}
 
 int Deliver(const Evidence& evidence, const Choice& choice, const Options& options,
             const OutputFolder& folder, const Occasion& occasion) {
@@ -129,19 +131,20 @@ int Deliver(const Evidence& evidence, const Choice& choice, const Options& optio
   SetAside(choice.exemptions, report);
   const std::string rejection = Rejection(evidence);
   Frame frame;
+  const Wholeness wholeness = options.partial ? Wholeness::kWhole : WholenessOf(evidence);
   frame.exit_code = Ranked(ExitCodeOf(report, choice.fail_on, choice.required), !rejection.empty(),
-                           occasion.interrupted);
-  frame.exit_reason = Reason(frame.exit_code);
+                           occasion.interrupted, EndedAtDeadline(evidence), wholeness);
+  frame.exit_reason = Reason(frame.exit_code, wholeness);
   frame.fail_on = choice.fail_on;
   frame.with_reasons = options.reasons;
   frame.new_only = options.new_only;
   if (NothingRecorded(evidence)) {
-    frame.unobserved = WhyUnobserved(occasion.command, folder.Runs());
+    frame.unobserved = WhyUnobserved(occasion.command, folder.Runs().value_or(std::vector<std::string>()));
   }
   frame.redirected = RedirectedFiles(evidence);
   frame.command = Redacted(occasion.command);
   frame.started = absl::FormatTime(occasion.started);
-  frame.wall_seconds = absl::ToDoubleSeconds(absl::Now() - occasion.started);
+  frame.wall_seconds = absl::ToDoubleSeconds(MonotonicNow() - occasion.began);
   const std::string json = RenderJson(report, frame);
   if (occasion.write_result) {
     const absl::Status written = folder.WriteResult(json);
@@ -149,7 +152,7 @@ int Deliver(const Evidence& evidence, const Choice& choice, const Options& optio
     if (!written.ok()) Refuse(written);
   }
   PrintLosses(evidence);
-  if (!rejection.empty()) std::fprintf(stderr, "dlcheck: %s\n", rejection.c_str());
+  if (!rejection.empty()) std::fprintf(stderr, "dlcheck: %s\n", Visible(rejection).c_str());
   std::fputs(RenderText(report, frame).c_str(), stderr);
   if (options.write_baseline) {
     const absl::Status written = WriteBaseline(json, *options.write_baseline);

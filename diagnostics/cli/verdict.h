@@ -13,7 +13,8 @@ namespace dlcheck::cli {
 
 struct Occasion {
   std::vector<std::string> command;  // of the subject; empty when judging again
-  absl::Time started;
+  absl::Time started;    // by the calendar
+  absl::Duration began;  // by MonotonicNow()
   bool interrupted = false;
   bool write_result = true;
 };
@@ -21,8 +22,5 @@ struct Occasion {
 // Judges, writes and prints. Returns the exit code.
 int Deliver(const Evidence& evidence, const Choice& choice, const Options& options,
             const OutputFolder& folder, const Occasion& occasion);
-
-// Values of arguments and options whose name speaks of a secret become "***".
-std::vector<std::string> Redacted(const std::vector<std::string>& command);
 
 }  // namespace dlcheck::cli

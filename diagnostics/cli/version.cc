@@ -12,9 +12,10 @@ namespace dlcheck::cli {
 
 int VersionMain(const Words& words) {
   bool json = false;
-  CLI::App app("Prints versions.");
-  app.add_flag("--json", json, "as a JSON object");
-  if (const auto code = Parse(app, words)) return *code;
+  CommandLine line("version [OPTIONS]",
+                   "Prints versions.");
+  line.Flag("--json", &json, "as a JSON object");
+  if (const auto code = line.Parse(words)) return *code;
   const nlohmann::ordered_json facts = {
       {"dlcheck", kVersion},
       {"record_format", std::to_string(kFormatMajor) + "." + std::to_string(kFormatMinor)},

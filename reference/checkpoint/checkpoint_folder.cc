@@ -48,6 +48,17 @@ bool EndsIn(const std::string& name, std::string_view ending) {
          name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
+// In the order of their steps.
+std::vector<CheckpointFolder::Place> PlacesAmong(const std::vector<std::string>& names) {
+  std::vector<CheckpointFolder::Place> places;
+  for (const std::string& name : names) {
+    const std::optional<CheckpointFolder::Place> place = PlaceOf(name);
+    if (place) places.push_back(*place);
+  }
+  std::sort(places.begin(), places.end());
+  return places;
+}
+
 // Whether a process that was killed left this behind.
 bool IsLeftover(const std::string& name) {
   for (const std::string_view ending : {kUnfinished, kRemoved}) {
@@ -59,13 +70,7 @@ bool IsLeftover(const std::string& name) {
 }  // namespace
 
 std::vector<CheckpointFolder::Place> CheckpointFolder::List() const {
-  std::vector<Place> places;
-  for (const std::string& name : NamesIn(path_)) {
-    const std::optional<Place> place = PlaceOf(name);
-    if (place) places.push_back(*place);
-  }
-  std::sort(places.begin(), places.end());
-  return places;
+  return PlacesAmong(NamesIn(path_));
 }
 
 std::string FileOfRank(int64_t rank) {
@@ -171,10 +176,16 @@ void CheckpointFolder::Remove(const std::string& name) const {
 }
 
 void CheckpointFolder::Prune(int64_t last, const std::vector<int64_t>& kept) const {
-  for (const std::string& name : NamesIn(path_)) {
+  std::vector<std::string> names;
+  try {
+    names = NamesIn(path_);
+  } catch (const InputRejected&) {
+    return;  // training goes on, and the next save tidies
+  }
+  for (const std::string& name : names) {
     if (IsLeftover(name)) RemoveFolder(path_ + "/" + name);
   }
-  const std::vector<Place> places = List();
+  const std::vector<Place> places = PlacesAmong(names);
   const std::set<int64_t> best(kept.begin(), kept.end());
   const auto count = static_cast<int64_t>(places.size());
   for (int64_t i = 0; i < count - last; ++i) {

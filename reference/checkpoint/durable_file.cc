@@ -6,11 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
 #include "reference/recipe/rejection.h"
 
@@ -99,11 +98,14 @@ std::vector<std::string> NamesIn(const std::string& path) {
   DIR* folder = opendir(path.c_str());
   if (folder == nullptr && errno == ENOENT) return names;
   if (folder == nullptr) throw InputRejected(path, std::strerror(errno));
-  while (const dirent* entry = readdir(folder)) {
+  errno = 0;
+  for (const dirent* entry = nullptr; (entry = readdir(folder)) != nullptr; errno = 0) {
     const std::string name = entry->d_name;
     if (name != "." && name != "..") names.push_back(name);
   }
+  const int failed = errno;  // names that are missing would make an older checkpoint the newest
   closedir(folder);
+  if (failed != 0) throw InputRejected(path, std::strerror(failed));
   return names;
 }
 
@@ -132,10 +134,19 @@ FolderLock::FolderLock(const std::string& path)
 FolderLock::~FolderLock() { close(number_); }
 
 std::string ReadWhole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputRejected(path, std::strerror(errno));
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad()) throw InputRejected(path, "cannot be read");
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) throw InputRejected(path, std::strerror(errno));
+  std::string bytes;
+  std::array<char, 1 << 16> part;
+  ssize_t got = 0;
+  while ((got = read(file, part.data(), part.size())) != 0) {
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) break;
+    bytes.append(part.data(), static_cast<size_t>(got));
+  }
+  const int failed = got < 0 ? errno : 0;
+  close(file);
+  if (failed != 0) throw InputRejected(path, std::strerror(failed));
   return bytes;
 }
 

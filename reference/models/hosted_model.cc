@@ -130,6 +130,11 @@ Model LoadLibrary(const std::string& path, const InputShape& sample_shape, int64
 Model HostModel(const std::string& path, const InputShape& sample_shape, int64_t classes,
                 const Stage& stage) {
   stage("its reading");
+  std::error_code error;
+  const std::filesystem::file_status file = std::filesystem::status(path, error);
+  if (std::filesystem::exists(file) && !std::filesystem::is_regular_file(file)) {
+    throw InputRejected(path, "is no regular file");
+  }
   Model model =
       IsTorchScript(path) ? LoadTorchScript(path) : LoadLibrary(path, sample_shape, classes, stage);
   stage("its forward pass");

@@ -30,6 +30,7 @@ off_t BytesToKeep(const std::string& path, int64_t step, bool evaluated) {
     if (!is_kept) break;
     bytes += static_cast<off_t>(line.size()) + 1;
   }
+  if (file.bad()) throw UsageError("log '" + path + "' cannot be read");
   return bytes;
 }
 

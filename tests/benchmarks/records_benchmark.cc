@@ -45,7 +45,7 @@ void Judging(benchmark::State& state) {
   std::vector<const Check*> checks = *SelectChecks({}, {});
   for (auto _ : state) {
     Evidence evidence;
-    evidence.Add(kPlain, Run{*ReadTrace(folder.path()), {Ending::How::kFinished, 0}});
+    evidence.Add(kPlain, ReadRecordedRun(folder.path())->run);
     benchmark::DoNotOptimize(JudgeAll(evidence, checks, {}));
   }
   state.SetItemsProcessed(state.iterations() * state.range(0) * (kParameters + 1));

@@ -2,8 +2,6 @@
 fault breaks: under all experiments no check may find anything. ci/matrix runs all of them, the tests
 a third."""
 
-import hashlib
-import random
 
 WINDOWS = "--accumulate 4 --batch-size 16 --last-batch keep"
 GPT = ("--model gpt --width 32 --depth 2 --heads 2 --context 32 --batch-size 8 --optimizer adamw "
@@ -60,9 +58,3 @@ RECIPES = {
         f"{GPT} --activation-checkpointing --autocast bf16 --accumulate 2 --dropout 0.1",
     "gpt, mean over samples": f"{GPT} --reduction sample",
 }
-
-
-def a_third(seed):
-    """Names of a third of the recipes, chosen by a text."""
-    draw = random.Random(hashlib.sha256(seed.encode()).digest())
-    return sorted(draw.sample(sorted(RECIPES), (len(RECIPES) + 2) // 3))

@@ -180,15 +180,16 @@ class Records(EndToEnd):
         subprocess.run([STREAM, run, str(steps), "clean"], check=True)
         return next(run.glob("records/*.records"))
 
-    def judged(self, code, *words):
-        process = self.dlcheck("judge", self.out)
+    def judged(self, code, *words, options=()):
+        process = self.dlcheck("judge", *options, self.out)
         self.assertEqual(process.returncode, code, process.stderr)
         for word in words:
-            self.assertIn(word, process.stderr)
+            self.assertIn(word, " ".join(process.stderr.split()))  # lines are broken where they are full
 
-    def test_records_without_an_ending_are_judged(self):
+    def test_records_without_an_ending_are_not_called_clean(self):
         self.record()
-        self.judged(0, "no findings")
+        self.judged(5, "no findings", "not complete")
+        self.judged(0, "no findings", options=["--partial"])
 
     def test_a_folder_without_runs_is_refused(self):
         self.out.mkdir()
@@ -222,9 +223,56 @@ class Records(EndToEnd):
     def test_records_damaged_later_are_judged_up_to_there_and_said_to_be(self):
         path = self.record()
         data = bytearray(path.read_bytes())
-        data[64 * 4000] = 77
+        data[64 * 4000] ^= 77
         path.write_bytes(data)
-        self.judged(0, "is damaged at record")
+        self.judged(2, "is damaged behind record", "--partial judges what is left")
+        self.judged(0, "is damaged behind record", options=["--partial"])
+
+    def test_a_pipe_in_the_place_of_records_is_refused_at_once(self):
+        path = self.record()
+        path.unlink()
+        os.mkfifo(path)
+        self.judged(2, path.name, "is not a regular file")
+
+
+class Verify(EndToEnd):
+    def setUp(self):
+        super().setUp()
+        script = f'{STREAM} "$(dirname "$DLCHECK_REQUEST")" 400 clean'
+        self.assertEqual(self.run_command("sh", "-c", script).returncode, 0)
+        self.records = next(self.out.glob("runs/*/records/*.records"))
+
+    def verified(self, code, *words):
+        process = self.dlcheck("verify", self.out)
+        self.assertEqual(process.returncode, code, process.stdout + process.stderr)
+        for word in words:
+            self.assertIn(word, process.stdout)
+
+    def test_whole_records_are_whole(self):
+        self.verified(0, "00-plain-0  whole")
+
+    def test_one_changed_byte_is_damage(self):
+        data = bytearray(self.records.read_bytes())
+        data[len(data) // 2] ^= 1
+        self.records.write_bytes(data)
+        self.verified(2, "00-plain-0  damaged")
+
+    def test_a_changed_name_is_damage(self):
+        names = self.records.with_suffix(".names")
+        names.write_text(names.read_text().replace("weight", "height", 1))
+        self.verified(2, "damaged")
+
+    def test_a_missing_end_is_told(self):
+        self.records.write_bytes(self.records.read_bytes()[:-64])
+        self.verified(2, "damaged")
+
+    def test_a_missing_process_is_told(self):
+        self.records.unlink()
+        self.verified(2, "damaged")
+
+    def test_a_run_without_its_ending_is_not_complete(self):
+        (self.records.parent.parent / "ending").unlink()
+        self.verified(5, "not complete")
 
 
 class FullDisk(EndToEnd):
@@ -238,14 +286,15 @@ class FullDisk(EndToEnd):
             self.skipTest("a small file system cannot be mounted here: " + mounted.stderr.strip())
         self.addCleanup(subprocess.run, ["umount", "-l", self.disk])
 
-    def test_a_disk_that_fills_up_harms_neither_program_nor_verdict(self):
+    def test_a_disk_that_fills_up_harms_no_program_and_is_said_to_have_cost_records(self):
         self.out = self.disk / "out"
         script = f'{STREAM} "$(dirname "$DLCHECK_REQUEST")" 30000 clean && echo finished'
         process = self.run_command("sh", "-c", script)
         self.assertEqual(process.stdout, "finished\n")
-        self.assertEqual(process.returncode, 0, process.stderr)
-        self.assertIn("recording of 'plain' is not complete", process.stderr)
-        self.assertEqual(self.result()["exit"]["code"], 0)
+        self.assertEqual(process.returncode, 5, process.stderr)
+        self.assertIn("No space", process.stderr)
+        self.assertIn("--partial judges what is there", process.stderr)
+        self.assertEqual(self.result()["exit"]["code"], 5)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 
 from support import SOURCE, EndToEnd
 
-TRACE = SOURCE / "tests" / "golden" / "trace-1.0"
+TRACE = SOURCE / "tests" / "golden" / "trace-2.0"
 STALE = "optimizer/stale_gradients"
 
 

@@ -296,7 +296,7 @@ class Losses(RankTest):
         self.started.clear()
         # A library that lets a write fail, beside the real limit on the size of a file.
         limits = {"disk": ([], {"LD_PRELOAD": FAILING, "FAIL_UNDER": self.checkpoints,
-                                "FAIL_AT": "2"}),
+                                "FAIL_CALLS": "write", "FAIL_AT": "1"}),
                   "file": (["sh", "-c", 'ulimit -f 1; exec "$@"', "sh"], {})}
         for name, (words, variables) in limits.items():
             with self.subTest(limit=name):

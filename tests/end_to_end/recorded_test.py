@@ -5,6 +5,7 @@ import os
 import shutil
 import unittest
 
+import sealing
 from support import SOURCE, EndToEnd
 
 GOLDEN = SOURCE / "tests" / "golden"
@@ -35,11 +36,14 @@ class Recorded(EndToEnd):
         listed = json.loads(self.dlcheck("list", "--json").stdout)
         live = [check["id"] for check in listed if check["live"]]
         self.assertTrue(live)
-        shutil.copytree(GOLDEN / "trace-1.0", self.out)
-        path = next(self.out.glob("runs/*/records/*.records"))
+        shutil.copytree(GOLDEN / "trace-2.0", self.out)
+        next(self.out.glob("runs/*/ending")).unlink()  # the run goes on
+        folder = next(self.out.glob("runs/*/records"))
+        sealing.copy(folder, folder, "golden", size=1)
+        path = next(folder.glob("*.records"))
         data = path.read_bytes()
         said = set()
-        for end in range(RECORD, len(data) + 1, RECORD):
+        for end in range(3 * RECORD, len(data) + 1, 2 * RECORD):
             path.write_bytes(data[:end])
             checks, _ = self.judge(self.out)
             for check in live:

@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 
+#include "checks/records/request.h"
 #include "checks/records/sampling.h"
 #include "checks/records/trace_writer.h"
 
@@ -106,7 +108,9 @@ class Stream {
 };
 
 int Main(const std::string& run_folder, int64_t steps, bool faulty) {
-  auto writer = TraceWriter::Create({.run_folder = run_folder});
+  const std::optional<Request> request = RequestFromEnvironment();
+  auto writer =
+      TraceWriter::Create({.run_folder = run_folder, .run = request ? request->run : ""});
   if (!writer.ok()) {
     std::fprintf(stderr, "synthetic_stream: %s\n", writer.failure().message.c_str());
     return 1;

@@ -72,7 +72,7 @@ TEST(GoldenRecords, AreWrittenByteForByte) {
     options.run_folder = folder;
     options.writer = "golden";
     options.role = "child";
-    options.size_cap_bytes = 7 * 64;  // the last record says that the cap was reached
+    options.size_cap_bytes = 11 * 64;  // the last record says that the cap was reached
     options.clock = &CountingClock;
     options.process = 4242;
     Expected<std::unique_ptr<TraceWriter>> writer = TraceWriter::Create(options);

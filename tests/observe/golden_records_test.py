@@ -57,7 +57,7 @@ class GoldenRecords(unittest.TestCase):
         clock = itertools.count(1010, 10)
         with tempfile.TemporaryDirectory() as folder:
             writer = TraceWriter(
-                folder, "golden", "child", 7 * 64, clock=lambda: next(clock), process=4242
+                folder, "golden", "child", 11 * 64, clock=lambda: next(clock), process=4242
             )
             write_small_trace(writer)
             writer.close()

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from tests.observe import warm
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHIM = ROOT / "checks/observe/python"
 PROGRAMS = ROOT / "fixtures/programs"
@@ -45,7 +47,7 @@ class ProcessTrace:
         content = path.read_bytes()
         self.role = content[32:48].rstrip(b"\0").decode()
         rows = (RECORD.unpack_from(content, at) for at in range(64, len(content), 64))
-        self.rows = [self.row(fields) for fields in rows if fields[0]]
+        self.rows = [self.row(fields) for fields in rows if fields[0] in KINDS]
 
     def take(self, fields):
         if fields[0] == "attribute":
@@ -81,9 +83,9 @@ class Run:
         return self.traces[0]
 
 
-def run_watched(command, environment=None, raises=True, **request):
-    """Runs a command under a request with the shim in its Python; `request` are keys of the
-    file."""
+def run_watched(command, environment=None, raises=True, fresh=False, **request):
+    """Runs a command under a request with the shim in its Python, in a `fresh` process or in one that has
+    torch already; `request` are keys of the file."""
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         boot = folder / "boot"
@@ -94,22 +96,21 @@ def run_watched(command, environment=None, raises=True, **request):
         added = {"PYTHONPATH": str(boot), "DLCHECK_REQUEST": str(boot / "request")}
         if raises:
             added["DLCHECK_SHIM_RAISE"] = "1"
-        done = run_unwatched(command, {**added, **(environment or {})}, cwd=folder)
+        added.update(environment or {})
+        done = run_unwatched(command, added, folder, fresh, str(boot))
         files = sorted(folder.glob("records/*.records"))
         return Run(done.status, done.out, done.err, [ProcessTrace(file) for file in files])
 
 
-def run_unwatched(command, environment=None, cwd=None):
-    done = subprocess.run(
-        [str(word) for word in command],
-        # One thread: these programs are small, and tests run side by side.
-        env={**os.environ, "OMP_NUM_THREADS": "1", **(environment or {})},
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+def run_unwatched(command, environment=None, cwd=None, fresh=False, shim=None):
+    """Runs a command; `shim` is where the probe begins, for a process that has torch already."""
+    command, added = [str(word) for word in command], environment or {}
+    # One thread: these programs are small, and tests run side by side.
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", **added}
+    if warm.can_run(command, added, shim) and not fresh:
+        return Run(*warm.run(command, environment, cwd or os.getcwd(), shim), [])
+    done = subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=300,
+                          check=False)  # fmt: skip
     return Run(done.returncode, done.stdout, done.stderr, [])
 
 

@@ -35,7 +35,7 @@ TWO = textwrap.dedent(
 
     if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as folder:
-            torch.multiprocessing.spawn(train, (folder + "/meeting",), 2)
+            torch.multiprocessing.start_processes(train, (folder + "/meeting",), 2, start_method="START")
             print(open(folder + "/meeting0").read(), open(folder + "/meeting1").read())
     """
 )
@@ -70,7 +70,7 @@ class ShimCollectives(unittest.TestCase):
         return watched
 
     def test_are_recorded_in_order_with_their_bytes(self):
-        watched = self.both(TWO.replace("STEPS", "3"))
+        watched = self.both(TWO.replace("STEPS", "3").replace("START", "spawn"))
         traces = [trace for trace in watched.traces if trace.of("event", "step")]
         self.assertEqual(len(traces), 2)
         weight, bias = 4 * 6, 4 * 2
@@ -85,7 +85,7 @@ class ShimCollectives(unittest.TestCase):
             self.assertEqual({row.owner for row in rows}, {("peers", "0", "0-1")})
 
     def test_those_of_steps_that_are_not_sampled_are_counted(self):
-        watched = self.both(TWO.replace("STEPS", "300"))
+        watched = self.both(TWO.replace("STEPS", "300").replace("START", "fork"))
         for trace in watched.traces:
             if trace.of("event", "step"):
                 seen = len(trace.of("event", "collective"))

@@ -45,7 +45,7 @@ SPREAD = textwrap.dedent(
 
     if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as folder:
-            torch.multiprocessing.spawn(train, (folder + "/meeting",), WORLD)
+            torch.multiprocessing.start_processes(train, (folder + "/meeting",), WORLD, start_method="fork")
             print(*(open(folder + f"/meeting{rank}").read() for rank in range(WORLD)))
     """
 )

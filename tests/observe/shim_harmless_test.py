@@ -135,11 +135,12 @@ class ShimHarmless(unittest.TestCase):
         program = textwrap.dedent(
             """
             import torch
-            class Odd(torch.nn.Linear):
-                def named_parameters(self, *args, **kwargs):
+            class Odd(dict):
+                def items(self):
                     raise RuntimeError("not now")
             torch.manual_seed(4)
-            model = Odd(2, 1)
+            model = torch.nn.Linear(2, 1)
+            model.__dict__["_modules"] = Odd()
             optimizer = torch.optim.SGD([model.weight, model.bias], lr=0.1)
             for step in range(4):
                 model(torch.ones(1, 2)).sum().backward()
@@ -150,6 +151,48 @@ class ShimHarmless(unittest.TestCase):
         _, watched = self.both(python("-c", program), raises=False)
         self.assertIn("not now", watched.main.process["hook_failed/forward"])
         self.assertEqual([row.step for row in watched.main.of("event", "step")], [0, 1, 2, 3])
+
+    def test_methods_of_the_program_are_called_by_nobody_else(self):
+        program = textwrap.dedent(
+            """
+            import builtins, collections, time, torch
+            seen = collections.Counter()
+            class Net(torch.nn.Linear):
+                def named_parameters(self, *args, **kwargs):
+                    seen["named_parameters"] += 1
+                    return super().named_parameters(*args, **kwargs)
+                def named_modules(self, *args, **kwargs):
+                    seen["named_modules"] += 1
+                    return super().named_modules(*args, **kwargs)
+            class Data(torch.utils.data.Dataset):
+                def __len__(self):
+                    seen["len"] += 1
+                    return 24
+                def __getitem__(self, index):
+                    return torch.full((2,), float(index))
+            class Step(torch.optim.SGD):
+                def __getattr__(self, name):
+                    seen[name] += 1
+                    raise AttributeError(name)
+            original = open
+            builtins.open = lambda *args, **kwargs: seen.update(["open"]) or original(*args, **kwargs)
+            time.perf_counter = lambda: seen.update(["clock"]) or 0.0
+            torch.manual_seed(4)
+            net, data = Net(2, 1), Data()
+            net.table = {Data: torch.ones(1), 3: torch.ones(1)}
+            optimizer = Step(list(torch.nn.Module.parameters(net)), 0.1)
+            schedule = torch.optim.lr_scheduler.StepLR(optimizer, 3)
+            for shuffle in (True, False):
+                for x in torch.utils.data.DataLoader(data, 8, shuffle=shuffle):
+                    net(x).sum().backward()
+                    optimizer.step()
+                    schedule.step()
+            print(sorted(seen.items()))
+            """
+        )
+        _, watched = self.both(python("-c", program))
+        samples = [facts["samples"] for thing, facts in watched.main.attributes.items() if thing[0] == "loader"]
+        self.assertEqual(samples, ["24", "24"])
 
     def test_no_files_are_made_where_none_can_be(self):
         run = run_watched(host("plain"), run_folder="/nonexistent/folder")

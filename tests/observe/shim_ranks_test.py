@@ -6,7 +6,8 @@ import unittest
 
 from tests.observe.reading import python, run_unwatched, run_watched
 
-# Two processes of DistributedDataParallel; WRAP is what wraps the model, CALL what is called in training.
+# Two processes of DistributedDataParallel; WRAP is what wraps the model, CALL what is called in training,
+# START how they are started: forks have torch already.
 WRAPPED = textwrap.dedent(
     """
     import contextlib, os, tempfile, time, torch, torch.multiprocessing, torch.distributed as dist
@@ -43,7 +44,7 @@ WRAPPED = textwrap.dedent(
 
     if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as folder:
-            torch.multiprocessing.spawn(train, (folder + "/meeting",), 2)
+            torch.multiprocessing.start_processes(train, (folder + "/meeting",), 2, start_method=START)
             print(open(folder + "/meeting0").read(), open(folder + "/meeting1").read())
     """
 )
@@ -62,8 +63,9 @@ SHARDED = "__import__('torch.distributed.fsdp').distributed.fsdp.fully_shard(mod
 SAVED = "torch.save(model.state_dict(), file + f'{rank}.pt') if step == 3 else None"
 
 
-def program(wrap="DistributedDataParallel(model)", call="model", share="pass"):
-    return WRAPPED.replace("WRAP", wrap).replace("CALL", call).replace("SHARE", share)
+def program(wrap="DistributedDataParallel(model)", call="model", share="pass", start="fork"):
+    source = WRAPPED.replace("WRAP", wrap).replace("CALL", call).replace("SHARE", share)
+    return source.replace("START", repr(start))
 
 
 def traces_of(source, alone=False):
@@ -87,7 +89,7 @@ def digests(trace, quantity):
 class ShimRanks(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.traces, cls.watched, cls.unwatched = traces_of(program(), alone=True)
+        cls.traces, cls.watched, cls.unwatched = traces_of(program(start="spawn"), alone=True)
 
     def test_a_wrapped_program_ends_with_the_same_weights_random_numbers_and_status(self):
         self.assertEqual((self.unwatched.status, self.unwatched.out), (0, self.watched.out))

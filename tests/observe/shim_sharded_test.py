@@ -41,7 +41,7 @@ WRAP
 
     if __name__ == "__main__":
         with tempfile.TemporaryDirectory() as folder:
-            torch.multiprocessing.spawn(train, (folder + "/meeting",), 2)
+            torch.multiprocessing.start_processes(train, (folder + "/meeting",), 2, start_method="fork")
             print(open(folder + "/meeting0").read(), open(folder + "/meeting1").read())
 """
 SHARDED = """

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 SOURCE = FOLDER.parents[1]
@@ -20,7 +21,7 @@ def environment():
 def allows_layers():
     """Whether this system lets the user of this process mount a layer over a folder."""
     script = "mkdir -p $0/a $0/b $0/c && mount -t overlay x -o lowerdir=$0/a,upperdir=$0/b,workdir=$0/c $0/a"
-    process = subprocess.run(["unshare", "-Urm", "sh", "-c", script, "/var/tmp/dlcheck-layers"],
-                             capture_output=True, check=False)
-    subprocess.run(["rm", "-rf", "/var/tmp/dlcheck-layers"], check=False)
+    folder = tempfile.mkdtemp(prefix="dlcheck-layers-", dir="/var/tmp")
+    process = subprocess.run(["unshare", "-Urm", "sh", "-c", script, folder], capture_output=True, check=False)
+    subprocess.run(["rm", "-rf", folder], check=False)
     return process.returncode == 0

@@ -1,7 +1,11 @@
 #include "checks/records/line_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <iterator>
 #include <random>
 
 #include "checks/records/request.h"
@@ -46,6 +50,37 @@ TEST(LineFile, RefusesAFileOverItsLimit) {
   const auto text = ReadWholeFile(folder / "big", 99);
   ASSERT_FALSE(text.ok());
   EXPECT_EQ(text.failure().cause, Failure::Cause::kInvalid);
+}
+
+TEST(LineFile, RefusesAPipeInsteadOfWaitingForIt) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const auto text = ReadWholeFile(folder / "pipe", 99);
+  ASSERT_FALSE(text.ok());
+  EXPECT_EQ(text.failure().cause, Failure::Cause::kInvalid);
+}
+
+TEST(LineFile, ReplacesAFileAtOnceAndLeavesNothingBeside) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(WriteWholeFile(folder / "file", "old").ok());
+  struct stat before = {}, after = {};
+  ASSERT_EQ(chmod((folder / "file").c_str(), 0640), 0);
+  ASSERT_EQ(stat((folder / "file").c_str(), &before), 0);
+  ASSERT_TRUE(WriteWholeFile(folder / "file", "new").ok());
+  ASSERT_EQ(stat((folder / "file").c_str(), &after), 0);
+  EXPECT_NE(before.st_ino, after.st_ino);
+  EXPECT_EQ(after.st_mode & 0777, 0640u);
+  EXPECT_EQ(*ReadWholeFile(folder / "file", 99), "new");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder / ""), {}), 1);
+}
+
+TEST(LineFile, WritesWhereALinkLeads) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(WriteWholeFile(folder / "file", "old").ok());
+  ASSERT_EQ(symlink((folder / "file").c_str(), (folder / "link").c_str()), 0);
+  ASSERT_TRUE(WriteWholeFile(folder / "link", "new").ok());
+  EXPECT_EQ(*ReadWholeFile(folder / "file", 99), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
 }
 
 TEST(Request, ReadsBackWhatWasWritten) {

@@ -3,6 +3,7 @@
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/state_files.h"
 
 namespace dlcheck::checkpoint {
@@ -25,8 +26,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
       {.severity = Severity::kError,
        .message =
            StrCat(first->file, ", saved before step ", first->step, ", holds ",
-                  Counted(static_cast<int64_t>(first->elements), "element"), " of ",
-                  WithCommas(static_cast<int64_t>(first->looked_at)), " that are not finite."),
+                  Counted(Whole(first->elements), "element"), " of ",
+                  WithCommas(Whole(first->looked_at)), " that are not finite."),
        .places = {{.thing = first->file, .file = ""}},
        .first_step = first->step,
        .last_step = last_step,

@@ -1,6 +1,7 @@
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/loaded_models.h"
 
 namespace dlcheck::checkpoint {
@@ -25,7 +26,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LoadedModels& mode
     const bool little = load.share < settings[kShare] && load.parameters > 0 &&
                         load.unexpected >= 0.5 * load.parameters;
     if (!nothing && !little) continue;
-    const std::string unexpected = Counted(static_cast<int64_t>(load.unexpected), "tensor");
+    const std::string unexpected = Counted(Whole(load.unexpected), "tensor");
     verdict.findings.push_back(
         {.severity = nothing ? Severity::kError : Severity::kWarning,
          .message = nothing ? StrCat("The state put into ", load.model, " before step ", load.step,

@@ -1,6 +1,7 @@
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/loaded_models.h"
 
 namespace dlcheck::checkpoint {
@@ -32,7 +33,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LoadedModels& mode
     if (kept.compared < 2 || kept.overwritten < settings[kShare]) continue;
     verdict.findings.push_back(
         {.severity = SeverityOf(models, kept),
-         .message = StrCat("Of ", Counted(static_cast<int64_t>(kept.compared), "tensor"),
+         .message = StrCat("Of ", Counted(Whole(kept.compared), "tensor"),
                            " loaded into ", kept.model, ", ",
                            kept.overwritten >= 1 ? std::string("every one")
                                                  : Short(100 * kept.overwritten) + " %",
@@ -45,7 +46,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LoadedModels& mode
          .measured = kept.overwritten,
          .bound = settings[kShare]});
   }
-  verdict.judged = Counted(static_cast<int64_t>(compared), "loaded tensor");
+  verdict.judged = Counted(Whole(compared), "loaded tensor");
   return verdict;
 }
 

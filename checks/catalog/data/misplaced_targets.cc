@@ -2,6 +2,7 @@
 #include "checks/catalog/held_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 
 namespace dlcheck::data {
 namespace {
@@ -43,7 +44,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
          .places = {{.thing = loss.name, .file = ""}},
          .first_step = loss.step,
          .last_step = loss.step,
-         .count = static_cast<int64_t>(loss.misplaced),
+         .count = Whole(loss.misplaced),
          .measured = loss.misplaced,
          .bound = 0});
   }

@@ -4,6 +4,7 @@
 #include "checks/catalog/overlap_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/data_overlap.h"
 
 namespace dlcheck::data {
@@ -74,8 +75,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const DataOverlap& overl
   const DataOverlap::Evaluation* last = judged.back();
   verdict.findings.push_back(
       {.severity = last->trained > Natural(overlap, *last) ? Severity::kWarning : Severity::kNote,
-       .message = StrCat(WithCommas(static_cast<int64_t>(last->trained)), " of ",
-                         WithCommas(static_cast<int64_t>(last->different)), " different rows of ",
+       .message = StrCat(WithCommas(Whole(last->trained)), " of ",
+                         WithCommas(Whole(last->different)), " different rows of ",
                          last->loader, " (", Short(100 * last->trained / last->different),
                          " %) had been trained on by the last of ", count, ", before step ",
                          last->step, "."),

@@ -4,6 +4,7 @@
 #include "checks/catalog/batch_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/batches.h"
 
 namespace dlcheck::data {
@@ -60,7 +61,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
     const bool shuffles = loader.order == "random" || loader.order == "distributed";
     const std::string same =
         StrCat("All of ", Counted(steps, "sampled step"), " trained on the same batch of ",
-               seen.samples, " of the ", WithCommas(static_cast<int64_t>(loader.samples)),
+               seen.samples, " of the ", WithCommas(Whole(loader.samples)),
                " samples of ", loader.name, ": ");
     verdict.findings.push_back(
         {.severity = rebuilt && !shuffles ? Severity::kError : Severity::kNote,

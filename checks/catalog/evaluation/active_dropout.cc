@@ -1,6 +1,7 @@
 #include "checks/catalog/trial_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 
 namespace dlcheck::evaluation {
 namespace {
@@ -14,7 +15,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
   const auto count = static_cast<int64_t>(tried->noise.trials.size());
   Verdict verdict{.findings = {}, .judged = Counted(count, "trial")};
   for (const Sensitivities::Trial& trial : tried->noise.trials) {
-    const auto calls = static_cast<int64_t>(trial.rounding);
+    const auto calls = Whole(trial.rounding);
     if (calls == 0 || !(trial.share > settings[kFloor])) continue;
     verdict.findings.push_back(
         {.severity = Severity::kWarning,

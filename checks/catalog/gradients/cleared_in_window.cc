@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <map>
+
 #include "checks/catalog/step_finding.h"
 #include "checks/catalog/window_finding.h"
 #include "checks/catalog/window_runs.h"
@@ -22,27 +25,45 @@ const Occurrence* ClearedInside(const StepOrder& order, const StepOrder::Step& s
   return nullptr;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
-                              const IfSeen<Windows>& windows) {
-  std::vector<int64_t> steps;
-  int64_t judged = 0;
-  const Occurrence* first = nullptr;
+bool TakesSeveral(const StepOrder::Step& step) { return step.Count(Event::kBackward) > 1; }
+
+// Steps that took several backward calls, of optimizers that do so more often than not. Others skip a
+// batch now and then after its backward call, and clear what it gave. Of optimizers that follow one
+// another, each with a model of its own, only the whole says how often that is.
+std::vector<const StepOrder::Step*> Windowed(const StepOrder& order) {
+  const bool is_one_at_a_time = order.has_one_at_a_time();
+  std::map<ThingId, int64_t> surplus;  // of steps with several calls over those with one
+  const auto key = [&](const StepOrder::Step& step) { return is_one_at_a_time ? 0 : step.optimizer; };
+  for (const StepOrder::Step& step : order.steps) {
+    if (step.Count(Event::kBackward) > 0) surplus[key(step)] += TakesSeveral(step) ? 1 : -1;
+  }
+  std::vector<const StepOrder::Step*> found;
   for (const StepOrder::Step& step : order.steps) {
     // Its steps call for as many fresh gradients as they like.
     const bool is_search = order.trace->Attribute(step.optimizer, "type") == "LBFGS";
-    if (is_search || step.Count(Event::kBackward) < 2) continue;
-    ++judged;
-    const Occurrence* cleared = ClearedInside(order, step);
+    if (!is_search && TakesSeveral(step) && surplus[key(step)] > 0) found.push_back(&step);
+  }
+  return found;
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
+                              const IfSeen<Windows>& windows) {
+  std::vector<int64_t> steps;
+  const Occurrence* first = nullptr;
+  const std::vector<const StepOrder::Step*> windowed = Windowed(order);
+  for (const StepOrder::Step* step : windowed) {
+    const Occurrence* cleared = ClearedInside(order, *step);
     if (cleared == nullptr) continue;
-    steps.push_back(step.step);
+    steps.push_back(step->step);
     if (first == nullptr) first = cleared;
   }
-  if (judged == 0) {
+  const auto judged = static_cast<int64_t>(windowed.size());
+  if (judged == 0 && std::ranges::none_of(order.steps, TakesSeveral)) {
     return absl::FailedPreconditionError("no step took more than one backward call");
   }
   Verdict verdict{.findings = {}, .judged = Counted(judged, "step") + " of several backward calls"};
   const auto count = static_cast<int64_t>(steps.size());
-  if (count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
+  if (judged == 0 || count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
   const bool declared = order.trace->ProcessAttribute("declared.accumulation") == "mean";
   const bool meant = declared || (windows && Accumulates(*windows, steps, settings[kMean]));
   verdict.findings.push_back(FindingOver(
@@ -58,11 +79,23 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
 }
 
 // Windows of two halves, or of two whole losses.
-Evidence Windowed(double share, int clears_inside, bool declared) {
+Evidence OfWindows(double share, int clears_inside, bool declared) {
   RunBuilder run = TwoLayers();
   if (declared) run.Process("declared.accumulation", "mean");
   for (int step = 0; step < 8; ++step) {
     BeginStep(run, {{share, 32}, {share, 32}}, step < clears_inside);
+    EndStep(run);
+  }
+  return PlainOnly(run);
+}
+
+// Every fourth batch is skipped after its backward call.
+Evidence WithSkippedBatches() {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 12; ++step) {
+    BeginStep(run, step % 3 == 2 ? std::vector<Windows::MicroBatch>{{1, 32}, {1, 32}}
+                                 : std::vector<Windows::MicroBatch>{{1, 32}},
+              step % 3 == 2);
     EndStep(run);
   }
   return PlainOnly(run);
@@ -86,8 +119,8 @@ Check ClearedInWindow() {
       .limits =
           "An error where accumulation is declared, or where the losses of each window are parts "
           "that add to one mean; a note otherwise, as adversarial training and sharpness-aware "
-          "steps clear in between on purpose. A clearing in some steps only is not a finding, and "
-          "LBFGS is not judged.",
+          "steps clear in between on purpose. A clearing in some steps only is not a finding. "
+          "Silent for an optimizer most of whose steps took one backward call, and for LBFGS.",
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "Foret et al. 2021, Sharpness-Aware Minimization: a legal look-alike"},
       .covers = {"G05", "P05"},
@@ -98,13 +131,15 @@ Check ClearedInWindow() {
       .settings = {kEnoughSteps, kMean},
       .judgement = Reads<&Judge>(),
       .examples = {{"cleared inside all windows but one", Expect::kClean,
-                    [] { return Windowed(0.5, 7, true); }},
+                    [] { return OfWindows(0.5, 7, true); }},
+                   {"every fourth batch skipped after its backward call", Expect::kClean,
+                    [] { return WithSkippedBatches(); }},
                    {"cleared inside all windows", Expect::kFaulty,
-                    [] { return Windowed(0.5, 8, true); }},
+                    [] { return OfWindows(0.5, 8, true); }},
                    {"halves of a mean, nothing declared", Expect::kFaulty,
-                    [] { return Windowed(0.5, 8, false); }},
+                    [] { return OfWindows(0.5, 8, false); }},
                    {"two whole losses, as of adversarial training", Expect::kFaulty,
-                    [] { return Windowed(1, 8, false); }}},
+                    [] { return OfWindows(1, 8, false); }}},
   };
 }
 

@@ -3,6 +3,7 @@
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/learning_rates.h"
 #include "checks/signals/zero_rate_steps.h"
 
@@ -37,7 +38,7 @@ std::string Motion(const ZeroRateSteps::Optimizer& optimizer, const ZeroRateStep
                    size_t moving) {
   constexpr std::string_view kHow[] = {" shrinks by ", " moves by ", " grows by "};
   return StrCat("With the rate of every group at 0, ", moving, " of ",
-                Counted(static_cast<int64_t>(optimizer.compared), "parameter"), " of ",
+                Counted(Whole(optimizer.compared), "parameter"), " of ",
                 optimizer.name, " still change: ", most.name, kHow[most.growth + 1],
                 Short(most.smallest), " of the size of the weights or more in ", most.steps.size(),
                 " of ", optimizer.steps.size(), " steps, ",

@@ -2,6 +2,7 @@
 #include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/autocast.h"
 
 namespace dlcheck::precision {
@@ -32,7 +33,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Autocast& autocast
                   StrCat(declared ? StrCat("Autocast to ", type, " is declared")
                                   : "Losses are scaled as for low precision",
                          ", but none of ",
-                         Counted(static_cast<int64_t>(products), "matrix product"),
+                         Counted(Whole(products), "matrix product"),
                          " and convolutions in the forward passes of ",
                          Counted(count, "sampled step"), " took bf16 or fp16."),
                   {}, 0, 0));

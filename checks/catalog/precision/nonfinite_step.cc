@@ -5,6 +5,7 @@
 #include "checks/catalog/window_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/gradients.h"
 #include "checks/signals/step_order.h"
 
@@ -65,7 +66,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StepOrder& order, const Gra
   verdict.findings.push_back(FindingOver(
       steps, Severity::kError,
       StrCat("Step ", steps.front(), " used gradients with ",
-             Counted(static_cast<int64_t>(first.elements), "element"), " that ",
+             Counted(Whole(first.elements), "element"), " that ",
              first.elements == 1 ? "is" : "are", " not finite (", Listed(first.parameters),
              ") and left weights that are not finite, where such steps are left out ", why, "."),
       std::move(places), first.elements, 0));

@@ -4,6 +4,7 @@
 #include "checks/catalog/rank_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/rank_calls.h"
 
 namespace dlcheck::ranks {
@@ -15,7 +16,7 @@ std::string Described(const Call& call, const Trace& trace) {
   const NamedSite& site = trace.site(call.site);
   return StrCat(
       call.name,
-      call.bytes > 0 ? StrCat(" of ", WithCommas(static_cast<int64_t>(call.bytes)), " bytes") : "",
+      call.bytes > 0 ? StrCat(" of ", WithCommas(Whole(call.bytes)), " bytes") : "",
       call.site == 0
           ? ""
           : StrCat(" (", site.file.substr(site.file.rfind('/') + 1), ":", site.line, ")"));

@@ -1,6 +1,7 @@
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/padded_evaluations.h"
 
 namespace dlcheck::ranks {
@@ -19,7 +20,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const PaddedEvaluations& evaluati
          .places = {{.thing = "loader", .file = ""}},
          .first_step = loader.first_step,
          .last_step = loader.last_step,
-         .count = static_cast<int64_t>(loader.padding),
+         .count = Whole(loader.padding),
          .measured = share,
          .bound = 0});
   }

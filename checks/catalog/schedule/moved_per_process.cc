@@ -3,6 +3,7 @@
 #include "checks/catalog/scheduler_finding.h"
 #include "checks/catalog/scheduler_runs.h"
 #include "checks/engine/reads.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/process_group.h"
 
 namespace dlcheck::schedule {
@@ -41,7 +42,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
                Counted(steps, "sampled step"), ", once for each of the ", group.processes,
                " processes",
                is_over ? StrCat(": ", WithCommas(scheduler.fewest), " moves, where it is made for ",
-                                WithCommas(static_cast<int64_t>(scheduler.horizon)), ".")
+                                WithCommas(Whole(scheduler.horizon)), ".")
                        : std::string(".")),
         made, scheduler.horizon));
   }

@@ -4,6 +4,7 @@
 #include "checks/catalog/scheduler_finding.h"
 #include "checks/catalog/scheduler_runs.h"
 #include "checks/engine/reads.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/schedulers.h"
 
 namespace dlcheck::schedule {
@@ -84,7 +85,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
   if (wrong.empty()) return verdict;
   verdict.findings.push_back(FindingAbout(
       schedulers, scheduler, severity,
-      StrCat(scheduler.name, " is made for ", WithCommas(static_cast<int64_t>(counts.horizon)),
+      StrCat(scheduler.name, " is made for ", WithCommas(Whole(counts.horizon)),
              " moves and made ", WithCommas(scheduler.most), " in ",
              Counted(scheduler.calls_since_built, "step call"), wrong, "."),
       counts.moves, counts.horizon));

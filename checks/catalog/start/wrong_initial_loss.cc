@@ -4,6 +4,7 @@
 #include "checks/catalog/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/engine/whole.h"
 #include "checks/signals/initial_loss.h"
 
 namespace dlcheck::start {
@@ -81,7 +82,7 @@ void JudgeClassification(const Settings& settings, const InitialLoss& loss, Verd
   verdict.findings.push_back(
       Found(error ? Severity::kError : Severity::kWarning,
             StrCat("The untrained loss is ", Short(loss.independent), " on ",
-                   Counted(static_cast<int64_t>(loss.samples), "sample"),
+                   Counted(Whole(loss.samples), "sample"),
                    "; an output that knows nothing "
                    "would give ",
                    Short(loss.constant), ". The excess is ", Short(excess), " times ln ",
@@ -104,7 +105,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& loss)
     return absl::NotFoundError(StrCat("only ", loss.samples, " samples before the first step; ",
                                       settings[kFew], " are needed"));
   }
-  Verdict verdict{.findings = {}, .judged = Counted(static_cast<int64_t>(loss.samples), "sample")};
+  Verdict verdict{.findings = {}, .judged = Counted(Whole(loss.samples), "sample")};
   if (!(loss.constant > 0)) {
     return absl::FailedPreconditionError("all targets are the same");
   }

@@ -38,14 +38,15 @@ def start_probe():
 
 
 def run_next():
-    """Loads the `sitecustomize` behind this one, under its usual name."""
+    """Loads the `sitecustomize` behind this one, under its usual name. Where there is none, there is none
+    afterwards, as Python finds out from the error that it expects then."""
     import importlib.machinery
     import importlib.util
 
     others = [p for p in sys.path if os.path.abspath(p or os.curdir) != FOLDER]
     spec = importlib.machinery.PathFinder.find_spec("sitecustomize", others)
     if spec is None or spec.loader is None:
-        return
+        raise ImportError("there is no other sitecustomize", name="sitecustomize")
     module = importlib.util.module_from_spec(spec)
     sys.modules["sitecustomize"] = module
     spec.loader.exec_module(module)

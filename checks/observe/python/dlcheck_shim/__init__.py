@@ -9,6 +9,7 @@ import os
 
 from .after_import import AfterImport
 from .request import read_request
+from .system import open_file
 
 MOST_LETTERS = 200  # of what is told
 WATCHING = []  # the one Watch of this process, once torch is there
@@ -47,7 +48,7 @@ def reactions(request):
 
     def arrived(module):
         if WATCHING:
-            WATCHING[0].reactions()[module.__name__](module)
+            WATCHING[0].arrived(module)
 
     return {
         "torch": torch_arrived,
@@ -72,7 +73,7 @@ def tell(error, run_folder):
     line = " ".join(f"{type(error).__name__}: {error}".split())
     try:
         path = os.path.join(run_folder, "unwatched")
-        with open(path, "w", encoding="ascii", errors="backslashreplace") as file:
+        with open_file(path, "w", encoding="ascii", errors="backslashreplace") as file:
             file.write(line[:MOST_LETTERS])
     except OSError:
         pass

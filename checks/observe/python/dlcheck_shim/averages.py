@@ -3,8 +3,8 @@ moves them."""
 
 import torch
 
-from . import tensors
-from .wrapping import replace
+from . import tensors, walking
+from .wrapping import Around, replace
 
 
 class Averages:
@@ -16,26 +16,24 @@ class Averages:
     def watch_all(self):
         average = getattr(torch.optim.swa_utils, "AveragedModel", None)
         if average is not None:
-            replace([average], "update_parameters", self.watched_update)
+            replace([average], "update_parameters", Around(self.begins, self.write))
 
-    def watched_update(self, original):
-        def update(averaged, model, *args, **kwargs):
-            if not self.recorder.sampled or self.guard.elsewhere() or not tensors.may_compute():
-                return original(averaged, model, *args, **kwargs)
-            before = self.copy(averaged)
-            result = original(averaged, model, *args, **kwargs)
-            if before is not None:
-                self.write(averaged, model, before)
-            return result
-
-        return update
+    def begins(self, args, kwargs):
+        if not self.recorder.sampled or self.guard.elsewhere():
+            return None
+        model = args[1] if len(args) > 1 else kwargs["model"]
+        before = self.copy(args[0])
+        return None if before is None else (args[0], model, before)
 
     def copy(self, averaged):
-        return [p.detach().clone() for p in averaged.parameters()]
+        if not tensors.may_compute():
+            return None
+        return [p.detach().clone() for p in walking.parameters(averaged)]
 
-    def write(self, averaged, model, before):
-        after = [p.detach() for p in averaged.parameters()]
-        live = [p.detach() for p in model.parameters()]
+    def write(self, token, result):
+        averaged, model, before = token
+        after = [p.detach() for p in walking.parameters(averaged)]
+        live = [p.detach() for p in walking.parameters(model)]
         if len(live) != len(after) or not all(map(tensors.is_plain, live)):
             return
         recorder = self.recorder

@@ -10,6 +10,7 @@ from .births import Births
 from .capabilities import is_compiling
 from .loss_graph import loss_behind
 from .uncleared import held_norms
+from .wrapping import Around
 
 
 BACKWARD = names.EVENTS["backward"]
@@ -114,24 +115,25 @@ def graph_options(args, kwargs):
     return bool(retain), bool(create)
 
 
-def watched_backward(original, hooks):
-    """Stands in for torch.autograd.backward, which Tensor.backward looks up at each call."""
+def around_backward(hooks):
+    """Goes around torch.autograd.backward, which Tensor.backward looks up at each call."""
 
-    def backward(tensors, *args, **kwargs):
+    def before(args, kwargs):
         # A backward inside a backward belongs to the outer one (reentrant checkpoints).
         if is_compiling() or torch._C._current_graph_task_id() != -1:
-            return original(tensors, *args, **kwargs)
+            return None
         if not hooks.guard.trains_here():
-            return original(tensors, *args, **kwargs)
+            return None
+        tensors, *options = args if args else (kwargs.get("tensors"),)
         if hooks.recorder.sampled or not isinstance(tensors, torch.Tensor):
-            hooks.before(first_of(tensors), *graph_options(args, kwargs))
+            hooks.before(first_of(tensors), *graph_options(options, kwargs))
         else:
             hooks.before_unsampled(tensors)
         hooks.guard.in_backward = True
-        try:
-            return original(tensors, *args, **kwargs)
-        finally:
-            hooks.guard.in_backward = False
-            hooks.after()  # one that raised has begun all the same
+        return hooks
 
-    return backward
+    def ended(_):
+        hooks.guard.in_backward = False
+        hooks.after()  # one that raised has begun all the same
+
+    return Around(before, None, ended)

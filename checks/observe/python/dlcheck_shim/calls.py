@@ -5,7 +5,7 @@ import random
 import torch
 
 from .unstepped import Unstepped
-from .wrapping import followed_by, replace
+from .wrapping import followed_by, replace, switch_of
 
 
 class Calls:
@@ -25,9 +25,8 @@ class Calls:
         themselves are looked at in all."""
         if sampled != self.watches_clearing:
             self.watches_clearing = sampled
-            for owner, stand_in, original in self.clearing:
-                if vars(owner).get("zero_grad") in (stand_in, original):
-                    owner.zero_grad = stand_in if sampled else original
+            for switch in self.clearing:
+                switch.on() if sampled else switch.off()
 
     def watch_all(self):
         optim, nn = torch.optim.Optimizer, torch.nn
@@ -35,9 +34,7 @@ class Calls:
         self.watch("seed", [random], "seed", self.seeded)
         self.watch("clear", [optim], "zero_grad", self.optimizer_cleared)
         self.watch("clear", [nn.Module], "zero_grad", self.model_cleared)
-        for owner in (optim, nn.Module):
-            stand_in = vars(owner)["zero_grad"]
-            self.clearing.append((owner, stand_in, getattr(stand_in, "__original_fn")))
+        self.clearing = [switch_of(owner, "zero_grad") for owner in (optim, nn.Module)]
         self.watch("mode", [nn.Module], "train", self.mode)
         self.watch("open", [optim], "__init__", self.optimizer_made)
 

@@ -6,11 +6,10 @@ import os
 
 import torch
 
-from . import tensors
+from . import tensors, walking
 from .identity import IdentityMap
-from .wrapping import followed_by, replace
+from .wrapping import Around, followed_by, replace
 
-NAMED = torch.nn.Module.named_parameters  # never a method that a program put in its place
 MOST_DEPTH, MOST_ENTRIES = 4, 4096
 MOST_CHECKED_ELEMENTS = 1 << 26
 FEW_ELEMENTS = 1 << 20  # so many are looked at in every save
@@ -41,7 +40,8 @@ class Checkpoints:
         self.write_put_in = observe(self.write_put_in)
         replace([torch, torch.serialization], "save", followed_by(observe(self.saved)))
         replace([torch, torch.serialization], "load", followed_by(observe(self.loaded)))
-        replace([torch.nn.Module], "load_state_dict", self.watched_load)
+        replace([torch.nn.Module], "load_state_dict",
+                Around(self.begins_load, self.returns_load, self.ends_load))  # fmt: skip
         replace([torch.optim.Optimizer], "load_state_dict",
                 followed_by(observe(self.put_into_optimizer)))  # fmt: skip
 
@@ -126,24 +126,24 @@ class Checkpoints:
             bad = float(torch.stack(counts).sum())
             self.recorder.quantity("saved_nonfinite", thing, bad, float(total))
 
-    def watched_load(self, original):
-        def load(module, *args, **kwargs):
-            self.depth += 1
-            try:
-                result = original(module, *args, **kwargs)
-            finally:
-                self.depth -= 1
-            if self.depth == 0:
-                state = args[0] if args else kwargs.get("state_dict")
-                assigns = args[2] if len(args) > 2 else kwargs.get("assign", False)
-                self.put_into_model(module, state, result, assigns)
-            return result
+    def begins_load(self, args, kwargs):
+        self.depth += 1
+        return args, kwargs
 
-        return load
+    def returns_load(self, token, result):
+        if self.depth != 1:
+            return
+        (module, *args), kwargs = token
+        state = args[0] if args else kwargs.get("state_dict")
+        assigns = args[2] if len(args) > 2 else kwargs.get("assign", False)
+        self.put_into_model(module, state, result, assigns)
+
+    def ends_load(self, token):
+        self.depth -= 1
 
     def look_for_own(self, thing, module, state):
         """Is a model given the very memory that it has, as by a state_dict that was kept, not copied?"""
-        places = {name: tensors.place_of(p.detach()) for name, p in NAMED(module) if name in state}
+        places = {name: tensors.place_of(p.detach()) for name, p in walking.named_parameters(module) if name in state}
         own = [isinstance(state[name], torch.Tensor) and tensors.place_of(state[name].detach()) == place
                for name, place in places.items() if place]  # fmt: skip
         if own and all(own):
@@ -163,7 +163,7 @@ class Checkpoints:
         own = given - unexpected + len(result.missing_keys)
         if own == 0:
             return
-        named = {name: p for name, p in NAMED(module) if name in state
+        named = {name: p for name, p in walking.named_parameters(module) if name in state
                  and tensors.is_plain(p) and p.is_floating_point() and p.numel()}  # fmt: skip
         norms = None
         model = self.models.roots.get(module)
@@ -176,7 +176,7 @@ class Checkpoints:
     def write_put_in(self, root, model):
         """A model is about to be trained for the first time: what was put into it before?"""
         for module, (share, unexpected, names, norms) in self.put_in.items():
-            if not any(module is part for part in torch.nn.Module.modules(root)):
+            if not any(module is part for part in walking.modules(root)):
                 continue
             self.put_in.entries.pop(id(module), None)
             self.recorder.quantity("loaded_share", model.thing, share, unexpected)
@@ -184,7 +184,7 @@ class Checkpoints:
                 self.compare(module, model, names, norms)
 
     def compare(self, module, model, names, before):
-        now = dict(NAMED(module))
+        now = dict(walking.named_parameters(module))
         if any(name not in now or now[name].device != before.device for name in names):
             return
         recorder = self.recorder
@@ -254,7 +254,7 @@ def is_state_of_model(value, pointers, names):
 def parameters_in(value, pointers, names):
     """The parameters of a saved model; what its buffers hold may be anything."""
     if is_module(value):
-        return torch.nn.Module.parameters(value)
+        return walking.parameters(value)
     return [v for key, v in value.items() if isinstance(v, torch.Tensor)
             and (key.removeprefix("module.") in names or tensors.place_of(v) in pointers)]  # fmt: skip
 

@@ -7,7 +7,7 @@ import torch
 
 from .capabilities import is_compiling
 from .optimizers import with_gradients
-from .wrapping import replace
+from .wrapping import Around, replace
 
 
 class Clipping:
@@ -20,34 +20,31 @@ class Clipping:
 
     def watch_all(self):
         for name in ("clip_grad_norm_", "clip_grad_value_"):
-            replace([torch.nn.utils, torch.nn.utils.clip_grad], name, self.stand_in_for(name))
+            replace([torch.nn.utils, torch.nn.utils.clip_grad], name, self.around(name))
 
-    def stand_in_for(self, name):
+    def around(self, name):
         way, bound_name = ("value", "clip_value") if "value" in name else ("norm", "max_norm")
 
-        def make(original):
-            def stand_in(*args, **kwargs):
-                if is_compiling() or self.inside or self.guard.elsewhere():
-                    return original(*args, **kwargs)
-                parameters = None
-                if args:  # a generator gives its parameters but once
-                    parameters, args = kept(args[0], args[1:])
-                elif "parameters" in kwargs:
-                    parameters, (again,) = kept(kwargs["parameters"], ())
-                    kwargs["parameters"] = again
-                self.inside = True
-                try:
-                    result = original(*args, **kwargs)
-                finally:
-                    self.inside = False
-                bound = args[1] if len(args) > 1 else kwargs.get(bound_name, 0)
-                norm_type = args[2] if len(args) > 2 else kwargs.get("norm_type", 2.0)
-                self.observe(way, parameters, bound, norm_type if way == "norm" else 0)
-                return result
+        def before(args, kwargs):
+            if is_compiling() or self.inside or self.guard.elsewhere():
+                return None
+            self.inside = True
+            return Call(args, kwargs)
 
-            return stand_in
+        def first(call, parameters):  # a generator gives its parameters but once
+            call.parameters, again = kept(parameters)
+            return again
 
-        return make
+        def after(call, result):
+            args, kwargs = call.args, call.kwargs
+            bound = args[1] if len(args) > 1 else kwargs.get(bound_name, 0)
+            norm_type = args[2] if len(args) > 2 else kwargs.get("norm_type", 2.0)
+            self.observe(way, call.parameters, bound, norm_type if way == "norm" else 0)
+
+        def ended(call):
+            self.inside = False
+
+        return Around(before, after, ended, first)
 
     def observe(self, way, parameters, bound, norm_type):
         self.clipped.update(map(id, parameters or ()))
@@ -67,14 +64,36 @@ class Clipping:
                                    float(len(owners)), owner=watched.thing)  # fmt: skip
 
 
-def kept(parameters, rest):
-    """The parameters, and the arguments with something equal in the place of a generator."""
+class Call:
+    def __init__(self, args, kwargs):
+        self.args, self.kwargs, self.parameters = args, kwargs, None
+
+
+def kept(parameters):
+    """The parameters, and something equal in the place of a generator."""
     if isinstance(parameters, torch.Tensor):
-        return [parameters], (parameters, *rest)
+        return [parameters], parameters
     if isinstance(parameters, types.GeneratorType):
-        found = list(parameters)
-        return found, ((p for p in found), *rest)
+        found, error = taken(parameters)
+        return found, given_again(found, error)
     if isinstance(parameters, collections.abc.Iterator):
-        found = list(parameters)
-        return found, (iter(found), *rest)
-    return list(parameters), (parameters, *rest)
+        found, error = taken(parameters)
+        return found, given_again(found, error) if error else iter(found)
+    is_given_anew = isinstance(parameters, collections.abc.Iterable)
+    return list(parameters) if is_given_anew else [], parameters
+
+
+def taken(iterator):
+    """What it gives, and the error that it ends with, if it does."""
+    found = []
+    try:
+        found.extend(iterator)
+    except Exception as error:  # the program's own, which torch is to meet
+        return found, error
+    return found, None
+
+
+def given_again(found, error):
+    yield from found
+    if error is not None:
+        raise error

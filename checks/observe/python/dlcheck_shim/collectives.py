@@ -67,6 +67,7 @@ class Collectives:
         thing = recorder.thing("collective", 0, " ".join(words))
         recorder.event("collective", thing, float(size), site=self.sites.current(),
                        owner=self.groups.thing(PEERS, members) if members else 0)  # fmt: skip
+        recorder.writer.flush()  # one that the others do not call alike ends the process, or hangs
 
 
 def tensors_in(value):

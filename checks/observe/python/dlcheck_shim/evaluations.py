@@ -6,7 +6,7 @@ Evaluations have a clock of their own, because they seldom fall into a sampled s
 
 import torch
 
-from . import tensors
+from . import tensors, walking
 from .digest import digest
 from .rows import batch_of, fingerprint, with_rows
 from .sampling import is_sampled_evaluation
@@ -167,7 +167,7 @@ def trains(module):
 
 def kept_tensors(module):
     """What a state of the module would hold; asks no method that a program may have made its own."""
-    for part in torch.nn.Module.modules(module):
+    for part in walking.modules(module):
         yield from (p for p in part._parameters.values() if p is not None)
         passing = getattr(part, "_non_persistent_buffers_set", ())
         yield from (b for name, b in part._buffers.items() if b is not None and name not in passing)

@@ -1,11 +1,11 @@
 """Watches module calls: which module ran, in which mode, on which batch, in which precision.
 
-Global hooks, put in once before the first forward and gated inside, because putting hooks in and
-out makes compiled code compile again. Compiled regions and recomputation are passed over.
+Compiled regions and recomputation are passed over.
 """
 
 import math
 import sys
+import types
 import weakref
 
 import torch
@@ -48,7 +48,8 @@ class ForwardHooks:
         self.products = [0, 0]  # of this step: in low precision, all
         self.looked_up = set()  # in tables of words, in the last forward: where they lie
 
-    def before(self, module, args):
+    def before(self, module, args, kwargs=None):
+        """`kwargs` are not known to a hook of torch: its caller has them."""
         if is_compiling() or self.root_number or tracing_state():
             return None
         if self.guard.elsewhere() or in_backward():
@@ -59,14 +60,15 @@ class ForwardHooks:
             self.root, self.root_number = weakref.ref(module), id(module)
             self.model, self.entered, self.evaluating = None, False, False
             if self.recorder.sampled:
-                args = inputs_of(args, sys._getframe(1))
+                args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
             self.begin(module, args)
         else:
             model = self.models.roots.get(module)
             if model is not None:
                 self.root, self.root_number = weakref.ref(module), id(module)
                 self.model, self.evaluating = model, True
-                self.begin_evaluation(model, module, inputs_of(args, sys._getframe(1)))
+                args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
+                self.begin_evaluation(model, module, args)
         return None
 
     def begin_evaluation(self, model, module, args):
@@ -235,12 +237,13 @@ class ForwardHooks:
         self.evaluations.backward()
 
 
-def inputs_of(args, caller):
-    """The arguments of a call; where there is no tensor among `args`, those given by name, which stand in
-    the frame that calls the hooks, because torch shows them to no global hook before a call."""
+def inputs_of(args, named):
+    """The arguments of a call; where there is no tensor among `args`, those given by name, which may stand
+    in the frame that calls the hooks, because torch shows them to no global hook before a call."""
     if any(isinstance(argument, torch.Tensor) for argument in args):
         return args
-    named = caller.f_locals.get("kwargs")
+    if isinstance(named, types.FrameType):
+        named = named.f_locals.get("kwargs")
     found = [v for v in named.values() if tensors.is_plain(v)] if isinstance(named, dict) else []
     return Named(found) if found else args
 

@@ -14,8 +14,13 @@ import signal
 import threading
 
 import torch
+from torch.utils._python_dispatch import _disable_current_modes
 
 NOBODY = -1  # no thread has this number
+# The system's own, all in C: a signal handler of the program can raise between two lines of Python only.
+unseen_by_functions = torch._C.DisableTorchFunction
+modes = torch._C._len_torch_dispatch_stack
+is_recorded, set_recorded = torch.is_grad_enabled, torch._C._set_grad_enabled
 RAISES = os.environ.get("DLCHECK_SHIM_RAISE") == "1"
 
 
@@ -89,9 +94,11 @@ class Guard:
                 self.report_unseen(len(self.others))
         return False
 
-    def isolated(self, family, anywhere=False):
+    def isolated(self, family, anywhere=False, runs_program=False):
         """A decorator: the function gives None when its family is off or fails, and in a thread
-        that is not watched unless `anywhere`."""
+        that is not watched unless `anywhere`. What it computes is not seen by the program's
+        TorchFunctionMode, TorchDispatchMode or `__torch_function__`, unless it `runs_program` itself, as
+        experiments do. Whatever ends it, gradients are recorded afterwards as before."""
 
         def decorate(body):
             failed = self.failed
@@ -100,8 +107,18 @@ class Guard:
             def call(*args, **kwargs):
                 if family in failed or not anywhere and self.elsewhere():
                     return None
+                recorded = is_recorded()
                 try:
-                    return body(*args, **kwargs)
+                    if runs_program:
+                        return body(*args, **kwargs)
+                    with unseen_by_functions():
+                        try:
+                            if modes() == 0:
+                                return body(*args, **kwargs)
+                            with _disable_current_modes():
+                                return body(*args, **kwargs)
+                        finally:
+                            set_recorded(recorded)  # first of all, as a signal may raise after any call
                 except Exception as error:
                     if RAISES or is_of_signal(error):
                         raise

@@ -6,14 +6,16 @@ import hashlib
 import pickle
 import random
 import sys
-import time
 import weakref
 
 import torch
 
+from .attributes import attribute
 from .identity import IdentityMap
-from .loader_facts import LoaderFacts
-from .wrapping import followed_by, replace
+from .loader_facts import Lengths, LoaderFacts
+from .sites import OURS, OWN, kind_of
+from .system import perf_counter
+from .wrapping import Around, followed_by, replace
 
 # Workers begin anew with every iteration; those of the first ones are looked at.
 ITERATIONS_WITH_STREAMS = 4
@@ -27,6 +29,7 @@ class Loaders:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.waited = 0.0  # seconds since the last step ended
         self.on_begin = []  # functions without arguments, called as an iteration begins
+        self.lengths = Lengths()
         self.reset()
         recorder.on_fork.append(self.reset_in_child)
 
@@ -44,18 +47,19 @@ class Loaders:
         self.begun = begun
 
     def watch_all(self):
+        self.lengths.watch_all()
         iterator = torch.utils.data.dataloader._BaseDataLoaderIter
         begins = self.guard.isolated("fetch")(self.begins)
         replace([iterator], "__init__", followed_by(lambda _, args, __: begins(*args[:2])))
         again = self.guard.isolated("fetch")(self.begins_again)
         replace([iterator], "_reset", followed_by(lambda _, args, __: again(args[0])))
         self.fetched = self.guard.isolated("fetch")(self.fetched)
-        replace([iterator], "__next__", self.watched_next)
+        replace([iterator], "__next__", Around(self.asks, self.gets))
         self.digests = self.guard.isolated("worker", anywhere=True)(stream_digests)
         self.write_streams = self.guard.isolated("worker", anywhere=True)(self.write_streams)
         fetcher = getattr(torch.utils.data._utils.fetch, "_MapDatasetFetcher", None)
         if fetcher is not None:
-            replace([fetcher], "fetch", self.watched_fetch)
+            replace([fetcher], "fetch", Around(self.fetches, self.has_fetched))
 
     def begins(self, iterator, loader):
         self.begun += 1
@@ -67,7 +71,7 @@ class Loaders:
         facts = next((known for known in self.told_apart if known.loader() is loader), None)
         if facts is not None:
             return facts
-        facts = LoaderFacts(loader)
+        facts = LoaderFacts(loader, self.lengths)
         before = next((known for known in self.told_apart if facts.follows(known)), None)
         if before is not None:
             before.loader = facts.loader
@@ -84,17 +88,13 @@ class Loaders:
             for function in self.on_begin:
                 function()
 
-    def watched_next(self, original):
-        def next_batch(iterator):
-            if self.guard.elsewhere():
-                return original(iterator)
-            start = time.perf_counter()
-            batch = original(iterator)
-            self.waited += time.perf_counter() - start
-            self.fetched(iterator, batch)
-            return batch
+    def asks(self, args, kwargs):
+        return None if self.guard.elsewhere() else (args[0], perf_counter())
 
-        return next_batch
+    def gets(self, token, batch):
+        iterator, start = token
+        self.waited += perf_counter() - start
+        self.fetched(iterator, batch)
 
     def fetched(self, iterator, batch):
         iteration = self.iterations.get(iterator)
@@ -140,7 +140,7 @@ class Loaders:
         if facts.thing is None:
             facts.thing = self.recorder.thing("loader", self.seen, "")
             self.seen += 1
-            for key, value in facts.attributes.items():
+            for key, value in facts.told().items():
                 self.recorder.attribute(facts.thing, key, value)
         return facts.thing
 
@@ -149,22 +149,20 @@ class Loaders:
         if self.recorder.sampled and self.seen:
             self.recorder.quantity("loader_wait", 0, waited, owner=owner)
 
-    def watched_fetch(self, original):
-        """In a worker: looks at its random generators around the first batch."""
+    # In a worker: looks at its random generators around the first batch.
 
-        def fetch(fetcher, indices):
-            info = torch.utils.data.get_worker_info()
-            if info is None or self.drawn or self.begun > ITERATIONS_WITH_STREAMS:
-                return original(fetcher, indices)
-            self.drawn = True
-            before = self.digests()
-            batch = original(fetcher, indices)
-            after = self.digests()
-            if before and after:
-                self.write_streams(info.id, before, after)
-            return batch
+    def fetches(self, args, kwargs):
+        info = torch.utils.data.get_worker_info()
+        if info is None or self.drawn or self.begun > ITERATIONS_WITH_STREAMS:
+            return None
+        self.drawn = True
+        before = self.digests()
+        return (info.id, before) if before else None
 
-        return fetch
+    def has_fetched(self, token, batch):
+        after = self.digests()
+        if after:
+            self.write_streams(*token, after)
 
     def write_streams(self, worker, before, after):
         used = [name for name, state in before.items() if state != after[name]]
@@ -199,19 +197,32 @@ def tensors_of(batch):
     """The first few tensors of a batch."""
     if isinstance(batch, torch.Tensor):
         return [batch]
-    if isinstance(batch, collections.abc.Mapping):
-        batch = list(batch.values())
-    if not isinstance(batch, (list, tuple)):
-        return []
-    return [part for part in batch if isinstance(part, torch.Tensor)][:MOST_TENSORS]
+    return [part for part in parts_of(batch) if isinstance(part, torch.Tensor)][:MOST_TENSORS]
+
+
+def parts_of(batch):
+    """What a batch holds; of an object of the program what its attributes are, so that nobody calls it."""
+    if isinstance(batch, dict):
+        return list(dict.values(batch))
+    if isinstance(batch, (list, tuple)):
+        return list((list if isinstance(batch, list) else tuple).__iter__(batch))
+    if kind_of_class(type(batch)) != OWN:
+        return list(batch.values()) if isinstance(batch, collections.abc.Mapping) else []
+    found = list(attribute(batch, "__dict__", {}).values())
+    return found + [part for value in found if isinstance(value, dict) for part in dict.values(value)]
+
+
+def kind_of_class(cls):
+    """Whose a class is; what has no file is Python's own."""
+    file = getattr(sys.modules.get(cls.__module__), "__file__", None)
+    is_own = file is None and cls.__module__ == "__main__"
+    return OWN if is_own else OURS if file is None else kind_of(file)
 
 
 def samples_of(batch):
     """The first dimension of the first tensor of a batch; 0 if there is none."""
     if isinstance(batch, torch.Tensor):
         return batch.shape[0] if batch.dim() else 1
-    if isinstance(batch, dict):
-        batch = batch.values()
-    elif not isinstance(batch, (list, tuple)):
+    if not isinstance(batch, (dict, list, tuple)):
         return 0
-    return next((n for n in map(samples_of, batch) if n), 0)
+    return next((n for n in map(samples_of, parts_of(batch)) if n), 0)

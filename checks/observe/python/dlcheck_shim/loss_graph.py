@@ -11,7 +11,7 @@ import re
 import torch
 
 from .capabilities import is_compiling
-from .wrapping import replace
+from .wrapping import only_before, replace
 
 LOSS, SCALE, LIFE = "dlcheck loss", "dlcheck scale", "dlcheck life"
 LONGEST_CHAIN = 16
@@ -59,26 +59,18 @@ class SavedTensors:
 
 
 def watch_packing():
-    def entering(original):
-        def enter(*args, **kwargs):
-            SavedTensors.packed = True
-            if not is_compiling():  # a number that changes would compile anew each time
-                SavedTensors.packings += 1
-                SavedTensors.open += 1
-            return original(*args, **kwargs)
+    def enters(args, kwargs):
+        SavedTensors.packed = True
+        if not is_compiling():  # a number that changes would compile anew each time
+            SavedTensors.packings += 1
+            SavedTensors.open += 1
 
-        return enter
+    def leaves(args, kwargs):
+        if not is_compiling():
+            SavedTensors.open -= 1
 
-    def leaving(original):
-        def leave(*args, **kwargs):
-            if not is_compiling():
-                SavedTensors.open -= 1
-            return original(*args, **kwargs)
-
-        return leave
-
-    replace([torch.autograd.graph.saved_tensors_hooks], "__enter__", entering)
-    replace([torch.autograd.graph.saved_tensors_hooks], "__exit__", leaving)
+    replace([torch.autograd.graph.saved_tensors_hooks], "__enter__", only_before(enters))
+    replace([torch.autograd.graph.saved_tensors_hooks], "__exit__", only_before(leaves))
 
 
 def mark(node, key, value):

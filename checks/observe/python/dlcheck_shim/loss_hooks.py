@@ -15,7 +15,7 @@ from .initial_loss import InitialLoss
 from .loss_graph import logarithm_of, maker_of, mark_loss, normaliser_of, spread_comparison
 from .reachable import range_of, write_unreachable
 from .tokens import shift_of
-from .wrapping import replace
+from .wrapping import Around, replace
 
 KINDS = {
     "cross_entropy": "cross_entropy",
@@ -62,28 +62,29 @@ class LossHooks:
 
     def watch_all(self):
         for function in KINDS:
-            replace([torch.nn.functional], function, self.stand_in_for(function))
+            replace([torch.nn.functional], function, self.around(function))
 
-    def stand_in_for(self, function):
-        def make(original):
-            def stand_in(*args, **kwargs):
-                result = original(*args, **kwargs)
-                if is_compiling() or type(result) is not torch.Tensor or tracing_state():
-                    return result
-                known = function in self.things and len(args) > 1
-                if self.recorder.sampled or not known or not result.requires_grad:
-                    self.seen(function, result, args, kwargs)
-                else:
-                    self.seen_unsampled(function, result, args)
-                return result
+    def around(self, function):
+        def before(args, kwargs):
+            return None if is_compiling() else (args, kwargs)
 
-            return stand_in
+        def after(token, result):
+            if type(result) is not torch.Tensor or tracing_state():
+                return
+            args, kwargs = token
+            known = function in self.things and len(args) > 1
+            if self.recorder.sampled or not known:
+                self.seen(function, result, args, kwargs)
+            else:
+                self.seen_unsampled(function, result, args, kwargs)
 
-        return make
+        return Around(before, after)
 
-    def seen_unsampled(self, function, result, args):
+    def seen_unsampled(self, function, result, args, kwargs):
         """The same for training in a step of which only the loss itself is recorded."""
-        if tensors.is_plain(args[0]) and tensors.is_plain(args[1]):
+        if not result.requires_grad:
+            self.seen(function, result, args, kwargs)
+        elif tensors.is_plain(args[0]) and tensors.is_plain(args[1]):
             samples = count_samples(function, args[0], args[1])
             self.last = (weakref.ref(result), self.things[function], samples)
 

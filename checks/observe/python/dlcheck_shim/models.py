@@ -8,6 +8,7 @@ import weakref
 
 import torch
 
+from . import walking
 from .identity import IdentityMap
 from .tensors import is_flat, is_held, is_shard
 from .unregistered import Unregistered
@@ -20,9 +21,6 @@ WRAPPERS = (
     "OptimizedModule",
 )
 
-
-# Its own methods: a program may have put others in their place, which are not ours to call.
-MODULE = torch.nn.Module
 NORMALISATIONS = tuple(
     kind for name, kind in vars(torch.nn).items()
     if name in ("LayerNorm", "GroupNorm", "LocalResponseNorm", "RMSNorm")
@@ -66,13 +64,13 @@ def is_wrapper(module):
 
 def is_sharded(root):
     """True for a model whose parameters are spread over processes and put together as it runs."""
-    return any(map(is_shard, MODULE.parameters(root))) or any(
-        type(module).__name__ == "FullyShardedDataParallel" for module in MODULE.modules(root))
+    return any(map(is_shard, walking.parameters(root))) or any(
+        type(module).__name__ == "FullyShardedDataParallel" for module in walking.modules(root))
 
 
 def inside(wrapper):
     """The module that a wrapper holds."""
-    return next(MODULE.children(wrapper), None)
+    return next(walking.children(wrapper), None)
 
 
 class Model:
@@ -83,7 +81,7 @@ class Model:
         self.trained = False  # a forward in training mode was seen
         self.feeding = False  # what it gives goes into another model
         # A user's own attribute may be called `module`; only names under a wrapper are shortened.
-        self.prefixes = WRAPPING if any(map(is_wrapper, MODULE.modules(root))) else ()
+        self.prefixes = WRAPPING if any(map(is_wrapper, walking.modules(root))) else ()
         self.sharded = is_sharded(root)
         if type(root).__name__ == "OptimizedModule":
             recorder.attribute(self.thing, "compiled", 1)
@@ -111,7 +109,7 @@ class Models:
         model = self.roots.get(module)
         if model is not None or module in self.modules:
             return model
-        if next(MODULE.parameters(module), None) is None:
+        if next(walking.parameters(module), None) is None:
             self.modules.set(module, 0)
             return None
         if is_wrapper(module) and (model := self.roots.get(inside(module))) is not None:
@@ -130,7 +128,7 @@ class Models:
         return model
 
     def name_modules(self, model, root):
-        for full, module in MODULE.named_modules(root):
+        for full, module in walking.named_modules(root):
             if module not in self.modules:
                 thing = self.recorder.thing("module", model.ordinal, model.name(full))
                 self.modules.set(module, thing)
@@ -171,7 +169,7 @@ class Models:
 
     def name_parameters(self, model, root):
         """Gives each parameter its thing. In a functional call these are the tensors put in."""
-        for full, parameter in MODULE.named_parameters(root, remove_duplicate=False):
+        for full, parameter in walking.named_parameters(root, once=False):
             if not is_held(parameter) or not parameter.is_leaf:
                 continue
             name = model.name(full)

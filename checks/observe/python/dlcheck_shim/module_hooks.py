@@ -1,8 +1,10 @@
-"""The global module hooks, and when they are in place: during sampled steps, and from whatever begins
-an evaluation to the end of the next step.
+"""What is told of every call of a module, and when: during sampled steps, and from whatever begins an
+evaluation to the end of the next step.
 
-A hook costs microseconds at every call of every module. Code that torch compiles is compiled again
-when hooks come and go, so they stay for good once the program asks for any.
+The calls of the probe stand in torch.nn.Module's own code, where they take no frame and no line of a
+traceback, and no table of hooks shows them. Code that torch compiles takes such calls apart, so once the
+program asks for any they become global hooks, and stay for good: when hooks come and go it is compiled
+again.
 """
 
 import sys
@@ -11,35 +13,53 @@ import types
 import torch
 
 from .capabilities import register_forward_hook
-from .wrapping import replace
+from .in_place import put_into
+from .wrapping import Around, only_before, replace
 
 
 class ModuleHooks:
     def __init__(self, forwards):
         self.forwards = forwards
+        self.place = None  # in the code of torch
         self.tables = []  # pairs of a table of torch's and our entries in it
         self.there, self.compiles = True, False
 
     def install(self):
+        self.place = put_into(torch.nn.Module._call_impl, Around(self.enters, self.leaves))
+        if self.place is None:
+            self.hang_hooks()
+        # torch warns that hooks see a compiled module twice; the program did not ask for ours.
+        replace([torch.nn.modules.module], "_has_any_global_hook", self.leaving_out_ours)
+        pinning = only_before(self.pins)
+        replace([torch], "compile", pinning)
+        replace([torch.nn.Module], "compile", pinning)
+        replace([torch.export], "export", pinning)  # compiles, in older versions
+        for mode in (torch.no_grad, torch.inference_mode):
+            replace([mode], "__enter__", only_before(lambda *_: self.there or self.wake()))
+
+    def enters(self, args, kwargs):
+        self.forwards.before(args[0], args[1:], kwargs)
+        return (args[0], args[1:], kwargs) if self.forwards.root_number else None
+
+    def leaves(self, token, output):
+        self.forwards.after(*token, output)
+
+    def hang_hooks(self):
         home = torch.nn.modules.module
         before = home.register_module_forward_pre_hook(self.forwards.before)
         after = register_forward_hook(self.forwards.after)
-        # torch warns that hooks see a compiled module twice; the program did not ask for ours.
-        replace([home], "_has_any_global_hook", self.leaving_out_ours)
         names = ("_global_forward_hooks_with_kwargs", "_global_forward_hooks",
                  "_global_forward_pre_hooks")  # fmt: skip
         found = [getattr(home, name, None) for name in names]
         if all(isinstance(table, dict) for table in found):
             numbers = (before.id, after.id)
             self.tables = [(t, {n: t[n] for n in numbers if n in t}) for t in found]
-        replace([torch], "compile", self.pinning)
-        replace([torch.nn.Module], "compile", self.pinning)
-        replace([torch.export], "export", self.pinning)  # compiles, in older versions
-        for mode in (torch.no_grad, torch.inference_mode):
-            replace([mode], "__enter__", self.waking)
+        self.there = True
 
     def leaving_out_ours(self, original):
         def has_any():
+            if not self.tables:
+                return original()
             there = self.there
             self.take_out()
             try:
@@ -55,32 +75,28 @@ class ModuleHooks:
 
     def take_out(self):
         self.there = False
+        if self.place is not None:
+            self.place.off()
         for table, entries in reversed(self.tables):
             for number in entries:
                 table.pop(number, None)
 
-    def pinning(self, original):
-        def compile(*args, **kwargs):
-            if not self.compiles:
-                self.compiles = True
-                self.wake()
-                leave_uncompiled()
-            return original(*args, **kwargs)
-
-        return compile
-
-    def waking(self, original):
-        def enter(*args, **kwargs):
-            if not self.there:
-                self.wake()
-            return original(*args, **kwargs)
-
-        return enter
+    def pins(self, args, kwargs):
+        if not self.compiles:
+            self.compiles = True
+            if self.place is not None:
+                self.place.off()
+                self.place = None
+                self.hang_hooks()
+            self.wake()
+            leave_uncompiled()
 
     def wake(self):
         """Until the next step ends."""
         if self.there:
             return
+        if self.place is not None:
+            self.place.on()
         for table, entries in self.tables:
             table.update(entries)
         self.there = True
@@ -89,7 +105,7 @@ class ModuleHooks:
         """`sampled`: whether the next step is."""
         if sampled or self.compiles:
             self.wake()
-        elif self.there and self.tables:
+        elif self.there and (self.place or self.tables):
             self.take_out()
 
 

@@ -1,12 +1,11 @@
 """What tells processes that train together apart: the rows they train on, the random numbers they draw,
 and the time they need while none waits for another."""
 
-import time
-
 import torch
 
 from . import tensors
 from .digest import digest
+from .system import perf_counter
 
 MOST_KEPT = 64  # of the smallest row numbers
 LAST_STEP = 63  # of the first pass over the data that is looked at
@@ -63,10 +62,10 @@ class Peers:
 
     def begins_backward(self):
         if self.ended is not None and self.recorder.micro_step == 0 and self.groups.size() > 1:
-            self.recorder.quantity("own_time", 0, time.perf_counter() - self.ended, owner=self.groups.all())
+            self.recorder.quantity("own_time", 0, perf_counter() - self.ended, owner=self.groups.all())
 
     def ends_step(self):
-        self.ended = time.perf_counter()
+        self.ended = perf_counter()
 
 
 def generators():

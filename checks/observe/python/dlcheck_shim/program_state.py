@@ -10,7 +10,7 @@ import sys
 
 import torch
 
-from . import tensors
+from . import tensors, walking
 from .capabilities import is_compiling, scaler_classes
 from .digest import digest
 from .models import canonical
@@ -71,7 +71,7 @@ class ProgramState:
 
     def name_of(self, parameter):
         for root, _ in self.watch.models.roots.items():
-            for name, held in torch.nn.Module.named_parameters(root):
+            for name, held in walking.named_parameters(root):
                 if held is parameter:
                     return canonical(name)
         return "a tensor"
@@ -114,7 +114,7 @@ class ProgramState:
         """Before the first update that follows a step from there on."""
         name = f"averages of {type(averaged.module).__name__}"
         if self.recorder.step > self.step and self.is_first(name):
-            self.write(name, digest_of(list(torch.nn.Module.parameters(averaged))))
+            self.write(name, digest_of(list(walking.parameters(averaged))))
 
 
 def state_of(optimizer):
@@ -129,7 +129,7 @@ def state_of(optimizer):
 
 def saved_buffers(root):
     """Buffers that a checkpoint is meant to hold."""
-    return [buffer for module in torch.nn.Module.modules(root)
+    return [buffer for module in walking.modules(root)
             for name, buffer in module._buffers.items()
             if buffer is not None and name not in module._non_persistent_buffers_set]  # fmt: skip
 

@@ -9,11 +9,12 @@ import multiprocessing
 import os
 import sys
 
-from . import names
+from . import exits, names
 from .groups import launched_ranks
 from .sampling import is_detailed, is_sampled, takes_digest
+from .system import getpid
 from .tensors import Transfer
-from .writer import EVENT, GAP, QUANTITY, TraceWriter
+from .writer import EVENT, GAP, QUANTITY, TraceWriter, note_loss
 
 MOST_EARLY_CALLS = 10_000
 MOST_MICRO_STEPS = 1024  # of a step that are sampled
@@ -52,6 +53,16 @@ class Early:
     def past_half_cap(self):
         return False
 
+    def end_step(self):
+        """Nothing waits for a file."""
+
+    def flush(self):
+        """As `end_step`."""
+
+    def end(self, rows=()):
+        """As `end_step`."""
+        return False
+
     def close(self):
         """Nothing was trained, nothing is kept."""
 
@@ -82,6 +93,7 @@ class Recorder:
         self.rank = int(os.environ.get("RANK", "0")) & 0xFFFF
         self.reset()
         os.register_at_fork(after_in_child=self.after_fork)
+        exits.watch(self.end)
 
     def reset(self):
         self.writer, self.opened = Early(), False
@@ -91,7 +103,7 @@ class Recorder:
         self.transfer = Transfer()
 
     def after_fork(self):
-        # The inherited map is the parent's; it is dropped, never closed, so nothing is cut off.
+        # The inherited writer is the parent's; it is dropped, and what waits in it is the parent's, too.
         self.forked = True
         if not self.asleep:
             self.forget()
@@ -115,8 +127,10 @@ class Recorder:
                 role=self.role(),
                 size_cap_bytes=self.request.size_cap_bytes,
                 rank=self.rank,
+                run=self.request.run,
             )
-        except OSError:
+        except OSError as error:
+            note_loss(self.request.run_folder, getpid(), str(error))
             self.writer = Mute()
             return
         for key, value in (self.process_attributes | launched_ranks()).items():
@@ -127,6 +141,8 @@ class Recorder:
         data = sys.modules.get("torch.utils.data")
         if data is not None and data.get_worker_info() is not None:
             return "worker"
+        if multiprocessing.current_process().daemon:
+            return "daemon"  # the process that started it may end it
         if self.forked or multiprocessing.parent_process() is not None:
             return "child"
         return "main"
@@ -196,11 +212,21 @@ class Recorder:
             self.gap_start = self.step
         elif self.sampled:
             self.write_gap(self.step - 1)
+        self.writer.end_step()
+
+    def gap_rows(self, last):
+        return [(GAP, number, self.gap_start, 0, 0, 0, 0, float(count), float(last))
+                for number, count in self.gap_counts.items()]  # fmt: skip
 
     def write_gap(self, last):
-        for number, count in self.gap_counts.items():
-            self.writer.put(GAP, number, self.gap_start, 0, 0, 0, 0, float(count), float(last))
+        for row in self.gap_rows(last):
+            self.writer.put(*row)
         self.gap_counts = {}
+
+    def end(self):
+        """As `finish`, in a process that ends now by none of Python's ways; it may go on all the same."""
+        if self.writer.end(self.gap_rows(self.step)):
+            self.gap_start, self.gap_counts = self.step, {}
 
     def finish(self):
         """Writes what is still held back and closes the files."""

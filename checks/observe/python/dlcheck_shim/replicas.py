@@ -9,7 +9,7 @@ several hold are copies. All others are those of peers, of whom nothing is known
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from . import tensors
+from . import tensors, walking
 from .copies import holders
 from .digest import digest
 from .forward_hooks import in_backward
@@ -34,10 +34,10 @@ class Wrapped:
         self.members = groups.members(wrapper.process_group)
         self.held, self.known = IdentityMap(), IdentityMap()
         self.frozen = IdentityMap()  # of those held: it shares no gradient of them, now or later
-        for parameter in wrapper.parameters():
+        for parameter in walking.parameters(wrapper):
             self.known.set(parameter, True)
         own = getattr(wrapper, "_module_parameters", None)
-        for parameter in wrapper.parameters() if own is None else own:
+        for parameter in walking.parameters(wrapper) if own is None else own:
             self.held.set(parameter, True)
             if not parameter.requires_grad:
                 self.frozen.set(parameter, True)
@@ -164,7 +164,7 @@ class Replicas:
             return True
         count = sum(p.numel() for p in parameters)
         buffers = {id(buffer): buffer for root, _ in self.models.roots.items()
-                   for buffer in torch.nn.Module.buffers(root)}.values()  # fmt: skip
+                   for _, buffer in walking.named_buffers(root)}.values()  # fmt: skip
         floating = sum(buffer.numel() for buffer in buffers if buffer.is_floating_point())
         wholes = {count, count + floating, count + sum(buffer.numel() for buffer in buffers)}
         return any(are_all(self.sent_counts, whole) for whole in wholes)
@@ -210,7 +210,7 @@ class Replicas:
                 self.note(parameter, "frozen_at_wrapping")
             return self.thing(REPLICAS, holders[0].members)
         for wrapper, wrapped in self.wrapped.items():
-            inside = any(parameter is held for held in torch.nn.Module.parameters(wrapper))
+            inside = any(parameter is held for held in walking.parameters(wrapper))
             if inside and parameter not in wrapped.known:  # and is not one that it was told to ignore
                 self.note(parameter, "after_wrapping")
                 return self.thing(REPLICAS, wrapped.members)
@@ -231,11 +231,11 @@ class Replicas:
         size = self.groups.size()
         if size == 1:
             return
-        buffers = [(model.name(name), buffer) for name, buffer in torch.nn.Module.named_buffers(module)
+        buffers = [(model.name(name), buffer) for name, buffer in walking.named_buffers(module)
                    if tensors.is_readable(buffer) and buffer.is_floating_point()]  # fmt: skip
         if sum(b.numel() * b.element_size() for _, b in buffers) > MOST_OFTEN_BYTES:
             return
-        parameter = next(torch.nn.Module.parameters(module), None)
+        parameter = next(walking.parameters(module), None)
         owner, rows = self.owner_of(parameter, size), []
         for name, buffer in buffers:
             number, thing = digest([buffer]), self.recorder.thing("buffer", model.ordinal, name)

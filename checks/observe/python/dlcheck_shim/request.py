@@ -6,11 +6,13 @@ The keys are those of checks/records/request.h; unknown ones are passed over.
 import os
 
 from .line_file import parse_lines
+from .system import open_file
 
 
 class Request:
     def __init__(self, values):
         self.run_folder = values["run_folder"]
+        self.run = values.get("run", "")
         self.experiment = values.get("experiment", "plain")
         end = values.get("end_step", values.get("steps"))
         self.steps = None if end is None else int(end)
@@ -24,6 +26,6 @@ class Request:
 def read_request(folder):
     """Raises KeyError, OSError or ValueError; the boot code treats each as 'not asked'."""
     path = os.path.join(folder, "request")
-    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+    with open_file(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         lines = parse_lines(file.read())
     return Request({fields[0]: fields[1] for fields in lines if len(fields) > 1})

@@ -17,7 +17,7 @@ class Resting:
         self.watch, self.thing = watch, watch.steps.optimizers.watch(optimizer).thing
         self.steps, self.kept, self.between, self.trained = 0, [], set(), {}
         self.reason = None  # why nothing more is compared
-        isolated = watch.guard.isolated("zero_rate")
+        isolated = watch.guard.isolated("zero_rate", runs_program=True)
         self.before, self.after = isolated(self.before), isolated(self.after)
 
     def give_up(self, reason):

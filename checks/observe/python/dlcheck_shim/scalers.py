@@ -3,9 +3,10 @@ leave out."""
 
 import torch
 
+from .attributes import attribute
 from .capabilities import scaler_classes
 from .loss_graph import SCALE, mark
-from .wrapping import followed_by, replace
+from .wrapping import Around, followed_by, replace
 
 
 class Scalers:
@@ -25,7 +26,7 @@ class Scalers:
             replace([scaler], "unscale_", followed_by(observe(self.unscaled)))
             replace([scaler], "load_state_dict", followed_by(observe(self.loaded)))
             if hasattr(scaler, "_maybe_opt_step"):
-                replace([scaler], "_maybe_opt_step", self.watched_step)
+                replace([scaler], "_maybe_opt_step", self.watched_step())
 
     def thing(self):
         return self.recorder.thing("scaler", 0, "scaler")
@@ -33,7 +34,7 @@ class Scalers:
     def scaled(self, result, args, kwargs):
         """A loss was multiplied; its graph is marked, so that the scale is not taken for a part
         of the loss."""
-        scale = getattr(args[0], "_scale", None)
+        scale = attribute(args[0], "_scale")
         if scale is None:
             return
         if isinstance(result, torch.Tensor):
@@ -49,7 +50,7 @@ class Scalers:
         )
 
     def unscaled(self, result, args, kwargs):
-        scale = getattr(args[0], "_scale", None)
+        scale = attribute(args[0], "_scale")
         if scale is None:
             return
         watched = self.optimizers.watched.get(args[1]) if len(args) > 1 else None
@@ -59,20 +60,21 @@ class Scalers:
     def loaded(self, result, args, kwargs):
         self.recorder.event("loaded", self.thing(), site=self.sites.current(True), always=True)
 
-    def watched_step(self, original):
+    def watched_step(self):
         """A step that the scaler holds back because a gradient overflowed ends no step hook."""
         skip = self.guard.isolated("clock")(self.steps.skip)
 
-        def stand_in(scaler, optimizer, *args, **kwargs):
+        def before(args, kwargs):
             if self.guard.elsewhere():
-                return original(scaler, optimizer, *args, **kwargs)
+                return None
             self.steps.ended = False
-            result = original(scaler, optimizer, *args, **kwargs)
+            return args[1]
+
+        def after(optimizer, result):
             if not self.steps.ended:
                 skip(optimizer)
-            return result
 
-        return stand_in
+        return Around(before, after)
 
 
 def write_unscale(recorder, thing, scale, site):
@@ -87,5 +89,5 @@ def write_unscale(recorder, thing, scale, site):
 def was_held_back(optimizer):
     """A fused step that found a value that is not finite left the weights alone; it is asked only
     where that stops no accelerator."""
-    found = getattr(optimizer, "found_inf", None)
+    found = attribute(optimizer, "found_inf")
     return isinstance(found, torch.Tensor) and found.is_cpu and bool(found)

@@ -2,9 +2,10 @@
 
 import torch
 
+from .attributes import attribute
 from .identity import IdentityMap
 from .optimizers import rate_of
-from .wrapping import followed_by, replace
+from .wrapping import Around, followed_by, replace
 
 # Attributes that hold the number of moves after which a scheduler is at its end.
 HORIZONS = ("T_max", "total_steps", "total_iters")
@@ -27,7 +28,7 @@ class Schedulers:
         for scheduler in scheduler_classes():
             own = vars(scheduler)
             if "step" in own:
-                replace([scheduler], "step", self.watched_step)
+                replace([scheduler], "step", Around(self.begins, self.returns, self.ends))
             if "__init__" in own:
                 replace([scheduler], "__init__", followed_by(lambda _, args, __: self.built(args)))
             if "load_state_dict" in own:
@@ -54,32 +55,30 @@ class Schedulers:
         entry[0] = recorder.thing("scheduler", self.seen, type(scheduler).__name__)
         self.seen += 1
         recorder.event("scheduler", entry[0], float(horizon_of(scheduler)),
-                       float(hasattr(scheduler, "T_max")), owner=owner, always=True)  # fmt: skip
+                       float(attribute(scheduler, "T_max") is not None), owner=owner, always=True)  # fmt: skip
 
     def owner_of(self, scheduler):
-        optimizer = getattr(scheduler, "optimizer", None)
+        optimizer = attribute(scheduler, "optimizer")
         return 0 if optimizer is None else self.optimizers.watch(optimizer).thing
 
-    def watched_step(self, original):
-        """Parts of a composed scheduler move inside its own step, and are not told apart."""
+    # Parts of a composed scheduler move inside its own step, and are not told apart.
 
-        def step(scheduler, *args, **kwargs):
-            if self.guard.elsewhere():
-                return original(scheduler, *args, **kwargs)
-            self.depth += 1
-            try:
-                result = original(scheduler, *args, **kwargs)
-            finally:
-                self.depth -= 1
-            if self.depth == 0:
-                self.moved(scheduler)
-            return result
+    def begins(self, args, kwargs):
+        if self.guard.elsewhere():
+            return None
+        self.depth += 1
+        return args[0]
 
-        return step
+    def returns(self, scheduler, result):
+        if self.depth == 1:
+            self.moved(scheduler)
+
+    def ends(self, scheduler):
+        self.depth -= 1
 
     def moved(self, scheduler):
         # A scheduler's first step is its own, made as it is built.
-        if getattr(scheduler, "_is_initial", False) or getattr(scheduler, "_step_count", 2) < 2:
+        if attribute(scheduler, "_is_initial", False) or attribute(scheduler, "_step_count", 2) < 2:
             return
         entry = self.known.get(scheduler)
         if entry is None:
@@ -90,7 +89,7 @@ class Schedulers:
             return
         if entry[0] == 0:
             self.tell_one(scheduler, entry)
-        optimizer = getattr(scheduler, "optimizer", None)
+        optimizer = attribute(scheduler, "optimizer")
         rate = rate_of(optimizer.param_groups[0]) if optimizer is not None else None
         self.recorder.event("schedule", entry[0], rate or 0.0, float(entry[1]),
                             site=self.sites.current(), owner=self.owner_of(scheduler))  # fmt: skip
@@ -110,25 +109,25 @@ def scheduler_classes():
 
 
 def parts_of(scheduler):
-    parts = getattr(scheduler, "_schedulers", ())
+    parts = attribute(scheduler, "_schedulers", ())
     return parts if isinstance(parts, (list, tuple)) else ()
 
 
 def horizon_of(scheduler):
     """After how many moves a scheduler is at its end; 0 if it has none that can be read."""
     for name in HORIZONS:
-        value = getattr(scheduler, name, None)
+        value = attribute(scheduler, name)
         if isinstance(value, (int, float)):
             return value
-    milestones = getattr(scheduler, "milestones", None) or getattr(scheduler, "_milestones", None)
+    milestones = attribute(scheduler, "milestones") or attribute(scheduler, "_milestones")
     parts = parts_of(scheduler)
     if milestones and parts:
         last = horizon_of(parts[-1])
         return max(milestones) + last if last else 0
     if milestones:
         return max(milestones)
-    for function in getattr(scheduler, "lr_lambdas", None) or ():
-        planned = getattr(function, "keywords", {}).get("num_training_steps")
+    for function in attribute(scheduler, "lr_lambdas") or ():
+        planned = attribute(function, "keywords", {}).get("num_training_steps")
         if isinstance(planned, int):
             return planned
     return 0

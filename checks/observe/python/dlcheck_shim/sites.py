@@ -11,6 +11,7 @@ SKIPPED = (
     os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
     os.path.dirname(os.path.abspath(__file__)) + os.sep,
     "<frozen",
+    "<dlcheck",
     os.path.dirname(os.__file__) + os.sep + "contextlib.py",
     os.path.dirname(os.__file__) + os.sep + "functools.py",
 )

@@ -8,6 +8,7 @@ import sys
 import torch
 
 from . import tensors
+from .attributes import attribute
 from .capabilities import in_autocast, is_compiling
 from .names import EVENTS
 from .optimizers import closure_of, first_with_gradients, remember, with_gradients
@@ -158,7 +159,7 @@ class StepHooks:
     def measure_consumed(self, optimizer, watched, owners, gradients):
         with tensors.unrecorded():
             norms = tensors.norms(gradients)
-            scale = getattr(optimizer, "grad_scale", None)
+            scale = attribute(optimizer, "grad_scale")
             if isinstance(scale, torch.Tensor):  # a fused step divides by it only inside
                 norms = norms / scale
                 write_unscale(self.recorder, watched.thing, scale, self.sites.current())

@@ -1,11 +1,12 @@
 """The numbers of a step that ended: rates, time, memory."""
 
+import os
 import resource
-import time
 
 import torch
 
 from .optimizers import rate_of
+from .system import close, open_, perf_counter, read
 
 PAGE = resource.getpagesize()
 
@@ -17,7 +18,7 @@ class StepNumbers:
 
     def write(self, optimizer, watched):
         recorder = self.recorder
-        now = time.perf_counter()
+        now = perf_counter()
         if recorder.takes_scalars():
             for thing, group in zip(watched.groups, optimizer.param_groups):
                 rate = rate_of(group)
@@ -37,8 +38,11 @@ class StepNumbers:
 
     def write_resident(self, watched):
         try:
-            with open("/proc/self/statm", "rb") as file:
-                pages, shared = map(int, file.read().split()[1:3])
+            file = open_("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                pages, shared = map(int, read(file, 200).split()[1:3])
+            finally:
+                close(file)
         except (OSError, ValueError, IndexError):
             return
         self.recorder.quantity("resident_memory", 0, float((pages - shared) * PAGE), owner=watched.thing)

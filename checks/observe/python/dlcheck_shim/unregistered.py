@@ -9,7 +9,7 @@ import weakref
 
 import torch
 
-from . import tensors
+from . import tensors, walking
 from .identity import IdentityMap
 
 MOST_RAN = 256  # layers of no model that are remembered
@@ -55,7 +55,7 @@ class Unregistered:
         return found
 
     def held_by(self, root):
-        for full, module in torch.nn.Module.named_modules(root):
+        for full, module in walking.named_modules(root):
             for key, value in list(vars(module).items()):
                 if key not in OWN:
                     yield from self.held_in(f"{full}.{key}".lstrip("."), value)
@@ -67,18 +67,23 @@ class Unregistered:
             for index, element in enumerate(value[:MOST_HELD]):
                 yield from self.held_at(f"{place}[{index}]", element)
         elif type(value) is dict:
-            for key in list(value)[:MOST_HELD]:
-                yield from self.held_at(f"{place}[{key!r}]", value[key])
+            for key, element in list(value.items())[:MOST_HELD]:
+                yield from self.held_at(f"{place}[{shown(key)}]", element)
 
     def held_at(self, place, element):
         if isinstance(element, torch.Tensor):
             yield place, element
         elif isinstance(element, torch.nn.Module) and element in self.ran:
-            for name, parameter in torch.nn.Module.named_parameters(element):
+            for name, parameter in walking.named_parameters(element):
                 yield f"{place}.{name}", parameter
 
 
 MOVED = torch.empty(0)
+
+
+def shown(key):
+    """A key as it is written in a program; of one that is more than a word or a number, its class."""
+    return repr(key) if type(key) in (str, int, float, bool, bytes, type(None)) else type(key).__name__
 
 
 def is_trained(tensor):

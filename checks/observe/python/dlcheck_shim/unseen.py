@@ -10,10 +10,10 @@ import sys
 
 import torch
 
+from . import walking
 from .capabilities import is_compiling
 from .identity import IdentityMap
-from .models import MODULE
-from .wrapping import replace
+from .wrapping import Around, only_before, replace
 
 
 class Unseen:
@@ -30,35 +30,23 @@ class Unseen:
         self.met, self.written = IdentityMap(), {}
 
     def watch_all(self):
-        replace([torch.export], "export", self.exporting)
-        replace([getattr(torch.cuda, "CUDAGraph", None)], "replay", self.replaying)
+        replace([torch.export], "export", Around(lambda *_: (graphs_compiled(),), None, self.exported))
+        replace([getattr(torch.cuda, "CUDAGraph", None)], "replay", only_before(self.replays_graph))
 
-    def exporting(self, original):
+    def exported(self, before):
         """What is traced for an export never runs here; older versions count it with the compiled."""
+        self.graphs_before += graphs_compiled() - before[0]
 
-        def export(*args, **kwargs):
-            count = graphs_compiled()
-            try:
-                return original(*args, **kwargs)
-            finally:
-                self.graphs_before += graphs_compiled() - count
-
-        return export
-
-    def replaying(self, original):
-        def replay(*args, **kwargs):
-            if not is_compiling():
-                self.replays += 1
-            return original(*args, **kwargs)
-
-        return replay
+    def replays_graph(self, args, kwargs):
+        if not is_compiling():
+            self.replays += 1
 
     def meet(self, root, model):
         """As a model is first used: those of its modules that run as one call, without their parts."""
         inside = set()
-        for module in MODULE.modules(root):
+        for module in walking.modules(root):
             if id(module) not in inside and runs_as_one(module):
-                inside.update(map(id, MODULE.modules(module)))
+                inside.update(map(id, walking.modules(module)))
                 self.opaque += module not in self.met
                 self.met.set(module, True)
 

@@ -12,7 +12,7 @@ from torch.optim.optimizer import (
 
 from . import experiments
 from .averages import Averages
-from .backward_hooks import BackwardHooks, watched_backward
+from .backward_hooks import BackwardHooks, around_backward
 from .calls import Calls
 from .capabilities import OLDEST, unavailable, version
 from .checkpoints import Checkpoints
@@ -47,6 +47,7 @@ from .wrapping import replace
 
 class Watch:
     def __init__(self, request):
+        self.met = set()  # libraries, by name
         self.recorder = recorder = Recorder(request, process_attributes())
         self.guard = Guard(self.write_failure, self.write_unseen)
         recorder.on_fork.append(self.guard.reset)
@@ -132,13 +133,13 @@ class Watch:
         self.steps.before_first_end.append(self.losses.write_initial)
         self.modules.install()
         watch_packing()
-        replace([torch.autograd], "backward", self.watched_backward)
+        replace([torch.autograd], "backward", around_backward(self.backwards))
         self.watch_optimizers()
         for part in self.parts:
             self.guard.isolated(type(part).__name__, anywhere=True)(part.watch_all)()
-        for name, react in self.reactions().items():
+        for name in self.reactions():
             if name in sys.modules:
-                react(sys.modules[name])
+                self.arrived(sys.modules[name])
         steps = self.recorder.request.steps
         if steps is not None:
             self.steps.after_each.append(lambda: ending.stop_after(steps))
@@ -153,6 +154,13 @@ class Watch:
             "safetensors.torch": self.checkpoints.watch_safetensors,
             "torch.distributed": self.meet,
         }
+
+    def arrived(self, module):
+        """A library is there; where torch was first, it is told of it twice."""
+        react = self.reactions()[module.__name__]
+        if module.__name__ not in self.met:
+            self.met.add(module.__name__)
+            react(module)
 
     def meet(self, distributed):
         self.groups.watch(distributed)
@@ -180,14 +188,11 @@ class Watch:
 
     def finish(self):
         if self.recorder.opened:
-            self.evaluations.end()
-            self.unseen.write()
-            self.peers.begins_pass()
-            self.groups.write_end()
+            # Where one of them fails, the others still have their say, and the records their end.
+            for name, end in (("evaluations", self.evaluations.end), ("unseen", self.unseen.write),
+                              ("peers", self.peers.begins_pass), ("groups", self.groups.write_end)):  # fmt: skip
+                self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
-
-    def watched_backward(self, original):
-        return watched_backward(original, self.backwards)
 
     def watch_optimizers(self):
         register_optimizer_step_pre_hook(self.steps.before)

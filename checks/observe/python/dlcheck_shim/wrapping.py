@@ -1,14 +1,20 @@
-"""Puts a function of the probe around a function of the program's libraries."""
+"""Puts calls of the probe around a function of the program's libraries: into the function itself where
+that can be, else by another function in its place."""
 
 import functools
 import threading
 import types
 
+from . import in_place
 from .capabilities import is_compiling
+
+# Frames of such files are passed over where a warning looks for the line that it is about.
+HIDDEN = "<dlcheck, passed over as importlib._bootstrap is>"
 
 
 def replace(owners, name, make):
-    """Sets attribute `name` of each owner to make(original), which keeps the original's name.
+    """Sets attribute `name` of each owner to make(original), which keeps the original's name; an Around
+    goes into the original itself, if it is written in Python.
 
     Silently leaves alone what this version of the library does not have. TorchScript, which cannot
     compile a stand-in, is pointed to the original.
@@ -19,6 +25,10 @@ def replace(owners, name, make):
         if original is None:
             continue
         stand_in = made.get(id(original))
+        if stand_in is None and isinstance(make, Around) and in_place.put_into(original, make):
+            stand_in = made[id(original)] = original
+        if stand_in is original:
+            continue
         if stand_in is None:
             stand_in = made[id(original)] = functools.wraps(original)(make(original))
             setattr(stand_in, "__script_if_tracing_wrapper", True)
@@ -28,8 +38,73 @@ def replace(owners, name, make):
             stand_in.__module__, stand_in.__qualname__ = owner.__name__, name
 
 
+def switch_of(owner, name):
+    """What takes a function that was replaced out, `off()`, and puts it in again, `on()`."""
+    function = vars(owner)[name]
+    return in_place.places.get(in_place.innermost(function)) or Switch(owner, name, function)
+
+
+class Switch:
+    def __init__(self, owner, name, stand_in):
+        self.owner, self.name = owner, name
+        self.stand_in, self.original = stand_in, getattr(stand_in, "__original_fn", stand_in)
+
+    def on(self):
+        self.put(self.stand_in)
+
+    def off(self):
+        self.put(self.original)
+
+    def put(self, function):
+        # Unless the program put another one there.
+        if vars(self.owner).get(self.name) in (self.stand_in, self.original):
+            setattr(self.owner, self.name, function)
+
+
+class Around:
+    """What is done around the calls of a function.
+
+    `before(args, kwargs)` gives a token; None where nothing else is to be done. `after(token, result)`
+    comes as the call returns, `ended(token)` after it or as it raises. `first(token, value)` gives what
+    the function is to have for its first argument, if it is given by position.
+    """
+
+    def __init__(self, before, after=None, ended=None, first=None):
+        self.before = before
+        self.after = after or (lambda token, result: None)
+        self.ended = ended or (lambda token: None)
+        self.first = first or (lambda token, value: value)
+
+    def __call__(self, original):
+        """A function to stand in for the original."""
+
+        def stand_in(*args, **kwargs):
+            token = self.before(args, kwargs)
+            if token is None:
+                return original(*args, **kwargs)
+            if args:
+                args = (self.first(token, args[0]), *args[1:])
+            try:
+                result = original(*args, **kwargs)
+                self.after(token, result)
+            finally:
+                self.ended(token)
+            return result
+
+        return stand_in
+
+
+def hidden(code):
+    """The same code, and all that is written inside it, as if it stood in another file."""
+    constants = [hidden(c) if isinstance(c, types.CodeType) else c for c in code.co_consts]
+    return code.replace(co_filename=HIDDEN, co_consts=tuple(constants))
+
+
+Around.__call__.__code__ = hidden(Around.__call__.__code__)
+
+
 def followed_by(observe):
-    """A stand-in that calls the original and then `observe(result, args, kwargs)`.
+    """Calls `observe(result, args, kwargs)` after the original.
 
     Calls from compiled code, and calls that the original makes to itself, are passed through.
     """
@@ -37,28 +112,36 @@ def followed_by(observe):
 
 
 def preceded_by(observe):
-    """A stand-in that calls `observe(args, kwargs)` and then the original; else as `followed_by`."""
+    """Calls `observe(args, kwargs)` before the original; else as `followed_by`."""
     return around(observe, None)
 
 
-def around(before, after):
+def around(observe_before, observe_after):
     inside = threading.local()  # has `.it` while this thread is in the original
 
-    def make(original):
-        def stand_in(*args, **kwargs):
-            if is_compiling() or getattr(inside, "it", False):
-                return original(*args, **kwargs)
-            if before is not None:
-                before(args, kwargs)
-            inside.it = True
-            try:
-                result = original(*args, **kwargs)
-            finally:
-                inside.it = False
-            if after is not None:
-                after(result, args, kwargs)
-            return result
+    def before(args, kwargs):
+        if is_compiling() or getattr(inside, "it", False):
+            return None
+        if observe_before is not None:
+            observe_before(args, kwargs)
+        inside.it = True
+        return args, kwargs
 
-        return stand_in
+    def after(token, result):
+        inside.it = False
+        if observe_after is not None:
+            observe_after(result, *token)
 
-    return make
+    def ended(token):
+        inside.it = False
+
+    return Around(before, after, ended)
+
+
+def only_before(observe):
+    """Calls `observe(args, kwargs)` before each call of the original, compiled or not."""
+
+    def before(args, kwargs):
+        observe(args, kwargs)
+
+    return Around(before)

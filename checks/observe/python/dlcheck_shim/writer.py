@@ -1,25 +1,37 @@
 """Writes the records of one process: the twin of checks/records/trace_writer.h, byte for byte.
 
-Never harms the program it lives in: every failure makes it go quiet, and the last free slot says
-so. Knows nothing of forks; the recorder drops an inherited writer in the child.
+Records are gathered in memory and written as sealed blocks: when a block is full, when one has waited for
+20 milliseconds, as a step ends, and at the end. Never harms the program it lives in: every failure makes
+it go quiet, and it says so where it still can. Knows nothing of forks; the recorder drops an inherited
+writer in the child.
 """
 
+import binascii
 import errno
-import mmap
 import os
 import struct
 import threading
-import time
 
 from . import names
 from .line_file import format_line
+from .owned_file import Changed, OwnedFile
+from .system import close, getpid, mkdir, monotonic_ns, open_, write
 
-EXTENT_BYTES = 1 << 20
+AHEAD_BYTES = 1 << 20
+BLOCK_BYTES = 64 << 10
+MOST_WAITING_BYTES = 8 << 20  # where a disk is full, or no descriptor is free, for a while
+LONGEST_WAIT = 20_000_000  # nanoseconds, for a record; a write costs up to 100 microseconds
+# The first steps are written as they end: of a program that hangs early, every one counts.
+RECORDS_OF_FIRST_STEPS = 512
 RECORD_BYTES = 64
+LAST_BYTES = 4 * RECORD_BYTES  # always left below the cap, for why it ends and the seals around it
 MOST_FILES_OF_ONE_PROCESS_ID = 1000
-EVENT, QUANTITY, GAP = 1, 2, 3
+EVENT, QUANTITY, GAP, SEAL, END = 1, 2, 3, 4, 5
 HEADER = struct.Struct("<8sIHH16s16sQII")
-pack_record = struct.Struct("<HHHHQqIIIIddQ").pack_into
+RECORD = struct.Struct("<HHHHQqIIIIddQ")
+SEALED = struct.Struct("<HHHHQQII32x")
+pack_record = RECORD.pack_into
+LOSSES_FILE = "losses"
 
 
 class TraceWriter:
@@ -29,45 +41,32 @@ class TraceWriter:
         writer="python",
         role="main",
         size_cap_bytes=256 << 20,
-        clock=time.monotonic_ns,
+        clock=monotonic_ns,
         process=0,
         rank=0,
+        run="",
     ):
         """Creates both files. Raises OSError (no space, no permission)."""
+        self.run_folder, self.process = run_folder, process or getpid()
         self.size_cap_bytes, self.clock, self.rank = size_cap_bytes, clock, rank
         self.lock = threading.Lock()
         self.quiet = False
-        self.map, self.mapped, self.at, self.sequence = None, 0, 0, 0
+        self.sequence, self.sealed = 0, 0  # of the next record, and of the next block's first
+        self.sum, self.names_sum = 0, 0  # of what was written
         self.things, self.sites = {}, {}
-        process = process or os.getpid()
-        self.files = create_files(os.path.join(run_folder, "records"), process)
-        self.grow()
+        self.block, self.filled = bytearray(BLOCK_BYTES), HEADER.size
+        self.lines = preamble(writer, run)
+        self.records, self.names = create_files(os.path.join(run_folder, "records"), self.process)
         start = clock()
-        self.write(preamble(writer))
         HEADER.pack_into(
-            self.map,
-            0,
-            names.MAGIC,
-            0x01020304,
-            *names.FORMAT,
-            writer.encode()[:15],
-            role.encode()[:15],
-            start,
-            process,
-            RECORD_BYTES,
-        )
-        self.at = HEADER.size
-
-    def grow(self):
-        """Allocates for certain before mapping: on a full disk a sparse map would be a SIGBUS."""
-        os.posix_fallocate(self.files[0], self.mapped, EXTENT_BYTES)
-        self.map = mmap.mmap(self.files[0], self.mapped + EXTENT_BYTES)
-        self.mapped += EXTENT_BYTES
-        self.room = min(self.mapped, self.size_cap_bytes)
-        self.last_certain = self.room - 2 * RECORD_BYTES  # up to here nothing need be asked
+            self.block, 0, names.MAGIC, 0x01020304, *names.FORMAT, writer.encode()[:15],
+            role.encode()[:15], start, self.process, RECORD_BYTES,
+        )  # fmt: skip
+        self.due = start + LONGEST_WAIT  # when what waits is to be written
+        self.try_to_write(SEAL)
 
     def past_half_cap(self):
-        return self.at > self.size_cap_bytes // 2
+        return self.records.size + self.filled > self.size_cap_bytes // 2
 
     def thing(self, kind, ordinal, name):
         """The id of a thing; the first call writes its name."""
@@ -81,101 +80,172 @@ class TraceWriter:
             number = known.get(identity)
             if number is None:
                 number = known[identity] = len(known) + 1
-                self.write(format_line(word, number, *identity))
+                self.add_line(format_line(word, number, *identity))
             return number
 
     def attribute(self, thing, key, value):
         """Thing 0 is the process; a later line replaces an earlier one."""
         with self.lock:
-            self.write(format_line("attribute", thing, key, value))
+            self.add_line(format_line("attribute", thing, key, value))
 
     def put(self, kind, number, step, micro_step, thing, site, owner, value, aux):
         with self.lock:
-            if not self.quiet and (self.at < self.last_certain or self.has_room()):
+            if not self.quiet and self.has_room():
                 self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
 
     def put_all(self, kind, number, step, micro_step, site, owner, rows):
         """Appends a record for each (thing, value, aux) of `rows`."""
         with self.lock:
             for thing, value, aux in rows:
-                if self.quiet or self.at >= self.last_certain and not self.has_room():
+                if self.quiet or not self.has_room():
                     return
                 self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
 
     def has_room(self):
-        """One slot always stays free for the record that says we went quiet."""
-        needed = self.at + 2 * RECORD_BYTES
-        if needed <= self.room:
-            return True
-        if needed > self.size_cap_bytes:
+        """Below the cap. Where a block had to wait, its memory grows."""
+        if self.records.size + self.filled + LAST_BYTES > self.size_cap_bytes:
             self.go_quiet(f"the record file reached its cap of {self.size_cap_bytes} bytes")
             return False
-        try:
-            self.grow()
-        except OSError as error:
-            self.go_quiet(f"the record file could not grow: {os.strerror(error.errno)}")
-        return not self.quiet
+        if self.filled + LAST_BYTES > len(self.block):
+            self.block.extend(bytes(BLOCK_BYTES))
+        return True
 
     def append(self, kind, number, step, micro_step, thing, site, owner, value, aux):
-        at, sequence = self.at, self.sequence
+        at, sequence, now = self.filled, self.sequence, self.clock()
         pack_record(
-            self.map, at, 0, 0, number, self.rank, sequence, step, micro_step, thing, site, owner,
-            value, aux, self.clock(),
+            self.block, at, kind, 0, number, self.rank, sequence, step, micro_step, thing, site, owner,
+            value, aux, now,
         )  # fmt: skip
-        # A reader trusts only records whose kind is set, so it is stored last.
-        self.map[at] = kind
-        self.at, self.sequence = at + RECORD_BYTES, sequence + 1
+        self.filled, self.sequence = at + RECORD_BYTES, sequence + 1
+        if (now >= self.due or self.filled + 2 * RECORD_BYTES > BLOCK_BYTES) and not self.quiet:
+            self.due = now + LONGEST_WAIT
+            self.write(SEAL)
+
+    def end_step(self):
+        """Writes what has waited for a while, as the next step may never come."""
+        with self.lock:
+            now = self.clock()
+            is_early = self.sequence < RECORDS_OF_FIRST_STEPS
+            if is_early or now >= self.due:
+                self.due = now + LONGEST_WAIT
+                self.write(SEAL)
+
+    def flush(self):
+        """Writes all that waits, as what comes next may be the end of the process."""
+        with self.lock:
+            self.due = self.clock() + LONGEST_WAIT
+            self.write(SEAL)
+
+    def try_to_write(self, kind):
+        """Names go first, so that no record that can be read speaks of one that cannot. An end may be
+        written more than once: what comes behind it after all is written over it. What counts as written
+        is stored without a call in between, where a signal of the program could raise."""
+        if self.lines:
+            lines = self.lines
+            names_sum = binascii.crc32(lines, self.names_sum)
+            size = self.names.append(lines)
+            self.names.size, self.names_sum, self.lines = size, names_sum, b""
+        block, end = self.block, self.filled + RECORD_BYTES
+        seal = (kind, 0, 0, 0, self.sequence, self.names.size, self.names_sum)
+        SEALED.pack_into(block, self.filled, *seal, 0)
+        with memoryview(block) as view, view[:end] as whole:
+            new_sum = binascii.crc32(whole, self.sum)
+            SEALED.pack_into(block, self.filled, *seal, new_sum)
+            size = self.records.append(whole, AHEAD_BYTES)
+        if kind != END:
+            self.records.size, self.sum, self.sealed, self.filled = size, new_sum, self.sequence, 0
+
+    def write(self, kind):
+        if self.quiet or not self.filled and not self.lines and kind == SEAL:
+            return
+        try:
+            self.try_to_write(kind)
+        except OSError as error:
+            # A disk may have room again, a descriptor be free again, before much has to wait.
+            may_pass = not isinstance(error, Changed) and kind == SEAL
+            if not may_pass or self.filled >= MOST_WAITING_BYTES:
+                self.go_quiet(str(error))
 
     def go_quiet(self, reason):
+        """What could not be written is given up; a record in the space taken ahead says so."""
         if self.quiet:
             return
         self.quiet = True
-        if self.at + RECORD_BYTES <= self.mapped:
-            self.append(EVENT, names.EVENTS["quiet"], 0, 0, 0, 0, 0, 0.0, 0.0)
+        self.lines += format_line("attribute", 0, "quiet", reason)
+        if self.records.size + self.filled + LAST_BYTES <= self.size_cap_bytes:
+            self.filled, self.sequence = 0, self.sealed
+        self.append(EVENT, names.EVENTS["quiet"], 0, 0, 0, 0, 0, 0.0, 0.0)
         try:
-            # Best effort: on a full disk this line may be lost, the record above is not.
-            os.write(self.files[1], format_line("attribute", 0, "quiet", reason))
+            self.try_to_write(SEAL)
         except OSError:
-            pass
+            note_loss(self.run_folder, self.process, reason)
 
-    def write(self, line):
-        if self.quiet:
-            return
+    def add_line(self, line):
+        if not self.quiet:
+            self.lines += line
+
+    def end(self, rows=()):
+        """Writes all that waits and these records, as of a process that ends now; it may go on all the
+        same. Does nothing, and is false, where this process was interrupted inside the writer itself."""
+        if not self.lock.acquire(blocking=False):
+            return False
         try:
-            while line:
-                line = line[os.write(self.files[1], line) :]
-        except OSError as error:
-            self.go_quiet(f"names could not be written: {os.strerror(error.errno)}")
+            for row in rows:
+                if not self.quiet and self.has_room():
+                    self.append(*row)
+            self.write(END)
+        finally:
+            self.lock.release()
+        return True
 
     def close(self):
-        """Gives back what was allocated ahead."""
+        """Writes the end, and gives back what was allocated ahead."""
         with self.lock:
+            self.write(END)
+            try:
+                if self.quiet:
+                    self.try_to_write(END)
+                self.records.give_back(self.records.size + self.filled + RECORD_BYTES)
+            except OSError:
+                pass  # why was told, and zeros at the end are passed over
             self.quiet = True
-            self.map.close()
-            os.ftruncate(self.files[0], self.at)
-            for file in self.files:
-                os.close(file)
 
 
 def create_files(folder, process):
     """Record file and side file; a process id can come back, so each use gets files of its own."""
-    os.makedirs(folder, mode=0o755, exist_ok=True)
+    try:
+        mkdir(folder, 0o700)
+    except FileExistsError:
+        pass
     for use in range(MOST_FILES_OF_ONE_PROCESS_ID):
         stem = os.path.join(folder, f"{process}-{use}")
         try:
-            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-            records = os.open(stem + ".records", flags, 0o644)
+            return OwnedFile(stem + ".records"), OwnedFile(stem + ".names")
         except FileExistsError:
             continue
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC
-        return records, os.open(stem + ".names", flags, 0o644)
     raise OSError(errno.EEXIST, "too many record files of one process id")
 
 
-def preamble(writer):
+def note_loss(run_folder, process, reason):
+    """Best effort: the records themselves cannot be written."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        file = open_(os.path.join(run_folder, LOSSES_FILE), flags, 0o600)
+    except OSError:
+        return
+    try:
+        write(file, format_line(process, reason))
+    except OSError:
+        pass
+    finally:
+        close(file)
+
+
+def preamble(writer, run):
     lines = [
         format_line("format", ".".join(map(str, names.FORMAT))),
         format_line("writer", writer, names.VERSION),
+        format_line("run", run),
     ]
     lines += [format_line("event", number, name) for name, number in names.EVENTS.items()]
     lines += [format_line("quantity", number, name) for name, number in names.QUANTITIES.items()]

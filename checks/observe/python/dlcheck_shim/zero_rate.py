@@ -26,7 +26,7 @@ class ZeroRate(OtherSteps):
         super().__init__()
         self.watch, self.ending, self.stepping = watch, ending, False
         self.resting = IdentityMap()  # by optimizer
-        self.step_alone = watch.guard.isolated("zero_rate")(self.step_alone)
+        self.step_alone = watch.guard.isolated("zero_rate", runs_program=True)(self.step_alone)
 
     def begin(self):
         switch_dropout_off()

@@ -6,6 +6,7 @@ import sys
 import torch
 from torch.overrides import TorchFunctionMode
 
+from .. import walking
 from ..dispatched import asked_about
 from ..sites import SKIPPED
 
@@ -125,7 +126,7 @@ def runs_scripts(models):
     """Whether there is code of TorchScript, whose calls are not seen one by one."""
     return bool(torch.jit._state._python_cu.get_functions()) or any(
         isinstance(module, torch.jit.ScriptModule)
-        for root, _ in models.roots.items() for module in torch.nn.Module.modules(root))  # fmt: skip
+        for root, _ in models.roots.items() for module in walking.modules(root))  # fmt: skip
 
 
 def is_odd(node):

@@ -70,7 +70,7 @@ class Held(OtherSteps):
         self.calls_before = []  # each backward of this step
         self.randomness = None  # at the start of every step from the second on
         self.plan = self.steps()
-        self.advance = watch.guard.isolated("held")(self.advance)
+        self.advance = watch.guard.isolated("held", runs_program=True)(self.advance)
 
     def begin(self):
         switch_dropout_off()

@@ -17,7 +17,7 @@ class Window:
         self.watch, self.parameters, self.cuts = watch, None, None
         self.losses = self.last = ()
         self.gradient = self.reason = None
-        self.around = watch.guard.isolated("slope")(self.before), watch.guard.isolated("slope")(self.after)
+        self.around = watch.guard.isolated("slope", runs_program=True)(self.before), watch.guard.isolated("slope", runs_program=True)(self.after)
 
     def begin(self):
         replace([torch.autograd], "backward", self.watched)

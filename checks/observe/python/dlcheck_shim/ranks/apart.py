@@ -6,6 +6,7 @@ import os
 import torch
 
 from ..digest import digest
+from ..held.batches import Unarrangeable, leaves_of
 from .first_step import FirstStep, world
 
 
@@ -28,9 +29,12 @@ class Apart(FirstStep):
 
     def compare(self, weights, gradient):
         rank, size = world()
-        batches = [source.batches for source in self.fetches.sources]
-        if not batches:
+        if not self.fetches.sources:
             self.refuse("no batch of a DataLoader was fetched in its first step")
+        try:  # the leaves alone, which are read again without running anybody's code
+            batches = [[leaves_of(batch) for batch in source.batches] for source in self.fetches.sources]
+        except Unarrangeable as error:
+            self.refuse(f"a batch cannot be kept: {error}")
         kept = {"batches": batches, "size": size, "digest": digest_of(gradient)}
         if rank == 0:
             kept |= {"weights": weights, "gradient": gradient.parts}

@@ -18,7 +18,7 @@ class FirstStep:
         self.fetches = self.make_fetches()
         self.randomness = Randomness()
         self.consumed = False
-        self.consume = watch.guard.isolated("ranks")(self.consume)
+        self.consume = watch.guard.isolated("ranks", runs_program=True)(self.consume)
 
     def make_fetches(self):
         return Fetches(self.watch, self.fetched, self.refuse)

@@ -1,6 +1,8 @@
 """The experiment one_process: alone, a process is given at each fetch of its first step what all
 processes of the experiment ranks were given there together; its gradient is compared with theirs."""
 
+import pickle
+
 import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 
@@ -16,7 +18,7 @@ class JoinedFetches(Fetches):
 
     def __init__(self, watch, on_fetch, refuse, batches):
         super().__init__(watch, on_fetch, refuse)
-        self.joined = batches  # by source, in the order of their fetches
+        self.joined = batches  # the leaves of each, by source, in the order of their fetches
         self.active, self.beyond = True, False
 
     def handed_out(self, origin, batch):
@@ -30,7 +32,8 @@ class JoinedFetches(Fetches):
         if source.number >= len(self.joined) or place >= len(self.joined[source.number]):
             self.beyond = True
             return batch
-        return self.joined[source.number][place]
+        leaves = iter(self.joined[source.number][place])
+        return mapped_leaves(batch, lambda _: next(leaves))
 
 
 class Joined(FirstStep):
@@ -40,15 +43,17 @@ class Joined(FirstStep):
 
     def kept_in(self, folder, refuse):
         try:
-            first = torch.load(file_of(folder, 0), weights_only=False)
+            first = torch.load(file_of(folder, 0), weights_only=True)
             others = [file_of(folder, rank) for rank in range(1, first["size"])]
-            return [first, *(torch.load(path, weights_only=False) for path in others)]
+            return [first, *(torch.load(path, weights_only=True) for path in others)]
         except OSError:
             refuse("not every process of the run in several left its first batches")
+        except pickle.UnpicklingError:
+            refuse("its first batches, weights or gradients are more than plain tensors and texts")
 
     def make_fetches(self):
         try:
-            joined = [[joined_batch(parts) for parts in zip(*lists)]
+            joined = [[joined_leaves(parts) for parts in zip(*lists)]
                       for lists in zip(*(rank["batches"] for rank in self.ranks))]  # fmt: skip
         except (Unarrangeable, RuntimeError) as error:  # of torch.cat: their shapes differ
             self.refuse(f"batches of different processes cannot be put together: {error}")
@@ -84,13 +89,11 @@ def norms_batches(root_and_model):
                and module.training for module in root_and_model[0].modules())  # fmt: skip
 
 
-def joined_batch(parts):
-    """One batch with the rows of several, one after the other."""
-    leaves = [leaves_of(part) for part in parts]
-    if len({len(found) for found in leaves}) != 1:
+def joined_leaves(batches):
+    """The leaves of one batch with the rows of several, one after the other."""
+    if len({len(leaves) for leaves in batches}) != 1:
         raise Unarrangeable("they have different parts")
-    columns = iter(list(zip(*leaves)))
-    return mapped_leaves(parts[0], lambda _: put_together(next(columns)))
+    return [put_together(column) for column in zip(*batches)]
 
 
 def put_together(leaves):

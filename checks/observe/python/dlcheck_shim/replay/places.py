@@ -9,8 +9,8 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+from .. import walking
 from ..births import spelled
-from ..models import MODULE
 from ..optimizers import closure_of
 from ..wrapping import replace
 
@@ -55,7 +55,7 @@ class Places:
         return call
 
     def enter(self, module, args, kwargs):
-        if next(MODULE.parameters(module), None) is None:  # a bare function, as a loss is
+        if next(walking.parameters(module), None) is None:  # a bare function, as a loss is
             return
         for value in (*args, *kwargs.values()):
             if isinstance(value, torch.Tensor) and value.dim() > 0:
@@ -98,6 +98,6 @@ class Places:
             model = self.watch.models.roots.get(root)
             canonical = model.name if model is not None else str
             self.names[id(root)] = {
-                id(part): canonical(name) for name, part in MODULE.named_modules(root)
+                id(part): canonical(name) for name, part in walking.named_modules(root)
             }
         return self.names[id(root)].get(id(module)) or type(module).__name__

@@ -3,8 +3,7 @@ and tells where the first value came from that is not finite in a loss, a gradie
 
 import torch
 
-from .. import tensors
-from ..models import MODULE
+from .. import tensors, walking
 from ..optimizers import parameters_of
 from ..trials.run import trains_with_others
 from ..unseen import graphs_compiled
@@ -23,12 +22,12 @@ class Replay:
         self.step = request.steps - 1
         self.flow, self.places = flow.Flow(), Places(watch)
         self.kept = KeptBatch(request, self.places) if request.keeps_batch else None
-        self.watcher = Watcher(watch.guard.isolated("replay"), self.flow, self.places)
+        self.watcher = Watcher(watch.guard.isolated("replay", runs_program=True), self.flow, self.places)
         self.looks = False
         self.since = 0  # the last of the values that were there before the batch
 
     def begin(self):
-        isolated = self.watch.guard.isolated("replay")
+        isolated = self.watch.guard.isolated("replay", runs_program=True)
         self.end_step, self.look_at = isolated(self.end_step), isolated(self.look_at)
         self.places.begin()
         if self.kept:
@@ -121,9 +120,9 @@ class Replay:
         """What storages hold: (parameter or buffer, its name)."""
         found = {}
         for root, model in self.watch.models.roots.items():
-            for name, buffer in MODULE.named_buffers(root):
+            for name, buffer in walking.named_buffers(root):
                 found[flow.number_of(buffer)] = (BUFFER, model.name(name))
-            for name, parameter in MODULE.named_parameters(root):
+            for name, parameter in walking.named_parameters(root):
                 found[flow.number_of(parameter)] = (PARAMETER, model.name(name))
         for name, parameter in self.weights():
             found.setdefault(flow.number_of(parameter), (PARAMETER, name))

@@ -42,7 +42,7 @@ class Numbers(TorchFunctionMode):
         self.reason = None  # why nothing more is to be seen
         self.hooked = False  # since the step began, gradients were asked for on their way
         self.derived, self.weights = IdentityMap(), IdentityMap()
-        self.look = watch.guard.isolated("numbers")(self.look)
+        self.look = watch.guard.isolated("numbers", runs_program=True)(self.look)
 
     def begin(self):
         replace([torch], "compile", self.compiling)

@@ -44,7 +44,7 @@ class Reference:
     def __init__(self, watch):
         self.watch, self.calls, self.stand_ins = watch, [], {}
         self.under_way = set()  # names: what stands in for a function may call the function itself
-        self.keep = watch.guard.isolated("reference")(self.keep)
+        self.keep = watch.guard.isolated("reference", runs_program=True)(self.keep)
 
     def begin(self):
         self.cover()

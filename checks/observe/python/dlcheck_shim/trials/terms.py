@@ -32,7 +32,7 @@ class Terms:
         self.watch, self.apart, self.numbers = watch, apart, Numbers(watch)
         self.looked = {}  # step of the last look, by what a loss looks like
         self.ordinals = {}
-        self.before = watch.guard.isolated("terms")(self.before)
+        self.before = watch.guard.isolated("terms", runs_program=True)(self.before)
 
     def begin(self):
         if version() < STARTS_INSIDE:

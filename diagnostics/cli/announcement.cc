@@ -1,0 +1,78 @@
+#include "diagnostics/cli/announcement.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "checks/engine/runner.h"
+#include "checks/engine/text.h"
+#include "checks/observe/network.h"
+#include "checks/observe/private_files.h"
+
+namespace dlcheck::cli {
+namespace {
+
+constexpr size_t kChecksShown = 4;
+
+// Whether an experiment's files can all be copies, tried in a child.
+bool CanHavePrivateFiles() {
+  const PrivateFiles files = PrivateFiles::Plan();
+  const pid_t child = fork();
+  if (child == 0) _exit(files.Enter("/") ? 0 : 1);
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  files.Clear(0);
+  return child > 0 && status == 0;
+}
+
+std::string FilesOf(bool are_private) {
+  return are_private ? "Files that it writes are private copies."
+                     : "Files that Python opens are private copies; others are the real ones.";
+}
+
+std::string NetworkOf(bool keeps_network) {
+  if (keeps_network) return "It reaches the network (--deep-network).";
+  return CanCutNetwork() ? "It reaches no network but loopback."
+                         : "It reaches the network, which cannot be cut off here.";
+}
+
+std::string Reach(bool keeps_network) {
+  return StrCat(FilesOf(CanHavePrivateFiles()), " ", NetworkOf(keeps_network),
+                " Devices, /dev/shm and /run are the real ones.");
+}
+
+std::vector<std::string> ChecksThatNeed(const Experiment& experiment,
+                                        std::span<const Check* const> checks) {
+  std::vector<std::string> ids;
+  for (const Check* check : checks) {
+    for (const Need& need : check->judgement.needs) {
+      if (need.experiment == experiment) ids.emplace_back(check->id);
+    }
+  }
+  return ids;
+}
+
+}  // namespace
+
+std::string AnnouncementOf(std::span<const Check* const> checks, bool keeps_network) {
+  const size_t count = PlannedExperiments(checks).size();
+  return StrCat("dlcheck  --deep starts the program up to ", count, " more ",
+                count == 1 ? "time. " : "times. ", Reach(keeps_network));
+}
+
+std::string DryRun(std::span<const Check* const> checks, bool deep, bool keeps_network) {
+  std::string text = "the plain run, as without dlcheck\n";
+  if (!deep) return text;
+  for (const Experiment& experiment : PlannedExperiments(checks)) {
+    const std::vector<std::string> ids = ChecksThatNeed(experiment, checks);
+    const std::string steps =
+        experiment.steps == 0 ? "" : StrCat(", up to ", experiment.steps, " steps");
+    StrAppend(&text, Describe(experiment), steps, ": ", Listed(ids, kChecksShown), "\n");
+  }
+  return StrCat(text, Reach(keeps_network), "\n");
+}
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,13 @@
+// What the records of the runs lack, as text.
+#pragma once
+
+#include <string>
+
+#include "checks/engine/report.h"
+
+namespace dlcheck {
+
+// The first few of each kind, a row each; empty if every run was recorded whole.
+std::string RenderLosses(const Report& report);
+
+}  // namespace dlcheck
