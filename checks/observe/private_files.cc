@@ -212,9 +212,10 @@ bool PrivateFiles::Enter(const char* kept) const {
   std::array<bool, kMostLayers> mounted{};
   if (layers_.size() > mounted.size()) return false;
   const bool are_mounted = MountLayers(is_superuser, mounted.data());
-  (void)!chdir(working_folder_.c_str());  // into the layer over it
-  if (could_write && !CanWrite()) {
-    // As in a folder of a group that this user's own file systems do not know: better no layer.
+  const bool is_inside = chdir(working_folder_.c_str()) == 0;  // into the layer over it
+  if (!is_inside || (could_write && !CanWrite())) {
+    // As in a folder of a group that this user's own file systems do not know: better no layer. Who
+    // is not inside would write relative paths to the real folder, and be told that all is private.
     for (size_t i = layers_.size(); i-- > 0;) {
       if (mounted[i]) umount2(layers_[i].target.c_str(), MNT_DETACH);
     }
