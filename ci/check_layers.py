@@ -36,8 +36,8 @@ FUNCTION_LIMIT = 40
 LARGER = {
     "include/dlcheck/probe.h": (170, "every call that a program may make, each with what it means"),
     "checks/catalog/optimizer/stale_gradients.cc": (170, "five examples: sampled steps and gaps"),
-    "checks/catalog/start/wrong_initial_loss.cc": (200, "five settings, each with its measurement"),
-    "checks/catalog/capacity/unfittable_batch.cc": (175, "a ladder of four experiments, and who is not to be judged by it"),
+    "checks/catalog/initialization/wrong_initial_loss.cc": (200, "five settings, each with its measurement"),
+    "checks/catalog/learnability/cannot_overfit_one_batch.cc": (175, "a ladder of four experiments, and who is not to be judged by it"),
     "checks/catalog/gradients/exploding.cc": (235, "three settings, each with its measurement, and what is a new level"),
     "checks/observe/python/dlcheck_shim/step_hooks.py": (320, "one step of an optimizer, from its arguments to the clock"),
 }

@@ -1,4 +1,4 @@
-// The run that examples of data/overlap start from.
+// The run that examples of data/train_eval_overlap start from.
 #pragma once
 
 #include <vector>

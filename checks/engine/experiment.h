@@ -42,7 +42,7 @@ inline constexpr Experiment kPlain{.name = Experiment::Name::kPlain};
 inline constexpr Experiment kSameSeed{
     .name = Experiment::Name::kSameSeed, .repetition = 1, .steps = 64};
 
-// The ladder of capacity/unfittable_batch: a net that is healthy fits 32 samples at one of these.
+// The ladder of learnability/cannot_overfit_one_batch: a net that is healthy fits 32 samples at one of these.
 // Source: measured over 20 seeds a rung; SGD 1e-3 fits none in 1,000 steps, hence a reference
 // optimizer.
 inline constexpr Experiment kOneBatch{

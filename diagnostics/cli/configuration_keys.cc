@@ -92,10 +92,10 @@ absl::Status TakeBudget(const Origin& origin, const toml::node& node, Configurat
   if (table == nullptr) return Wrong(origin, node, "budget must be a table");
   for (const auto& [name, value] : *table) {
     const std::string key(name.str());
-    if (key != "memory" && key != "step_time" && key != "host_synchronisation") {
+    if (key != "memory" && key != "step_time" && key != "host_device_sync") {
       return Wrong(origin, value,
                    StrCat("unknown key '", key, "' in budget",
-                          DidYouMean(key, {"memory", "step_time", "host_synchronisation"})));
+                          DidYouMean(key, {"memory", "step_time", "host_device_sync"})));
     }
     const bool memory = key == "memory";
     const std::optional<double> limit = memory ? Bytes(value) : value.value<double>();

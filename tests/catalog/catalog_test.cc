@@ -87,8 +87,8 @@ TEST(Selection, TakesIdsAreasAndGlobs) {
     return found;
   };
   EXPECT_THAT(ids({"optimizer/stale_gradients"}, {}), ElementsAre("optimizer/stale_gradients"));
-  EXPECT_THAT(ids({"capacity"}, {"*/input_*"}), ElementsAre("capacity/unfittable_batch"));
-  EXPECT_THAT(ids({"*/seed_drif?"}, {}), ElementsAre("reproducibility/seed_drift"));
+  EXPECT_THAT(ids({"learnability"}, {"*/input_*"}), ElementsAre("learnability/cannot_overfit_one_batch"));
+  EXPECT_THAT(ids({"*/seed_drif?"}, {}), ElementsAre("reproducibility/nondeterministic_training"));
 }
 
 TEST(Selection, OffersTheNearestNameForAnUnknownOne) {

@@ -36,7 +36,7 @@ TEST(Examples, GiveWhatTheyClaim) {
 
 TEST(Examples, OfAStepThatIsNotScaledWarnOnlyWhereTwoRatesEndAtTheSameBits) {
   for (const Check& check : Catalog()) {
-    if (check.id != "optimizer/unscaled_change") continue;
+    if (check.id != "optimizer/lr_independent_update") continue;
     std::vector<Severity> severities;
     for (const Example& example : check.examples) {
       const Evidence evidence = example.evidence();

@@ -120,13 +120,13 @@ Run Epochs(const std::vector<Measured>& evaluations, double samples = 256, int o
 TEST(LegalData, AnEvaluationOfTrainingDataKnowsMoreAndMoreRows) {
   const Measured first{.trained = 160}, second{.trained = 220};
   EXPECT_EQ(Complaints(Epochs({first, second})), "");
-  EXPECT_EQ(Complaints(Epochs({first, first})), "data/overlap ");
+  EXPECT_EQ(Complaints(Epochs({first, first})), "data/train_eval_overlap ");
 }
 
 TEST(LegalData, OnlyAPartOfTheTrainingDataWasInSampledSteps) {
   const Measured part{.trained = 64};
   EXPECT_EQ(Complaints(Epochs({part, part}, 300)), "");
-  EXPECT_EQ(Complaints(Epochs({part, part}, 256)), "data/overlap ");
+  EXPECT_EQ(Complaints(Epochs({part, part}, 256)), "data/train_eval_overlap ");
 }
 
 TEST(LegalData, AnotherFoldHasAnotherOptimizerAndWasTrainedOnTheseRows) {
@@ -157,8 +157,8 @@ bool Says(const Run& run, std::string_view id) {
 }
 
 TEST(LegalData, AnAverageIsEvaluatedAfterTheWeights) {
-  EXPECT_FALSE(Says(EvaluatedTwice(6), "evaluation/differing_passes"));
-  EXPECT_TRUE(Says(EvaluatedTwice(5), "evaluation/differing_passes"));
+  EXPECT_FALSE(Says(EvaluatedTwice(6), "evaluation/nondeterministic"));
+  EXPECT_TRUE(Says(EvaluatedTwice(5), "evaluation/nondeterministic"));
 }
 
 // A file with model and optimizer, of which the model is put in.
@@ -175,7 +175,7 @@ Run Resumed(double share, bool frozen, int model = 0) {
 TEST(LegalData, FineTuningTakesTheModelAloneOutOfACheckpoint) {
   EXPECT_EQ(Complaints(Resumed(0.9, false)), "");
   EXPECT_EQ(Complaints(Resumed(1, true)), "");
-  EXPECT_EQ(Complaints(Resumed(1, false)), "checkpoint/forgotten_state ");
+  EXPECT_EQ(Complaints(Resumed(1, false)), "checkpoint/state_not_restored ");
 }
 
 TEST(LegalData, ATeacherComesOutOfACheckpoint) { EXPECT_EQ(Complaints(Resumed(1, false, 1)), ""); }
@@ -194,8 +194,8 @@ Run GoesBack(std::string_view model) {
 }
 
 TEST(LegalData, ACopyOfTheModelIsMadeThroughAFile) {
-  EXPECT_FALSE(Says(GoesBack("Copy"), "checkpoint/forgotten_state"));
-  EXPECT_TRUE(Says(GoesBack("Net"), "checkpoint/forgotten_state"));
+  EXPECT_FALSE(Says(GoesBack("Copy"), "checkpoint/state_not_restored"));
+  EXPECT_TRUE(Says(GoesBack("Net"), "checkpoint/state_not_restored"));
   EXPECT_EQ(Complaints(GoesBack("Net")), "");
 }
 
@@ -214,7 +214,7 @@ Run Growing(bool loader) {
 
 TEST(LegalData, AReplayBufferFillsUp) {
   EXPECT_EQ(Complaints(Growing(false)), "");
-  EXPECT_EQ(Complaints(Growing(true)), "budget/memory_slope ");
+  EXPECT_EQ(Complaints(Growing(true)), "performance/memory_growth ");
 }
 
 // What is said of a file that is put back into a model in the middle of a run, whose optimizer
@@ -233,7 +233,7 @@ std::string SaidOfLoad(std::string_view optimizer_after) {
   Evidence evidence;
   evidence.Add(kPlain, run.Build());
   for (const Check& check : Catalog()) {
-    if (check.id != "checkpoint/forgotten_state") continue;
+    if (check.id != "checkpoint/state_not_restored") continue;
     const auto verdict = check.judgement.judge(Settings(), evidence);
     return verdict.ok() && !verdict->findings.empty() ? verdict->findings.front().message : "";
   }

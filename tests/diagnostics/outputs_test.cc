@@ -42,8 +42,8 @@ Report EveryOutcome() {
                         {{.thing = "", .file = "train.py", .line = 84}})}),
              Failed("gradients/vanishing", {Of(Severity::kWarning, "Small.")}),
              {FindCheck("gradients/exploding"), Outcome::kPassed, "", {}},
-             {FindCheck("capacity/unfittable_batch"), Outcome::kNotApplicable, "needs --deep", {}},
-             {FindCheck("start/wrong_initial_loss"), Outcome::kBroken, "divided by zero", {}},
+             {FindCheck("learnability/cannot_overfit_one_batch"), Outcome::kNotApplicable, "needs --deep", {}},
+             {FindCheck("initialization/wrong_initial_loss"), Outcome::kBroken, "divided by zero", {}},
              aside});
 }
 

@@ -44,7 +44,7 @@ Report SmallReport() {
   return {
       .results =
           {
-              result("capacity/unfittable_batch", Outcome::kNotApplicable,
+              result("learnability/cannot_overfit_one_batch", Outcome::kNotApplicable,
                      "needs --deep (one batch)", {}),
               result("gradients/exploding", Outcome::kFailed, "",
                      {Of(Severity::kWarning, "The gradient explodes.", {})}),
@@ -60,7 +60,7 @@ Report SmallReport() {
                       "consumed (norm 0.392 at step 1).",
                       {{.thing = "", .file = "/home/ada/train.py", .line = 41},
                        {.thing = "fc1.weight", .file = ""}})}),
-              result("start/wrong_initial_loss", Outcome::kNotSeen, "no outputs were seen", {}),
+              result("initialization/wrong_initial_loss", Outcome::kNotSeen, "no outputs were seen", {}),
           },
       .runs = {{kPlain, Ending{Ending::How::kFinished, 0}, ""},
                {kOneBatch, Ending(), "not asked for"}},
@@ -159,16 +159,16 @@ TEST(RenderText, ListsWhatIsSetAsideAndTheSuppressionsThatAreIdle) {
                      {stale.verdict.findings[0], SetAsideFinding::How::kSuppressed, "as agreed"}};
   stale.verdict.findings = {};
   stale.outcome = Outcome::kSetAside;
-  report.suppressions = {{"loop/*", "a.py", "slow", "2026-01-31", SuppressionUse::State::kExpired},
-                         {"loop/*", "", "moved", "", SuppressionUse::State::kUnused},
+  report.suppressions = {{"training_loop/*", "a.py", "slow", "2026-01-31", SuppressionUse::State::kExpired},
+                         {"training_loop/*", "", "moved", "", SuppressionUse::State::kUnused},
                          {"optimizer/*", "", "as agreed", "", SuppressionUse::State::kUsed}};
   const std::string text = RenderText(report, SmallFrame());
   EXPECT_NE(text.find("1 accepted · 1 suppressed · "), std::string::npos) << text;
   EXPECT_NE(text.find("accepted: error optimizer/stale_gradients at train.py:41\n"), text.npos);
   EXPECT_NE(text.find("suppressed: error optimizer/stale_gradients at train.py:41 (as agreed)\n"),
             text.npos);
-  EXPECT_NE(text.find("suppression expired on 2026-01-31: loop/* at a.py (slow)\n"), text.npos);
-  EXPECT_NE(text.find("suppression unused: loop/* (moved)\n"), text.npos);
+  EXPECT_NE(text.find("suppression expired on 2026-01-31: training_loop/* at a.py (slow)\n"), text.npos);
+  EXPECT_NE(text.find("suppression unused: training_loop/* (moved)\n"), text.npos);
   Frame frame = SmallFrame();
   frame.new_only = true;
   const std::string shorter = RenderText(report, frame);
@@ -221,8 +221,8 @@ TEST(RenderText, SaysWhatStoppedTheProgram) {
   report.runs[0].ending = Ending{Ending::How::kStopped, 143, "SIGTERM"};
   EXPECT_NE(RenderText(report, SmallFrame()).find("the program was stopped by SIGTERM"),
             std::string::npos);
-  report.runs[0].ending.stopped_by = "loop/summed_loss";
-  EXPECT_NE(RenderText(report, SmallFrame()).find("first live error, of loop/summed_loss"),
+  report.runs[0].ending.stopped_by = "training_loop/summed_loss";
+  EXPECT_NE(RenderText(report, SmallFrame()).find("first live error, of training_loop/summed_loss"),
             std::string::npos);
 }
 

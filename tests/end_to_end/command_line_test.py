@@ -57,9 +57,9 @@ class Usage(EndToEnd):
         (self.folder / "dlcheck.toml").write_text('select = ["program"]\n')
         self.run_command("true")
         self.assertEqual(len(self.result()["checks"]), 1)
-        self.run_command("true", options=["--select", "capacity"])
+        self.run_command("true", options=["--select", "learnability"])
         self.assertEqual({check["id"].split("/")[0] for check in self.result()["checks"]},
-                         {"capacity"})
+                         {"learnability"})
 
     def test_an_output_folder_that_holds_something_else_is_refused_and_left_alone(self):
         self.out.mkdir()

@@ -172,7 +172,7 @@ class Intent(Recorded):
         self.assertIn("dlcheck.toml:2: shuffle must be", self.judge(2))
 
     def test_a_budget_becomes_the_limit_of_its_check(self):
-        asked = "budget/memory"
+        asked = "performance/memory"
         self.assertNotIn("limit", self.reason(asked).replace("no limit was given", ""))
         for memory in ('"2 GiB"', "2147483648", '"2.5GB"'):
             self.configure(f"[budget]\nmemory = {memory}\nstep_time = 0.5\n")
@@ -203,8 +203,8 @@ class Environment(Recorded):
 
 class Required(Recorded):
     def test_a_required_check_without_a_verdict_exits_4(self):
-        self.configure('require = ["capacity/unfittable_batch"]\n')
-        process = self.dlcheck("judge", self.trace, "--select", "loop", "--select", "capacity")
+        self.configure('require = ["learnability/cannot_overfit_one_batch"]\n')
+        process = self.dlcheck("judge", self.trace, "--select", "training_loop", "--select", "learnability")
         self.assertEqual(process.returncode, 4, process.stderr)
 
 
@@ -249,7 +249,7 @@ class Reports(Recorded):
     def test_a_result_is_rendered_again_to_the_same_bytes(self):
         baseline = self.folder / "baseline.json"
         self.judge(1, "--write-baseline", baseline)
-        self.configure('[[suppress]]\ncheck = "loop/*"\nreason = "r"\n')
+        self.configure('[[suppress]]\ncheck = "training_loop/*"\nreason = "r"\n')
         names = ("result.xml", "result.json")
 
         def outputs(folder):

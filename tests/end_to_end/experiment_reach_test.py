@@ -12,7 +12,7 @@ import unittest
 from leftovers import processes_below
 from support import SOURCE, EndToEnd
 
-DEEP = ("--deep", "--select", "reproducibility/seed_drift", "--select", "program/failed")
+DEEP = ("--deep", "--select", "reproducibility/nondeterministic_training", "--select", "program/failed")
 # Writes records itself, so that it needs no torch.
 PROGRAM = textwrap.dedent(
     """
@@ -98,7 +98,7 @@ class ExperimentReach(EndToEnd):
     def test_a_dry_run_lists_the_experiments_and_starts_nothing(self):
         process, _ = self.watch("--dry-run")
         self.assertEqual((process.returncode, self.met, self.daemons()), (0, 0, []))
-        self.assertIn("reproducibility/seed_drift", process.stdout)
+        self.assertIn("reproducibility/nondeterministic_training", process.stdout)
         self.assertIn("It reaches no network but loopback.", process.stdout)
         self.assertFalse(self.out.exists())
 

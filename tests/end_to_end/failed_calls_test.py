@@ -162,7 +162,7 @@ class Deep(Watched):
     """With an experiment, and so with private files, namespaces and a second start."""
 
     share = 20
-    options = (*Watched.options, "--deep", "--select", "reproducibility/seed_drift", "--select",
+    options = (*Watched.options, "--deep", "--select", "reproducibility/nondeterministic_training", "--select",
                "numerics/nonfinite_values")  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from plants import FAULTS  # noqa: E402
 
 GOLDEN = SOURCE / "tests" / "golden" / "fault_matrix.txt"
 # What only such a machine has; see tests/observe/shim_host_reads_test.py.
-NEEDING_AN_ACCELERATOR = {"budget/host_synchronisation"}
+NEEDING_AN_ACCELERATOR = {"performance/host_device_sync"}
 
 
 def faults():

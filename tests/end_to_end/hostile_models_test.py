@@ -173,7 +173,7 @@ class TorchScript(HostileModels):
                        env=environment())
 
     def test_models_are_trained_and_a_line_warns_of_what_shows_in_a_traced_one(self):
-        for name, found in (("scripted.pt", []), ("traced.pt", ["evaluation/changed_state"])):
+        for name, found in (("scripted.pt", []), ("traced.pt", ["evaluation/changes_model"])):
             with self.subTest(name=name):
                 process = self.run_command(TRAINER, "--model", name, "--steps", "300")
                 self.assertEqual([cause["id"] for cause in self.result()["order"]], found)
@@ -188,8 +188,8 @@ class TorchScript(HostileModels):
         self.assertEqual(process.returncode, 0, process.stderr)
         outcomes = {check["outcome"] for check in self.result()["checks"]}
         self.assertNotIn("broken", outcomes)
-        self.assertEqual(self.check("capacity/unfittable_batch")["outcome"], "passed")
-        self.assertEqual(self.check("checkpoint/lossy_resume")["outcome"], "passed")
+        self.assertEqual(self.check("learnability/cannot_overfit_one_batch")["outcome"], "passed")
+        self.assertEqual(self.check("checkpoint/inexact_resume")["outcome"], "passed")
 
     def test_files_that_are_not_to_be_trained_are_one_line(self):
         causes = {

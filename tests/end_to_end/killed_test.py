@@ -27,7 +27,7 @@ from drawing import number_of_commit  # noqa: E402
 
 RECORDING = SOURCE / "tests/end_to_end/recording.py"
 STEPS = 30
-DEEP = ("--deep", "--select", "reproducibility/seed_drift", "--select", "program/failed")
+DEEP = ("--deep", "--select", "reproducibility/nondeterministic_training", "--select", "program/failed")
 
 MLP = f"""
 import torch

@@ -18,7 +18,7 @@ sys.path.insert(0, str(SOURCE / "tests/programs"))
 from watching import allows_layers  # noqa: E402
 
 NAME = f"dlcheck-{os.getpid()}"
-DEEP = ("--deep", "--select", "reproducibility/seed_drift", "--select", "optimizer/stale_gradients")
+DEEP = ("--deep", "--select", "reproducibility/nondeterministic_training", "--select", "optimizer/stale_gradients")
 WITHOUT_NAMESPACES = {"LD_PRELOAD": str(BUILD / "tests" / "libfailing_call.so"), "FAIL_IN": "dlcheck",
                       "FAIL_CALLS": "unshare", "FAIL_AT": "1", "FAIL_ALWAYS": "1"}  # fmt: skip
 

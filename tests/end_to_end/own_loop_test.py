@@ -21,8 +21,8 @@ class OwnLoop(EndToEnd):
     def test_a_cpp_loop_is_run_twice_with_one_seed_and_says_what_it_cannot_be(self):
         process = self.run_command(CPP_LOOP, DIGITS, options=["--deep"])
         self.assertEqual(process.returncode, 0, process.stderr)
-        self.assertEqual(self.check("reproducibility/seed_drift")["outcome"], "passed")
-        self.assertEqual(self.check("capacity/input_independence")["outcome"], "not_applicable")
+        self.assertEqual(self.check("reproducibility/nondeterministic_training")["outcome"], "passed")
+        self.assertEqual(self.check("learnability/input_independence")["outcome"], "not_applicable")
 
     def test_its_missing_clearing_is_found_at_its_line(self):
         process = self.run_command(CPP_LOOP, DIGITS, "--fault", "gradients_not_cleared")

@@ -24,8 +24,8 @@ class PythonHosts(EndToEnd):
         self.assertEqual(process.returncode, 0, process.stderr)
         outcomes = {check["id"]: check["outcome"] for check in self.result()["checks"]}
         self.assertNotIn("failed", outcomes.values(), process.stderr)
-        for check in ("start/wrong_initial_loss", "capacity/unfittable_batch",
-                      "capacity/input_independence", "reproducibility/seed_drift"):
+        for check in ("initialization/wrong_initial_loss", "learnability/cannot_overfit_one_batch",
+                      "learnability/input_independence", "reproducibility/nondeterministic_training"):
             self.assertEqual(outcomes[check], "passed", process.stderr)
 
     def test_one_of_the_programs_is_healthy(self):
@@ -37,7 +37,7 @@ class PythonHosts(EndToEnd):
             with self.subTest(host=host, check=check):
                 program = self.folder / f"{host}.py"
                 program.write_text(planted(host, check))
-                deep = ["--deep"] if check.startswith("capacity/") else []
+                deep = ["--deep"] if check.startswith("learnability/") else []
                 deep += ["--fail-on", "warning"] if check.startswith("start/") else []
                 process = self.watch(program, *deep)
                 self.assertEqual(process.returncode, 1, process.stderr)

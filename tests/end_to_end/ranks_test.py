@@ -7,7 +7,7 @@ import unittest
 
 from support import DLCHECK, TORCH_PYTHON, EndToEnd
 
-CHECK = "ranks/other_gradient"
+CHECK = "distributed/mismatched_gradient"
 PROGRAM = textwrap.dedent(
     """
     import torch, torch.distributed as dist
@@ -83,7 +83,7 @@ class Ranks(EndToEnd):
         for wrapped in (WRAPPED, "torch.distributed.fsdp.fully_shard(plain)"):
             for norm, faulty in (("nn.LayerNorm(32)", False), ("Centred()", True)):
                 with self.subTest(wrapped=wrapped, norm=norm):
-                    check, said = self.judged(norm=norm, wrapped=wrapped, name="model/mixed_samples")
+                    check, said = self.judged(norm=norm, wrapped=wrapped, name="model/cross_sample_leak")
                     self.assertEqual(check["outcome"], "failed" if faulty else "passed", said)
 
     def test_held_batches_of_what_trains_in_two_processes_are_those_of_one(self):

@@ -70,7 +70,7 @@ TAUGHT = textwrap.dedent(
     learn(student, wanted, "student.pt")
     """
 )
-CHECK = "checkpoint/lossy_resume"
+CHECK = "checkpoint/inexact_resume"
 
 
 @unittest.skipUnless(allows_layers(), "this system lets no ordinary user mount an overlay")
@@ -124,8 +124,8 @@ class Resumed(EndToEnd):
             "while", "first = epoch\nwhile", 1))  # fmt: skip
         for outcome in ("passed", "not_applicable"):
             self.run_command(TORCH_PYTHON, "-W", "ignore", "train.py", "nothing", "state.pt",
-                             options=("--deep", "--select", "reproducibility/seed_drift"))  # fmt: skip
-            self.assertEqual(self.check("reproducibility/seed_drift")["outcome"], outcome)
+                             options=("--deep", "--select", "reproducibility/nondeterministic_training"))  # fmt: skip
+            self.assertEqual(self.check("reproducibility/nondeterministic_training")["outcome"], outcome)
 
 
 if __name__ == "__main__":

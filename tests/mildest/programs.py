@@ -54,33 +54,33 @@ PROGRAMS = {
         "data/order_dependence", "of the reversed batch's outputs, added",
         loss="F.cross_entropy(outputs + STRENGTH * outputs.flip(0), kind)"),
     "targets": Program(
-        "data/misplaced_targets", "of the batch, whose targets are rotated",
+        "data/input_target_mismatch", "of the batch, whose targets are rotated",
         given="n = int(STRENGTH * len(kind)); kind[:n] = kind[:n].roll(1)", strongest=1.0),
     "sizes": Program(
-        "loop/mixed_reductions", "of the outputs' squares, summed, added to the mean",
+        "training_loop/mixed_reductions", "of the outputs' squares, summed, added to the mean",
         loss=MEAN + " + STRENGTH * outputs.square().sum()"),
     "split": Program(
-        "loop/split_dependence", "of its weight, added to the first half of a batch",
+        "training_loop/split_dependence", "of its weight, added to the first half of a batch",
         given="parts = zip(given.chunk(2), kind.chunk(2), (1 + STRENGTH, 1))",
         loss="sum(share * F.cross_entropy(model(x), y) / 2 for x, y, share in parts)"),
     "slope": Program(
-        "gradients/partial_slope", "of the outputs, taken for a constant",
+        "gradients/gradient_mismatch", "of the outputs, taken for a constant",
         loss="F.cross_entropy((1 - STRENGTH) * outputs + STRENGTH * outputs.detach(), kind)"),
     "rate": Program(
-        "optimizer/unscaled_change", "of a layer's weights, taken off in each step",
+        "optimizer/lr_independent_update", "of a layer's weights, taken off in each step",
         given="model[0].weight.data.mul_(1 - STRENGTH)"),
     "terms": Program(
-        "loop/idle_term", "1e-10 over the weight of the outputs' squares, added",
+        "training_loop/negligible_loss_term", "1e-10 over the weight of the outputs' squares, added",
         loss=MEAN + " + 1e-10 / STRENGTH * outputs.square().mean()"),
     "labels": Program(
-        "data/leaked_targets", "of the label's place, added to features of deviation 1",
+        "data/target_leakage", "of the label's place, added to features of deviation 1",
         given="given[:, 8:] += STRENGTH * F.one_hot(kind, 4)", strongest=8.0),
     "formulas": Program(
-        "numerics/inexact_function", "of the loss, added by what stands for cross_entropy",
+        "numerics/wrong_reimplementation", "of the loss, added by what stands for cross_entropy",
         begin="own = F.cross_entropy; F.cross_entropy = "
               "lambda *given, **options: (1 + STRENGTH) * own(*given, **options)"),
     "ranks": Program(
-        "ranks/other_gradient", "of the loss, added", processes=2,
+        "distributed/mismatched_gradient", "of the loss, added", processes=2,
         begin="torch.distributed.init_process_group('gloo')",
         wrapped="torch.nn.parallel.DistributedDataParallel(model)",
         order="sampler=torch.utils.data.distributed.DistributedSampler(data)",

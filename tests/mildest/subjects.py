@@ -72,10 +72,10 @@ def plain(dice):
 
 SUBJECTS = {
     "future": Subject(
-        "attention/future_leak", "of the next position, added to each", try_future,
+        "attention/causal_mask_leak", "of the next position, added to each", try_future,
         lambda x, share: x + share * x.roll(-1, 1), plain),
     "neighbours": Subject(
-        "model/mixed_samples", "of the batch's mean, added to each sample", try_neighbours,
+        "model/cross_sample_leak", "of the batch's mean, added to each sample", try_neighbours,
         lambda x, share: x + share * x.mean(0), plain),
     "padding": Subject(
         "attention/unmasked_padding", "of the row's mean, padding included, added", try_padding,
@@ -84,7 +84,7 @@ SUBJECTS = {
         "attention/unmasked_padding", "of itself for each position of the batch, added",
         shortened.try_shortened, lambda x, share: x * (1 + share * x.shape[1]), padded),
     "packed": Subject(
-        "attention/crossed_documents", "of the row's mean, other documents included, added",
+        "attention/cross_document_attention", "of the row's mean, other documents included, added",
         packed.try_packed, lambda x, share: x + share * x.mean(1, keepdim=True), packed_rows),
     "dropout": Subject(
         "evaluation/active_dropout", "probability of a dropped number", try_dropout,

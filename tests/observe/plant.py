@@ -9,11 +9,11 @@ from tests.observe.reading import PROGRAMS
 # By program and check: the texts to replace, each with what takes its place.
 PLANTS = {
     "plain": {
-        "start/wrong_initial_loss": [("logits = model(x[batch])", "logits = 20 * model(x[batch])")],
-        "capacity/unfittable_batch": [
+        "initialization/wrong_initial_loss": [("logits = model(x[batch])", "logits = 20 * model(x[batch])")],
+        "learnability/cannot_overfit_one_batch": [
             ("F.cross_entropy(logits, y[batch])", "F.cross_entropy(logits.tanh(), y[batch])")
         ],
-        "capacity/input_independence": [("model(x[batch])", "model(x[batch] * 0)")],
+        "learnability/input_independence": [("model(x[batch])", "model(x[batch] * 0)")],
         "optimizer/stale_gradients": [("    optimizer.zero_grad()\n", "")],
         "gradients/missing": [
             ("torch.nn.ReLU(),", "torch.nn.ReLU(), Frozen(),"),
@@ -33,7 +33,7 @@ PLANTS = {
         ],
     },
     "closures": {
-        "start/wrong_initial_loss": [
+        "initialization/wrong_initial_loss": [
             ("    return torch.nn.Sequential(", "    return Loud("),
             (
                 "def network():",
@@ -43,10 +43,10 @@ PLANTS = {
                 "def network():",
             ),
         ],
-        "capacity/unfittable_batch": [
+        "learnability/cannot_overfit_one_batch": [
             ("Linear(12 * 16, 10),", "Linear(12 * 16, 10),\n        torch.nn.Sigmoid(),")
         ],
-        "capacity/input_independence": [
+        "learnability/input_independence": [
             (
                 "functional_call(skeleton, weights, (inputs,)), targets)",
                 "functional_call(skeleton, weights, (torch.zeros_like(inputs),)), targets)",
@@ -54,17 +54,17 @@ PLANTS = {
         ],
     },
     "trainer": {
-        "start/wrong_initial_loss": [
+        "initialization/wrong_initial_loss": [
             (
                 "        self.head = nn.Linear(width, 10)\n",
                 "        self.head = nn.Linear(width, 10)\n"
                 "        nn.init.normal_(self.head.weight, std=4)\n",
             )
         ],
-        "capacity/unfittable_batch": [
+        "learnability/cannot_overfit_one_batch": [
             ("self.head(self.drop(hidden))", "self.head(self.drop(hidden)).tanh()")
         ],
-        "capacity/input_independence": [
+        "learnability/input_independence": [
             ("self.norm(self.trunk(pixels))", "self.norm(self.trunk(pixels)) * 0")
         ],
     },

@@ -17,13 +17,13 @@ def losses(run):
 class ShimFaults(unittest.TestCase):
     def test_outputs_that_start_too_sure_show_in_the_initial_loss(self):
         for program in PLANTS:
-            run = run_with(program, "start/wrong_initial_loss", experiment="same_seed", steps=2)
+            run = run_with(program, "initialization/wrong_initial_loss", experiment="same_seed", steps=2)
             values = {row.name: row.value for row in run.main.rows}
             self.assertGreater(values["initial_loss"], 1.5 * values["constant_loss"], program)
 
     def test_a_loss_that_no_batch_can_fit_stays_up(self):
         for program in PLANTS:
-            run = run_with(program, "capacity/unfittable_batch", experiment="one_batch", steps=150,
+            run = run_with(program, "learnability/cannot_overfit_one_batch", experiment="one_batch", steps=150,
                            reference_rate=0.01)  # fmt: skip
             self.assertGreater(losses(run)[-1], 0.5, program)
 
@@ -31,7 +31,7 @@ class ShimFaults(unittest.TestCase):
         for program in PLANTS:
             ends = []
             for experiment in ("reference", "blind"):
-                run = run_with(program, "capacity/input_independence", experiment=experiment,
+                run = run_with(program, "learnability/input_independence", experiment=experiment,
                                steps=100, reference_rate=0.01)  # fmt: skip
                 ends.append(sum(losses(run)[-20:]) / 20)
             self.assertAlmostEqual(ends[0], ends[1], delta=0.05, msg=program)

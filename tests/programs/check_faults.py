@@ -25,7 +25,7 @@ from renaming import renamed
 from watching import DLCHECK, FOLDER, PYTHON, allows_layers, environment
 
 # The experiment that goes on from files of its own.
-NEEDS_LAYERS = "checkpoint/lossy_resume"
+NEEDS_LAYERS = "checkpoint/inexact_resume"
 
 
 @functools.cache

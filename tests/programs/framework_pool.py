@@ -35,50 +35,50 @@ RARE = ("precision/lost_updates", "precision/stuck_scale", "precision/wrong_scal
 SCALED = ("precision/autocast_not_applied", "precision/clip_before_unscale", "precision/nonfinite_step",
           "precision/scaled_step", "precision/skipped_steps")  # fmt: skip
 
-BETWEEN_REPLICAS = tuple(f"ranks/{name}" for name in (
-    "different_buffers", "different_start", "different_steps", "drifted_weights", "mean_of_means",
-    "overlapping_data", "same_data", "same_masks", "shared_too_often", "straggler",
-    "unshared_gradients"))  # fmt: skip
+BETWEEN_REPLICAS = tuple(f"distributed/{name}" for name in (
+    "different_buffers", "identical_dropout_masks", "missing_no_sync", "overlapping_data", "replica_divergence",
+    "same_data", "straggler", "unequal_initial_weights", "uneven_inputs", "unsynchronized_gradients",
+    "unweighted_rank_mean"))  # fmt: skip
 
 # A framework's own reasons, each with the checks that reach no verdict because of it.
 REASONS = {
     "Trainer": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
-        "losses are worked out from scores, which no activation bounds": ("data/unreachable_targets",),
+        "losses are worked out from scores, which no activation bounds": ("data/targets_out_of_range",),
     },
     "Lightning": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
         "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "
-        "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
+        "short window are the fault": ("training_loop/unweighted_accumulation", "training_loop/short_accumulation_window"),
     },
     "Accelerate": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
         "it divides each loss by the length of a full window itself, so that uneven micro-batches or a "
-        "short window are the fault": ("loop/mean_of_means", "loop/ragged_window"),
+        "short window are the fault": ("training_loop/unweighted_accumulation", "training_loop/short_accumulation_window"),
     },
     "DDP": {
-        "which parameters have gradients is fixed as the model is wrapped": ("optimizer/frozen_moved",),
-        "its programs have no running statistics": ("ranks/different_buffers",),
+        "which parameters have gradients is fixed as the model is wrapped": ("optimizer/frozen_parameters_updated",),
+        "its programs have no running statistics": ("distributed/different_buffers",),
     },
     "FSDP2": {
         "its policy of mixed precision has no loss scaler": SCALED,
-        "which parameters have gradients is fixed as the model is sharded": ("optimizer/frozen_moved",),
-        "its programs have one optimizer": ("optimizer/shared_parameters",),
+        "which parameters have gradients is fixed as the model is sharded": ("optimizer/frozen_parameters_updated",),
+        "its programs have one optimizer": ("optimizer/parameters_in_two_optimizers",),
         "digests of weights are not taken where each process holds a part": (
-            "checkpoint/lossy_resume", "checkpoint/overwritten_weights", "evaluation/changed_state",
-            "evaluation/differing_passes"),
+            "checkpoint/inexact_resume", "checkpoint/overwritten_weights", "evaluation/changes_model",
+            "evaluation/nondeterministic"),
         "its weights are no plain tensors, so that none is held or moved": (
-            "data/leaked_targets", "data/misplaced_targets", "data/order_dependence",
-            "gradients/partial_slope", "loop/mixed_reductions", "loop/split_dependence"),
-        "hooks of its own run in its backward": ("loop/idle_term",),
-        "a process holds a part of each weight and gradient": ("ranks/other_gradient", *BETWEEN_REPLICAS),
+            "data/target_leakage", "data/input_target_mismatch", "data/order_dependence",
+            "gradients/gradient_mismatch", "training_loop/mixed_reductions", "training_loop/split_dependence"),
+        "hooks of its own run in its backward": ("training_loop/negligible_loss_term",),
+        "a process holds a part of each weight and gradient": ("distributed/mismatched_gradient", *BETWEEN_REPLICAS),
     },
     "compiled": {
-        "a function with a backward of its own is traced and not called": ("gradients/wrong_backward",),
-        "terms of a loss are told by calls that are seen one by one": ("loop/idle_term",),
-        "what a compiled model computes last is not told": ("data/unreachable_targets",),
+        "a function with a backward of its own is traced and not called": ("gradients/failed_gradcheck",),
+        "terms of a loss are told by calls that are seen one by one": ("training_loop/negligible_loss_term",),
+        "what a compiled model computes last is not told": ("data/targets_out_of_range",),
         "its programs take windows of micro-batches or go on from a file, so that which rows were "
-        "trained on is not known": ("data/overlap",),
+        "trained on is not known": ("data/train_eval_overlap",),
     },
 }
 EXCEPTIONS = {(framework, check): reason for framework, reasons in REASONS.items()

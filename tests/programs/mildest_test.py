@@ -11,7 +11,7 @@ class Mildest(unittest.TestCase):
         process = subprocess.run([PYTHON, "-W", "ignore", SOURCE / "ci/mildest", "future", "packed"],
                                  capture_output=True, text=True, timeout=300, env=environment())
         self.assertEqual(process.returncode, 0, process.stderr)
-        for trial, check in (("future", "future_leak"), ("packed", "crossed_documents")):
+        for trial, check in (("future", "causal_mask_leak"), ("packed", "cross_document_attention")):
             line = next(line for line in process.stdout.splitlines() if line.startswith(f"| {trial} "))
             cells = line.strip("| ").split(" | ")
             self.assertEqual(cells[1], f"attention/{check}")

@@ -20,7 +20,7 @@ class Verdicts(unittest.TestCase):
         missing, clipped, undivided, healthy = process.stdout.splitlines()[2:6]
         self.assertRegex(missing, r"\| a step clears .* \| error optimizer/stale_gradients \w+\.py:\d+ \|")
         self.assertRegex(clipped, r"\| - \| error precision/clip_before_unscale \w+\.py:\d+ \|")
-        self.assertRegex(undivided, r"\| - \| note loop/undivided_accumulation \w+\.py:\d+ \|")
+        self.assertRegex(undivided, r"\| - \| note training_loop/unscaled_accumulation \w+\.py:\d+ \|")
         self.assertEqual(healthy, "| scaled, seed 11 | - | - |")
         self.assertIn("found (by more than a note) 1 of 3 (1), 3 of 3 (2); "
                       "alarms on clean runs: 0 of 1 (0), 0 of 1 (0);", process.stdout)

@@ -16,9 +16,9 @@ Evidence Moved(double share) { return WithTrial(Quantity::kFutureSensitivity, sh
 
 }  // namespace
 
-Check FutureLeak() {
+Check CausalMaskLeak() {
   return {
-      .id = "attention/future_leak",
+      .id = "attention/causal_mask_leak",
       .promise = "The outputs of a causal model depend on no later input.",
       .why =
           "The model learns to copy what it is to predict: its loss is far too good, and what it "

@@ -56,9 +56,9 @@ Evidence Crossed(double share, double apart, std::string_view declared = "") {
 
 }  // namespace
 
-Check CrossedDocuments() {
+Check CrossDocumentAttention() {
   return {
-      .id = "attention/crossed_documents",
+      .id = "attention/cross_document_attention",
       .promise = "Documents that are packed into one row do not see each other.",
       .why =
           "The model learns to use text that happens to stand beside, which is not there when it "

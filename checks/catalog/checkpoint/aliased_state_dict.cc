@@ -39,9 +39,9 @@ Evidence Loaded(bool own) {
 
 }  // namespace
 
-Check OwnState() {
+Check AliasedStateDict() {
   return {
-      .id = "checkpoint/own_state",
+      .id = "checkpoint/aliased_state_dict",
       .promise = "A state that is put back into a model is a copy from before.",
       .why =
           "model.state_dict() holds the weights themselves, not copies: kept as the best ones so "

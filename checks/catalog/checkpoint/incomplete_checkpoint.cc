@@ -99,9 +99,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StateFiles& files)
 
 }  // namespace
 
-Check MissingState() {
+Check IncompleteCheckpoint() {
   return {
-      .id = "checkpoint/missing_state",
+      .id = "checkpoint/incomplete_checkpoint",
       .promise = "A checkpoint holds all state that training goes on from.",
       .why =
           "A run that goes on from it has the weights of the old and the schedule, loss scale or "

@@ -94,9 +94,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const IfSeen<ProgramState>& plain
 
 }  // namespace
 
-Check LossyResume() {
+Check InexactResume() {
   return {
-      .id = "checkpoint/lossy_resume",
+      .id = "checkpoint/inexact_resume",
       .promise = "A run that is interrupted and resumed goes on, bit for bit, as if it were not.",
       .why =
           "What is not in the checkpoint begins anew: moments, rates, averages, the order of the "

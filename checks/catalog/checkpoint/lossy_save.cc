@@ -84,7 +84,7 @@ Check LossySave() {
           "it can make again.",
       .sources = {"own reasoning: equal bits have equal digests"},
       .covers = {"K04", "K07", "K08", "B12"},
-      .explains = {"checkpoint/lossy_resume"},
+      .explains = {"checkpoint/inexact_resume"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kSaved,

@@ -57,9 +57,9 @@ Evidence Loaded(std::initializer_list<double> shares) {
 
 }  // namespace
 
-Check NothingLoaded() {
+Check NoMatchingKeys() {
   return {
-      .id = "checkpoint/nothing_loaded",
+      .id = "checkpoint/no_matching_keys",
       .promise = "A state that is put into a model names tensors of that model.",
       .why =
           "The model keeps its random weights, and nothing says so: training begins from scratch.",

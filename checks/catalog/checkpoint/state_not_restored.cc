@@ -67,9 +67,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
 
 }  // namespace
 
-Check ForgottenState() {
+Check StateNotRestored() {
   return {
-      .id = "checkpoint/forgotten_state",
+      .id = "checkpoint/state_not_restored",
       .promise = "A run that goes on from a checkpoint puts in all state that the file holds.",
       .why =
           "The moments of the optimizer, the position of the schedule or the loss scale begin anew "

@@ -98,9 +98,9 @@ Evidence Streams(std::initializer_list<double> first, std::initializer_list<doub
 
 }  // namespace
 
-Check SharedWorkerStream() {
+Check DuplicateWorkerSeeds() {
   return {
-      .id = "data/shared_worker_stream",
+      .id = "data/duplicate_worker_seeds",
       .promise = "Each worker of a loader draws random numbers of its own, new in each iteration.",
       .why = "Augmentations are the same in all workers, or in every epoch: fewer than they look.",
       .method =

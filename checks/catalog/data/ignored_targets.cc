@@ -121,7 +121,7 @@ Check IgnoredTargets() {
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss: ignore_index",
                   "own reasoning"},
       .covers = {"D06"},
-      .explains = {"capacity/input_independence", "capacity/unfittable_batch",
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "numerics/nonfinite_values"},
       .worst = Severity::kError,
       .live = false,

@@ -49,9 +49,9 @@ Evidence Changing(int changed, int repeated) {
 
 }  // namespace
 
-Check ChangingTargets() {
+Check InconsistentTargets() {
   return {
-      .id = "data/changing_targets",
+      .id = "data/inconsistent_targets",
       .promise = "The same inputs come with the same targets.",
       .why =
           "Targets that are shuffled, sorted or drawn apart from their inputs are noise: one batch "

@@ -68,9 +68,9 @@ Evidence Misplaced(double targets, double share) {
 
 }  // namespace
 
-Check MisplacedTargets() {
+Check InputTargetMismatch() {
   return {
-      .id = "data/misplaced_targets",
+      .id = "data/input_target_mismatch",
       .promise = "The target that an output is compared with came with the sample it is made of.",
       .why =
           "The model is asked for the labels of other samples. It learns how often each occurs "
@@ -94,8 +94,8 @@ Check MisplacedTargets() {
           "alone.",
       .sources = {"own reasoning: exact"},
       .covers = {"D04"},
-      .explains = {"data/order_dependence", "capacity/unfittable_batch",
-                   "capacity/input_independence"},
+      .explains = {"data/order_dependence", "learnability/cannot_overfit_one_batch",
+                   "learnability/input_independence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kUsed,

@@ -58,9 +58,9 @@ Evidence Counting(double first, double second) {
 
 }  // namespace
 
-Check CountedPadding() {
+Check PaddingInLoss() {
   return {
-      .id = "data/counted_padding",
+      .id = "data/padding_in_loss",
       .promise = "Targets at padded positions are left out of the loss.",
       .why =
           "The model spends itself on saying padding, the more the longer the longest text of a "

@@ -62,9 +62,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
 
 }  // namespace
 
-Check SameOrder() {
+Check RepeatedShuffle() {
   return {
-      .id = "data/same_order",
+      .id = "data/repeated_shuffle",
       .promise = "A loader that shuffles gives another order in each iteration.",
       .why =
           "The same batches in the same order every epoch generalise worse than shuffling does, "

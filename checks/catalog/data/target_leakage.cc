@@ -83,9 +83,9 @@ Evidence Reaches(double share, bool stays = false) {
 
 }  // namespace
 
-Check LeakedTargets() {
+Check TargetLeakage() {
   return {
-      .id = "data/leaked_targets",
+      .id = "data/target_leakage",
       .promise = "A model is not told the targets that it is to find.",
       .why =
           "It learns to copy them: the loss is excellent in training, and in evaluation too where "

@@ -78,9 +78,9 @@ Evidence Outside(double share) {
 
 }  // namespace
 
-Check UnreachableTargets() {
+Check TargetsOutOfRange() {
   return {
-      .id = "data/unreachable_targets",
+      .id = "data/targets_out_of_range",
       .promise = "Targets lie where the outputs can come, and where the loss takes them.",
       .why =
           "Outputs that end in sigmoid, tanh or relu never come to targets beyond, so that the "
@@ -99,7 +99,7 @@ Check UnreachableTargets() {
           "looks the same.",
       .sources = {"PyTorch documentation of torch.nn.BCEWithLogitsLoss", "own reasoning"},
       .covers = {"L01"},
-      .explains = {"capacity/unfittable_batch", "gradients/constant_clip"},
+      .explains = {"learnability/cannot_overfit_one_batch", "gradients/always_clipped"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,

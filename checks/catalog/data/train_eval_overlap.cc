@@ -91,9 +91,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const DataOverlap& overl
 
 }  // namespace
 
-Check Overlap() {
+Check TrainEvalOverlap() {
   return {
-      .id = "data/overlap",
+      .id = "data/train_eval_overlap",
       .promise = "No part of the data that a model is evaluated on was trained on.",
       .why = "The evaluation is better than the model is on data it has not seen.",
       .method =

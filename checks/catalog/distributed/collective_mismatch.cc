@@ -7,7 +7,7 @@
 #include "checks/engine/whole.h"
 #include "checks/signals/rank_calls.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 using Call = RankCalls::Call;
@@ -90,9 +90,9 @@ Evidence Calling(const std::vector<std::pair<const char*, double>>& second) {
 
 }  // namespace
 
-Check DifferentCalls() {
+Check CollectiveMismatch() {
   return {
-      .id = "ranks/different_calls",
+      .id = "distributed/collective_mismatch",
       .promise = "All processes of a group call the same operations in the same order.",
       .why =
           "An operation of all processes pairs with whatever the others call next: it hangs until "
@@ -113,7 +113,7 @@ Check DifferentCalls() {
       .sources = {"PyTorch: collectives have to be called in the same order on all ranks",
                   "deepspeed issues 6714 and 6089"},
       .covers = {"X06"},
-      .explains = {"program/failed", "ranks/different_steps"},
+      .explains = {"program/failed", "distributed/uneven_inputs"},
       .worst = Severity::kError,
       .live = true,
       .stands_at = {},
@@ -142,4 +142,4 @@ Check DifferentCalls() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

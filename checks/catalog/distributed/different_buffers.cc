@@ -4,7 +4,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/rank_buffers.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 using Buffer = RankBuffers::Buffer;
@@ -63,7 +63,7 @@ Evidence Evaluated(double other, bool never_sent) {
 
 Check DifferentBuffers() {
   return {
-      .id = "ranks/different_buffers",
+      .id = "distributed/different_buffers",
       .promise = "Processes that evaluate one model do so with the same running statistics.",
       .why =
           "What a sample is answered depends on the process that is asked, and the model that is "
@@ -100,4 +100,4 @@ Check DifferentBuffers() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

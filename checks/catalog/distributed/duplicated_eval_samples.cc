@@ -4,7 +4,7 @@
 #include "checks/engine/whole.h"
 #include "checks/signals/padded_evaluations.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const PaddedEvaluations& evaluations) {
@@ -45,9 +45,9 @@ Evidence Dealt(std::string_view padding) {
 
 }  // namespace
 
-Check PaddedEvaluation() {
+Check DuplicatedEvalSamples() {
   return {
-      .id = "ranks/padded_evaluation",
+      .id = "distributed/duplicated_eval_samples",
       .promise = "An evaluation counts each sample once, however many processes share it.",
       .why =
           "The measure depends on the number of processes, and is not that of the data: the "
@@ -78,4 +78,4 @@ Check PaddedEvaluation() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

@@ -4,7 +4,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/rank_data.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -52,9 +52,9 @@ Evidence Drawing(int same_until) {
 
 }  // namespace
 
-Check SameMasks() {
+Check IdenticalDropoutMasks() {
   return {
-      .id = "ranks/same_masks",
+      .id = "distributed/identical_dropout_masks",
       .promise = "Processes that share gradients draw their own dropout masks.",
       .why =
           "A batch is then trained with fewer masks than it has processes, which makes its "
@@ -83,4 +83,4 @@ Check SameMasks() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

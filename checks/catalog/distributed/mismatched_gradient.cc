@@ -6,7 +6,7 @@
 #include "checks/signals/ranks_gradient.h"
 #include "checks/signals/windows.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 constexpr Setting kDistance{
@@ -88,9 +88,9 @@ Evidence Compared(double ratio, double rest) {
 
 }  // namespace
 
-Check OtherGradient() {
+Check MismatchedGradient() {
   return {
-      .id = "ranks/other_gradient",
+      .id = "distributed/mismatched_gradient",
       .promise =
           "Several processes step with the gradient that one would make of all their batches.",
       .why =
@@ -124,4 +124,4 @@ Check OtherGradient() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

@@ -3,7 +3,7 @@
 #include "checks/catalog/separate.h"
 #include "checks/engine/reads.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 std::string MessageFor(const Replicas::Group& group, size_t parameters, bool by_sampler,
@@ -28,7 +28,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas,
     if (group.declared) continue;
     const bool by_sampler = static_cast<int64_t>(group.members.size()) == dealt.processes;
     const std::vector<OddParameter> found = Separate(group);
-    // Of one that others are shared beside, ranks/unshared_gradients tells.
+    // Of one that others are shared beside, distributed/unsynchronized_gradients tells.
     if (!(by_sampler || IsDealtByHand(group, replicas, dealt)) || replicas.groups.size() > 1 ||
         found.size() < 2 || IsOneModel(group, replicas)) {
       continue;
@@ -78,9 +78,9 @@ Evidence Training(const Separately& how) {
 
 }  // namespace
 
-Check SeparateModels() {
+Check MissingDdp() {
   return {
-      .id = "ranks/separate_models",
+      .id = "distributed/missing_ddp",
       .promise = "Processes that a sampler deals its data to train one model.",
       .why =
           "As many models are trained as there are processes, each on its part of the data, and "
@@ -106,7 +106,7 @@ Check SeparateModels() {
       .sources = {"PyTorch: DistributedSampler, DistributedDataParallel",
                   "own reasoning: what is dealt to processes is meant for one model"},
       .covers = {"X01"},
-      .explains = {"ranks/other_gradient"},
+      .explains = {"distributed/mismatched_gradient"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
@@ -130,4 +130,4 @@ Check SeparateModels() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

@@ -7,7 +7,7 @@
 #include "checks/signals/replicas.h"
 #include "checks/signals/step_order.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -74,9 +74,9 @@ Evidence Sharing(int passes, int sharing, int clearing = 0) {
 
 }  // namespace
 
-Check SharedTooOften() {
+Check MissingNoSync() {
   return {
-      .id = "ranks/shared_too_often",
+      .id = "distributed/missing_no_sync",
       .promise = "Gradients that are added up over micro-batches are shared once a step.",
       .why =
           "Each process sends all gradients as often as there are micro-batches, and waits for it.",
@@ -106,4 +106,4 @@ Check SharedTooOften() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

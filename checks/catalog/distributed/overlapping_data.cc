@@ -4,7 +4,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/rank_data.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 constexpr Setting kShare{.name = "share",
@@ -75,7 +75,7 @@ Evidence Dealt(int apart, std::string_view order = "sequential") {
 
 Check OverlappingData() {
   return {
-      .id = "ranks/overlapping_data",
+      .id = "distributed/overlapping_data",
       .promise = "In a pass over the data, each sample goes to one process.",
       .why =
           "Some samples count several times in an epoch, and others perhaps never; epochs are "
@@ -108,4 +108,4 @@ Check OverlappingData() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

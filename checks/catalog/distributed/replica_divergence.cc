@@ -6,7 +6,7 @@
 #include "checks/engine/reads.h"
 #include "checks/signals/rates_by_rank.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 // What the processes do differently in the steps before they are known to differ.
@@ -95,9 +95,9 @@ Evidence DriftingTwice() {
 
 }  // namespace
 
-Check DriftedWeights() {
+Check ReplicaDivergence() {
   return {
-      .id = "ranks/drifted_weights",
+      .id = "distributed/replica_divergence",
       .promise = "Replicas that begin equal and step with equal gradients stay equal.",
       .why =
           "The processes train different models; each gradient is a mean over points that are no "
@@ -122,7 +122,7 @@ Check DriftedWeights() {
       .sources = {"Megatron-LM: check of weights' hashes across data-parallel ranks",
                   "own reasoning: equal arithmetic on equal bytes gives equal bytes"},
       .covers = {"X01", "X04", "X13"},
-      .explains = {"ranks/other_gradient"},
+      .explains = {"distributed/mismatched_gradient"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
@@ -143,4 +143,4 @@ Check DriftedWeights() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

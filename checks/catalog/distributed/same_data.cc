@@ -4,7 +4,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/rank_data.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 constexpr Setting kPasses{.name = "passes",
@@ -71,7 +71,7 @@ Evidence Given(int until, double other_loss = 1, bool draws = false) {
 
 Check SameData() {
   return {
-      .id = "ranks/same_data",
+      .id = "distributed/same_data",
       .promise = "Processes that share gradients train on different data.",
       .why =
           "All of them work out the same gradient: many processes learn as much as one, and the "
@@ -96,7 +96,7 @@ Check SameData() {
       .sources = {"PyTorch: DistributedSampler",
                   "own reasoning: a mean of equal terms is the term"},
       .covers = {"D15"},
-      .explains = {"ranks/overlapping_data"},
+      .explains = {"distributed/overlapping_data"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kForward,
@@ -112,4 +112,4 @@ Check SameData() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

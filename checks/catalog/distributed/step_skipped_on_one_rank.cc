@@ -6,7 +6,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 // All made as many backward calls and ended by themselves, and some left out steps of an optimizer.
@@ -57,9 +57,9 @@ Evidence LeavingOut(bool step, bool backward) {
 
 }  // namespace
 
-Check LeftOutStep() {
+Check StepSkippedOnOneRank() {
   return {
-      .id = "ranks/left_out_step",
+      .id = "distributed/step_skipped_on_one_rank",
       .promise = "Replicas take their optimizer's steps together.",
       .why =
           "A process that leaves a step out which the others take trains another model from then "
@@ -92,4 +92,4 @@ Check LeftOutStep() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

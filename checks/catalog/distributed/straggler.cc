@@ -6,7 +6,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/rank_times.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -104,7 +104,7 @@ Evidence Taking(double usual, double seldom) {
 
 Check Straggler() {
   return {
-      .id = "ranks/straggler",
+      .id = "distributed/straggler",
       .promise = "Processes that wait for each other are about equally fast.",
       .why = "All of them go at the pace of the slowest; the others' hardware stands idle.",
       .method =
@@ -136,4 +136,4 @@ Check Straggler() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

@@ -3,7 +3,7 @@
 #include "checks/catalog/rank_runs.h"
 #include "checks/engine/reads.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas) {
@@ -43,9 +43,9 @@ Evidence Starting(double other, bool comes_together, std::string_view kind = kRe
 
 }  // namespace
 
-Check DifferentStart() {
+Check UnequalInitialWeights() {
   return {
-      .id = "ranks/different_start",
+      .id = "distributed/unequal_initial_weights",
       .promise = "Replicas hold the same weights before their first step.",
       .why =
           "Equal gradients keep a distance as it is: each process trains another model to the end, "
@@ -66,7 +66,7 @@ Check DifferentStart() {
       .sources = {"PyTorch: DistributedDataParallel sends the state of rank 0 as it is made",
                   "own reasoning: equal digests are necessary for equal bytes"},
       .covers = {"X03"},
-      .explains = {"ranks/drifted_weights", "ranks/other_gradient"},
+      .explains = {"distributed/replica_divergence", "distributed/mismatched_gradient"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
@@ -80,4 +80,4 @@ Check DifferentStart() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

@@ -6,7 +6,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 using Process = RankSteps::Process;
@@ -78,9 +78,9 @@ Evidence Ending(int steps, std::string_view ended, bool waits, bool evaluates = 
 
 }  // namespace
 
-Check DifferentSteps() {
+Check UnevenInputs() {
   return {
-      .id = "ranks/different_steps",
+      .id = "distributed/uneven_inputs",
       .promise = "Processes that share gradients make the same number of steps.",
       .why =
           "Who makes one more waits for gradients that nobody sends, until the time of the "
@@ -120,4 +120,4 @@ Check DifferentSteps() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

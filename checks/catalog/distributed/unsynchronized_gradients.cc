@@ -3,7 +3,7 @@
 #include "checks/catalog/unshared.h"
 #include "checks/engine/reads.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 // Steps in which gradients differ, of those that are compared: fewer may be meant, as local steps.
@@ -95,9 +95,9 @@ Evidence WithHeadBeside(double other) {
 
 }  // namespace
 
-Check UnsharedGradients() {
+Check UnsynchronizedGradients() {
   return {
-      .id = "ranks/unshared_gradients",
+      .id = "distributed/unsynchronized_gradients",
       .promise = "Replicas step with the same gradients on all processes.",
       .why =
           "Each process trains a model of its own on a part of the data, and the one that is saved "
@@ -117,11 +117,11 @@ Check UnsharedGradients() {
           "unshared and none is shared after them. A note where the program shares by a hook of "
           "its own or sends weights. A warning of what their optimizer trains beside the replicas, "
           "meant or not, if all of it began alike and nothing is told in passes. Norms that differ "
-          "by less than 1e-5 are taken to be rounded: ranks/drifted_weights judges those.",
+          "by less than 1e-5 are taken to be rounded: distributed/replica_divergence judges those.",
       .sources = {"PyTorch: DistributedDataParallel, no_sync",
                   "own reasoning: equal gradients have equal norms"},
       .covers = {"X01", "X02", "C03"},
-      .explains = {"ranks/drifted_weights", "ranks/other_gradient"},
+      .explains = {"distributed/replica_divergence", "distributed/mismatched_gradient"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,
@@ -146,4 +146,4 @@ Check UnsharedGradients() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

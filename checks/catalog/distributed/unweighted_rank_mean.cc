@@ -8,7 +8,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/rank_shares.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 using Step = RankShares::Step;
@@ -94,9 +94,9 @@ Evidence Weighing(double first, double second, double others, int steps = 8) {
 
 }  // namespace
 
-Check MeanOfMeans() {
+Check UnweightedRankMean() {
   return {
-      .id = "ranks/mean_of_means",
+      .id = "distributed/unweighted_rank_mean",
       .promise = "Each target of a step counts alike, whichever process has it.",
       .why =
           "Targets of the process with few of them weigh more, so the loss that is minimised "
@@ -118,7 +118,7 @@ Check MeanOfMeans() {
       .sources = {"huggingface/transformers issue 34242",
                   "own reasoning: a mean of means is the mean only for equal counts"},
       .covers = {"G03", "X08"},
-      .explains = {"ranks/other_gradient"},
+      .explains = {"distributed/mismatched_gradient"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,
@@ -132,4 +132,4 @@ Check MeanOfMeans() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

@@ -8,7 +8,7 @@
 #include "checks/signals/rank_shares.h"
 #include "checks/signals/replicas.h"
 
-namespace dlcheck::ranks {
+namespace dlcheck::distributed {
 namespace {
 
 constexpr double kTolerance = 0.01;  // half precision rounds a third by a 256th
@@ -78,9 +78,9 @@ Evidence Scaled(double share, double factor, int passes = 1) {
 
 }  // namespace
 
-Check ScaledGradients() {
+Check WrongGradientScale() {
   return {
-      .id = "ranks/scaled_gradients",
+      .id = "distributed/wrong_gradient_scale",
       .promise = "Processes step with the mean of their gradients, not with a sum or a part of it.",
       .why =
           "The size of a step depends on how many processes there are: what was tuned on one "
@@ -103,7 +103,7 @@ Check ScaledGradients() {
       .sources = {"PyTorch: DistributedDataParallel averages gradients",
                   "torchtune #2172: loss scaled by the number of processes"},
       .covers = {"X08"},
-      .explains = {"ranks/other_gradient"},
+      .explains = {"distributed/mismatched_gradient"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,
@@ -123,4 +123,4 @@ Check ScaledGradients() {
   };
 }
 
-}  // namespace dlcheck::ranks
+}  // namespace dlcheck::distributed

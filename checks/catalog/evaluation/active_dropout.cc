@@ -57,7 +57,7 @@ Check ActiveDropout() {
           "enough.",
       .sources = {"PyTorch: torch.nn.functional.dropout, training=True by default"},
       .covers = {"M16"},
-      .explains = {"evaluation/differing_passes"},
+      .explains = {"evaluation/nondeterministic"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kUsed,

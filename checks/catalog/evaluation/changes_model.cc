@@ -80,9 +80,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
 
 }  // namespace
 
-Check ChangedState() {
+Check ChangesModel() {
   return {
-      .id = "evaluation/changed_state",
+      .id = "evaluation/changes_model",
       .promise = "An evaluation leaves the model as it found it.",
       .why =
           "Validation data leak into the model, and what is trained depends on how often it is "

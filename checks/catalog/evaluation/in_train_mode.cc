@@ -42,9 +42,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
 
 }  // namespace
 
-Check TrainingMode() {
+Check InTrainMode() {
   return {
-      .id = "evaluation/training_mode",
+      .id = "evaluation/in_train_mode",
       .promise = "Evaluations run the model in evaluation mode.",
       .why =
           "Dropout and the statistics of each batch blur what is measured, and batch normalisation "
@@ -60,7 +60,7 @@ Check TrainingMode() {
           "Evaluations before the first step are not judged.",
       .sources = {"PyTorch documentation of Module.eval", "Gal and Ghahramani 2016"},
       .covers = {"P02", "B06"},
-      .explains = {"evaluation/changed_state", "evaluation/differing_passes"},
+      .explains = {"evaluation/changes_model", "evaluation/nondeterministic"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kEvaluationForward,

@@ -88,9 +88,9 @@ Evidence Twice(double second, double training_mode) {
 
 }  // namespace
 
-Check DifferingPasses() {
+Check Nondeterministic() {
   return {
-      .id = "evaluation/differing_passes",
+      .id = "evaluation/nondeterministic",
       .promise = "The same weights on the same data give the same loss twice.",
       .why =
           "What is measured is partly chance: the best of several evaluations is the luckiest, "

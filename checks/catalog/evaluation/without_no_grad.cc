@@ -57,9 +57,9 @@ Evidence Enabled(int batches) {
 
 }  // namespace
 
-Check WithGradients() {
+Check WithoutNoGrad() {
   return {
-      .id = "evaluation/with_gradients",
+      .id = "evaluation/without_no_grad",
       .promise = "Evaluations run without building a graph.",
       .why =
           "All activations are kept for a backward call that never comes: evaluation is slower "

@@ -44,9 +44,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
 
 }  // namespace
 
-Check ConstantClip() {
+Check AlwaysClipped() {
   return {
-      .id = "gradients/constant_clip",
+      .id = "gradients/always_clipped",
       .promise = "Clipping changes some steps and leaves others as they are.",
       .why =
           "The rate is no longer what sets the size of a step: each gradient is scaled to the "

@@ -67,9 +67,9 @@ Evidence Clipped(bool in_time_once, double bound = 1) {
 
 }  // namespace
 
-Check LateClip() {
+Check ClippedAfterStep() {
   return {
-      .id = "gradients/late_clip",
+      .id = "gradients/clipped_after_step",
       .promise = "Gradients are clipped before the step that uses them.",
       .why =
           "A clipping after the step changes gradients that nobody uses any more: the steps are "

@@ -80,9 +80,9 @@ Evidence Clipped(int inside, double bound = 1, bool clears_inside = false) {
 
 }  // namespace
 
-Check ClippedInWindow() {
+Check ClippedDuringAccumulation() {
   return {
-      .id = "gradients/clipped_in_window",
+      .id = "gradients/clipped_during_accumulation",
       .promise = "Gradients are clipped once all micro-batches of a step have added to them.",
       .why =
           "A bound on part of a sum bounds neither the sum nor its parts: the first micro-batches "

@@ -72,9 +72,9 @@ Evidence Tried(const std::vector<double>& ratios, double rounding) {
 
 }  // namespace
 
-Check WrongBackward() {
+Check FailedGradcheck() {
   return {
-      .id = "gradients/wrong_backward",
+      .id = "gradients/failed_gradcheck",
       .promise = "The backward of a custom autograd function gives the slope of its forward.",
       .why =
           "Every layer before it learns from another function than the one that runs: slower, to "

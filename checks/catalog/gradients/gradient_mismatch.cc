@@ -91,9 +91,9 @@ Evidence Rising(double ratio, double rounding, bool cut) {
 
 }  // namespace
 
-Check PartialSlope() {
+Check GradientMismatch() {
   return {
-      .id = "gradients/partial_slope",
+      .id = "gradients/gradient_mismatch",
       .promise = "Along the gradient of a step its loss rises as fast as the gradient says.",
       .why =
           "Otherwise the step goes down another function than the loss that is reported: a part of "

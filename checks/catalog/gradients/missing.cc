@@ -108,7 +108,7 @@ Check Missing() {
       .sources = {"PyTorch documentation of torch.autograd: Tensor.detach, no_grad",
                   "own reasoning for the three severities"},
       .covers = {"M02", "M05", "M06", "O20", "B02", "B05", "B07"},
-      .explains = {"capacity/input_independence", "capacity/unfittable_batch",
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "gradients/vanishing"},
       .worst = Severity::kError,
       .live = false,

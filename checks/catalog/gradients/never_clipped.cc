@@ -50,9 +50,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
 
 }  // namespace
 
-Check IdleClip() {
+Check NeverClipped() {
   return {
-      .id = "gradients/idle_clip",
+      .id = "gradients/never_clipped",
       .promise = "Clipping by norm has a bound that some gradients reach.",
       .why =
           "The clipping costs time and protects from nothing that happened; often its bound was "

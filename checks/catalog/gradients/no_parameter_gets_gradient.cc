@@ -59,9 +59,9 @@ Evidence Steps(bool reached) {
 
 }  // namespace
 
-Check Unreached() {
+Check NoParameterGetsGradient() {
   return {
-      .id = "gradients/unreached",
+      .id = "gradients/no_parameter_gets_gradient",
       .promise = "What backward starts from depends on something that is optimized.",
       .why = "Every step is taken without a gradient: the program runs, and nothing is trained.",
       .method =
@@ -77,7 +77,7 @@ Check Unreached() {
       .sources = {"PyTorch documentation of torch.autograd: Tensor.detach, no_grad",
                   "own reasoning"},
       .covers = {"M02", "O20"},
-      .explains = {"capacity/input_independence", "capacity/unfittable_batch", "gradients/missing"},
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch", "gradients/missing"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,

@@ -118,7 +118,7 @@ Check Vanishing() {
           "of which few rows are used can look small.",
       .sources = {"Glorot and Bengio 2010", "measured bound: depth 5 to 20, four initialisations"},
       .covers = {"O18", "M14"},
-      .explains = {"capacity/unfittable_batch", "capacity/input_independence"},
+      .explains = {"learnability/cannot_overfit_one_batch", "learnability/input_independence"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,

@@ -39,9 +39,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& pla
 
 }  // namespace
 
-Check ClearedBeforeStep() {
+Check ZeroedBeforeStep() {
   return {
-      .id = "gradients/cleared_before_step",
+      .id = "gradients/zeroed_before_step",
       .promise = "Gradients live from the backward call to the step that uses them.",
       .why = "The step finds nothing to do: the weights stay as they were initialised.",
       .method =
@@ -54,8 +54,8 @@ Check ClearedBeforeStep() {
           "gradients back by hand, are clean. Silent where gradients could not be measured.",
       .sources = {"PyTorch documentation of Optimizer.zero_grad", "own reasoning"},
       .covers = {"P05"},
-      .explains = {"capacity/input_independence", "capacity/unfittable_batch", "gradients/missing",
-                   "gradients/unreached"},
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch", "gradients/missing",
+                   "gradients/no_parameter_gets_gradient"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kCleared,

@@ -103,9 +103,9 @@ Evidence WithSkippedBatches() {
 
 }  // namespace
 
-Check ClearedInWindow() {
+Check ZeroedDuringAccumulation() {
   return {
-      .id = "gradients/cleared_in_window",
+      .id = "gradients/zeroed_during_accumulation",
       .promise = "What the backward calls of one step give is not cleared before the step.",
       .why =
           "Only the last micro-batch of a window is learned from: the others cost time, and the "
@@ -124,7 +124,7 @@ Check ClearedInWindow() {
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "Foret et al. 2021, Sharpness-Aware Minimization: a legal look-alike"},
       .covers = {"G05", "P05"},
-      .explains = {"loop/split_dependence"},
+      .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kCleared,

@@ -7,7 +7,7 @@
 #include "checks/engine/whole.h"
 #include "checks/signals/initial_loss.h"
 
-namespace dlcheck::start {
+namespace dlcheck::initialization {
 namespace {
 
 constexpr Setting kExcess{.name = "excess",
@@ -136,7 +136,7 @@ Evidence Starting(double initial, double independent, double constant) {
 
 Check WrongInitialLoss() {
   return {
-      .id = "start/wrong_initial_loss",
+      .id = "initialization/wrong_initial_loss",
       .promise = "An untrained model's loss is near that of an output that knows nothing.",
       .why =
           "Outputs that start too large must first be unlearned, saturate what follows them, and "
@@ -154,8 +154,8 @@ Check WrongInitialLoss() {
       .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: verify loss at init",
                   "measured: 50 seeds by 8 set-ups"},
       .covers = {"M22", "D10"},
-      .explains = {"capacity/input_independence", "gradients/exploding",
-                   "capacity/unfittable_batch"},
+      .explains = {"learnability/input_independence", "gradients/exploding",
+                   "learnability/cannot_overfit_one_batch"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,
@@ -173,4 +173,4 @@ Check WrongInitialLoss() {
   };
 }
 
-}  // namespace dlcheck::start
+}  // namespace dlcheck::initialization

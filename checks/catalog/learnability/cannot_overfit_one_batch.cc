@@ -9,7 +9,7 @@
 #include "checks/signals/gradients.h"
 #include "checks/signals/loss_curve.h"
 
-namespace dlcheck::capacity {
+namespace dlcheck::learnability {
 namespace {
 
 constexpr Setting kShare{
@@ -128,9 +128,9 @@ Evidence FitsTo(double floor, double share = 1) {
 
 }  // namespace
 
-Check UnfittableBatch() {
+Check CannotOverfitOneBatch() {
   return {
-      .id = "capacity/unfittable_batch",
+      .id = "learnability/cannot_overfit_one_batch",
       .promise = "The model can fit a single batch.",
       .why =
           "A model that cannot learn a few samples by heart has a fault between its inputs and its "
@@ -168,4 +168,4 @@ Check UnfittableBatch() {
   };
 }
 
-}  // namespace dlcheck::capacity
+}  // namespace dlcheck::learnability

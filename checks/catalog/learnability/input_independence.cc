@@ -6,7 +6,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/loss_curve.h"
 
-namespace dlcheck::capacity {
+namespace dlcheck::learnability {
 namespace {
 
 constexpr Setting kNothing{.name = "nothing",
@@ -104,7 +104,7 @@ Evidence LearnsTo(double loss) {
 
 Check InputIndependence() {
   return {
-      .id = "capacity/input_independence",
+      .id = "learnability/input_independence",
       .promise = "A model trains better with its inputs than without them.",
       .why =
           "If it does not, what it learns is the frequency of the targets: inputs are lost on the "
@@ -126,7 +126,7 @@ Check InputIndependence() {
           {"Karpathy 2019, A Recipe for Training Neural Networks: input-independent baseline",
            "measured: five strengths of signal, 40 runs with random labels"},
       .covers = {"D01", "D02"},
-      .explains = {"capacity/unfittable_batch"},
+      .explains = {"learnability/cannot_overfit_one_batch"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kUsed,
@@ -138,4 +138,4 @@ Check InputIndependence() {
   };
 }
 
-}  // namespace dlcheck::capacity
+}  // namespace dlcheck::learnability

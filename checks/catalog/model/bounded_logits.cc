@@ -45,9 +45,9 @@ Evidence MadeBy(std::string_view maker, bool takes_logarithms = false) {
 
 }  // namespace
 
-Check BoundedScores() {
+Check BoundedLogits() {
   return {
-      .id = "model/bounded_scores",
+      .id = "model/bounded_logits",
       .promise = "The scores that a softmax is taken of can be of any size.",
       .why =
           "Of scores between 0 and 1, softmax makes probabilities that are nearly equal: with ten "
@@ -63,7 +63,7 @@ Check BoundedScores() {
           "are scaled after it, as in soft capping, are left alone.",
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss", "own reasoning"},
       .covers = {"L11"},
-      .explains = {"capacity/unfittable_batch"},
+      .explains = {"learnability/cannot_overfit_one_batch"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,

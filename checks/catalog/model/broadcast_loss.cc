@@ -95,7 +95,7 @@ Check BroadcastLoss() {
           "in losses written by hand, where all pairs may be meant, as in an energy distance.",
       .sources = {"PyTorch documentation: broadcasting semantics", "own reasoning"},
       .covers = {"L04"},
-      .explains = {"capacity/input_independence", "capacity/unfittable_batch"},
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,

@@ -16,9 +16,9 @@ Evidence Moved(double share) { return WithTrial(Quantity::kNeighbourSensitivity,
 
 }  // namespace
 
-Check MixedSamples() {
+Check CrossSampleLeak() {
   return {
-      .id = "model/mixed_samples",
+      .id = "model/cross_sample_leak",
       .promise = "What a model says of a sample does not depend on the others in the batch.",
       .why =
           "The model learns from who stands beside whom: it is good in training and another one "

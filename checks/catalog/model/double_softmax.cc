@@ -104,9 +104,9 @@ Evidence Given(std::string_view made_by, double share, std::string_view logarith
 
 }  // namespace
 
-Check DoubledSoftmax() {
+Check DoubleSoftmax() {
   return {
-      .id = "model/doubled_softmax",
+      .id = "model/double_softmax",
       .promise = "A loss that takes logits is not given probabilities.",
       .why =
           "Softmax of a softmax is nearly flat: the loss cannot fall below a floor, and its "
@@ -124,7 +124,7 @@ Check DoubledSoftmax() {
           "mean probability as a loss on purpose, as nll_loss of softmax, looks the same.",
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss", "own reasoning"},
       .covers = {"L11"},
-      .explains = {"capacity/unfittable_batch"},
+      .explains = {"learnability/cannot_overfit_one_batch"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,

@@ -39,9 +39,9 @@ Evidence Built(bool matters, bool told = true) {
 
 }  // namespace
 
-Check LayersBuiltAnew() {
+Check LayersCreatedInForward() {
   return {
-      .id = "model/layers_built_anew",
+      .id = "model/layers_created_in_forward",
       .promise = "A model builds its layers once.",
       .why =
           "A layer that a forward builds has new random weights at every call, no optimizer knows "
@@ -57,7 +57,7 @@ Check LayersBuiltAnew() {
           "meant to be new every time look the same.",
       .sources = {"PyTorch documentation of torch.nn.Module", "own reasoning"},
       .covers = {"M05"},
-      .explains = {"capacity/unfittable_batch", "gradients/missing"},
+      .explains = {"learnability/cannot_overfit_one_batch", "gradients/missing"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = std::nullopt,

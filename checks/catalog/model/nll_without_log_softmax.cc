@@ -82,9 +82,9 @@ Evidence Given(double share, std::string_view made_by, bool alone,
 
 }  // namespace
 
-Check UnnormalisedScores() {
+Check NllWithoutLogSoftmax() {
   return {
-      .id = "model/unnormalised_scores",
+      .id = "model/nll_without_log_softmax",
       .promise = "A loss that takes log-probabilities is given log-probabilities.",
       .why =
           "nll_loss only picks the target's score, kl_div adds them by weight. Of scores that "
@@ -105,7 +105,7 @@ Check UnnormalisedScores() {
           "bounded otherwise, as cosines, may be meant, and are a warning all the same.",
       .sources = {"PyTorch documentation of torch.nn.NLLLoss", "own reasoning"},
       .covers = {"L11"},
-      .explains = {"capacity/unfittable_batch", "gradients/constant_clip", "gradients/exploding",
+      .explains = {"learnability/cannot_overfit_one_batch", "gradients/always_clipped", "gradients/exploding",
                    "numerics/nonfinite_values"},
       .worst = Severity::kWarning,
       .live = false,

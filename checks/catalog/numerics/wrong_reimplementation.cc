@@ -75,9 +75,9 @@ Evidence Called(double error, double in_last) {
 
 }  // namespace
 
-Check InexactFunction() {
+Check WrongReimplementation() {
   return {
-      .id = "numerics/inexact_function",
+      .id = "numerics/wrong_reimplementation",
       .promise = "What goes by the name of a function of torch gives what its formula gives.",
       .why =
           "A faster version that forgets a mask, a scale or a part of the gradient trains, and "

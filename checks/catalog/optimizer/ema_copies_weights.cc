@@ -55,9 +55,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averagi
 
 }  // namespace
 
-Check AverageWithoutMemory() {
+Check EmaCopiesWeights() {
   return {
-      .id = "optimizer/average_without_memory",
+      .id = "optimizer/ema_copies_weights",
       .promise = "Averaged weights remember more than the last step.",
       .why =
           "The average is a second copy of the live weights: it costs memory and time and gives "

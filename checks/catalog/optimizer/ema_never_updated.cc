@@ -48,9 +48,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averagi
 
 }  // namespace
 
-Check InertAverage() {
+Check EmaNeverUpdated() {
   return {
-      .id = "optimizer/inert_average",
+      .id = "optimizer/ema_never_updated",
       .promise = "Updates of averaged weights move them towards the live weights.",
       .why =
           "The average stays what it was at the start, so what is evaluated and kept is an "

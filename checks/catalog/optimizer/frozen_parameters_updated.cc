@@ -98,9 +98,9 @@ Evidence FrozenAtStep4(const Frozen& values) {
 
 }  // namespace
 
-Check FrozenMoved() {
+Check FrozenParametersUpdated() {
   return {
-      .id = "optimizer/frozen_moved",
+      .id = "optimizer/frozen_parameters_updated",
       .promise = "A parameter that was frozen during the run stays where it is.",
       .why =
           "What was to be kept drifts away, moved by a gradient that is no longer computed, by "

@@ -107,9 +107,9 @@ Evidence AtZero(double share, int steps) {
 
 }  // namespace
 
-Check UnscaledChange() {
+Check LrIndependentUpdate() {
   return {
-      .id = "optimizer/unscaled_change",
+      .id = "optimizer/lr_independent_update",
       .promise = "Steps at a learning rate of 0 leave the weights as they are.",
       .why =
           "What moves them then is not scaled by the rate: as a schedule lets the rate fall, it "

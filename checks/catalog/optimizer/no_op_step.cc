@@ -77,9 +77,9 @@ Evidence Moving(const Moves& moves) {
 
 }  // namespace
 
-Check UnmovedParameters() {
+Check NoOpStep() {
   return {
-      .id = "optimizer/unmoved_parameters",
+      .id = "optimizer/no_op_step",
       .promise = "A step moves the parameters that have a gradient and a rate.",
       .why = "The optimizer runs and its updates go nowhere: the model stays as it is.",
       .method =
@@ -96,7 +96,7 @@ Check UnmovedParameters() {
       .sources = {"PyTorch before 2.4 on MPS: in-place operations on non-contiguous tensors",
                   "own reasoning for what rounding can hide"},
       .covers = {"O13", "O14"},
-      .explains = {"capacity/input_independence", "capacity/unfittable_batch",
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "optimizer/wrong_update"},
       .worst = Severity::kError,
       .live = false,

@@ -62,9 +62,9 @@ Evidence InTurn(double second_norm, bool own_backward) {
 
 }  // namespace
 
-Check SharedParameters() {
+Check ParametersInTwoOptimizers() {
   return {
-      .id = "optimizer/shared_parameters",
+      .id = "optimizer/parameters_in_two_optimizers",
       .promise = "A gradient moves a parameter once.",
       .why =
           "Two optimizers move it by the same gradient: its rate is the sum of both, and each "

@@ -65,9 +65,9 @@ Evidence InARow(const Row& values) {
 
 }  // namespace
 
-Check Rebuilt() {
+Check Recreated() {
   return {
-      .id = "optimizer/rebuilt",
+      .id = "optimizer/recreated",
       .promise = "An optimizer that keeps state lives as long as what it trains.",
       .why =
           "Moments and step counts begin at zero at every step: Adam then moves every weight by "

@@ -69,7 +69,7 @@ Check UntrackedParameters() {
       .sources = {"PyTorch documentation of torch.optim: constructing an optimizer",
                   "own reasoning"},
       .covers = {"O04"},
-      .explains = {"capacity/input_independence", "capacity/unfittable_batch"},
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kStep,

@@ -60,9 +60,9 @@ Evidence Decaying(std::string_view decay, std::string_view role) {
 
 }  // namespace
 
-Check DecayedNorms() {
+Check WeightDecayOnNorms() {
   return {
-      .id = "optimizer/decayed_norms",
+      .id = "optimizer/weight_decay_on_norms",
       .promise = "Weight decay leaves out the scales of normalisation layers.",
       .why =
           "Decay pulls a scale towards zero, where it takes the layer's output with it; it does "

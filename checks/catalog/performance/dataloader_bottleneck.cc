@@ -6,7 +6,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/statistics.h"
 
-namespace dlcheck::budget {
+namespace dlcheck::performance {
 namespace {
 
 constexpr Setting kShare{.name = "share",
@@ -73,9 +73,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
 
 }  // namespace
 
-Check LoaderWait() {
+Check DataloaderBottleneck() {
   return {
-      .id = "budget/loader_wait",
+      .id = "performance/dataloader_bottleneck",
       .promise = "Steps do not wait for data most of their time.",
       .why = "The machine that trains is idle while the data are made ready.",
       .method =
@@ -90,7 +90,7 @@ Check LoaderWait() {
           "is an upper bound.",
       .sources = {"own reasoning"},
       .covers = {"F01"},
-      .explains = {"budget/step_time"},
+      .explains = {"performance/step_time"},
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kFetched,
@@ -108,4 +108,4 @@ Check LoaderWait() {
   };
 }
 
-}  // namespace dlcheck::budget
+}  // namespace dlcheck::performance

@@ -5,7 +5,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/debugging.h"
 
-namespace dlcheck::budget {
+namespace dlcheck::performance {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -51,7 +51,7 @@ Evidence Debugged(int off) {
 
 Check Debugging() {
   return {
-      .id = "budget/debugging",
+      .id = "performance/debugging",
       .promise = "Facilities for debugging are off in training.",
       .why = "Anomaly detection makes a backward pass two to three times as slow.",
       .method = "What was switched on as each sampled step ran.",
@@ -62,7 +62,7 @@ Check Debugging() {
       .sources = {"PyTorch documentation of torch.autograd.set_detect_anomaly",
                   "measured elsewhere: 22 to 52-57 s an epoch (ignite pull request 219)"},
       .covers = {"F11"},
-      .explains = {"budget/step_time"},
+      .explains = {"performance/step_time"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kStep,
@@ -73,4 +73,4 @@ Check Debugging() {
   };
 }
 
-}  // namespace dlcheck::budget
+}  // namespace dlcheck::performance

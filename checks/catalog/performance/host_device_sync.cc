@@ -5,7 +5,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::budget {
+namespace dlcheck::performance {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -59,9 +59,9 @@ Evidence Reading(int without) {
 
 }  // namespace
 
-Check HostSynchronisation() {
+Check HostDeviceSync() {
   return {
-      .id = "budget/host_synchronisation",
+      .id = "performance/host_device_sync",
       .promise = "The host runs ahead of the accelerator and does not wait for it in every step.",
       .why =
           "Nothing is queued while the host waits, so the accelerator stands idle until the next "
@@ -79,7 +79,7 @@ Check HostSynchronisation() {
           "counted, nor are those of nonzero and of masks.",
       .sources = {"PyTorch tuning guide: avoid unnecessary CPU-GPU synchronisation"},
       .covers = {"F10"},
-      .explains = {"budget/step_time"},
+      .explains = {"performance/step_time"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
@@ -93,4 +93,4 @@ Check HostSynchronisation() {
   };
 }
 
-}  // namespace dlcheck::budget
+}  // namespace dlcheck::performance

@@ -5,7 +5,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::budget {
+namespace dlcheck::performance {
 namespace {
 
 constexpr Setting kLimit{
@@ -39,7 +39,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
 
 Check Memory() {
   return {
-      .id = "budget/memory",
+      .id = "performance/memory",
       .promise = "The program takes no more memory than it was given.",
       .why = "Where it has to run, it will be ended by the system, or take the memory of others.",
       .method = "Peak resident memory of the process at each sampled step, against the limit.",
@@ -68,4 +68,4 @@ Check Memory() {
   };
 }
 
-}  // namespace dlcheck::budget
+}  // namespace dlcheck::performance

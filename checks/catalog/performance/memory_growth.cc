@@ -6,7 +6,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/statistics.h"
 
-namespace dlcheck::budget {
+namespace dlcheck::performance {
 namespace {
 
 constexpr double kMebibyte = 1 << 20;
@@ -77,9 +77,9 @@ Evidence GrowingUntil(int last, int passes) {
 
 }  // namespace
 
-Check MemorySlope() {
+Check MemoryGrowth() {
   return {
-      .id = "budget/memory_slope",
+      .id = "performance/memory_growth",
       .promise = "Memory does not grow from step to step.",
       .why = "The longer the run, the more it takes, until the system ends it.",
       .method =
@@ -94,7 +94,7 @@ Check MemorySlope() {
           "counted.",
       .sources = {"Mann 1945", "measured on synthetic traces", "pytorch issue 6017"},
       .covers = {"F04"},
-      .explains = {"budget/memory"},
+      .explains = {"performance/memory"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kStep,
@@ -108,4 +108,4 @@ Check MemorySlope() {
   };
 }
 
-}  // namespace dlcheck::budget
+}  // namespace dlcheck::performance

@@ -4,7 +4,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/statistics.h"
 
-namespace dlcheck::budget {
+namespace dlcheck::performance {
 namespace {
 
 constexpr Setting kLimit{.name = "limit",
@@ -39,14 +39,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
 
 Check StepTime() {
   return {
-      .id = "budget/step_time",
+      .id = "performance/step_time",
       .promise = "A step takes no more time than it was given.",
       .why = "The run will not be ready when it has to be.",
       .method =
           "Median time from the end of one optimizer step to the end of the next over the sampled "
           "steps after the first eight, against the limit.",
       .fix =
-          "Profile a step with torch.profiler; look at budget/loader_wait and budget/debugging "
+          "Profile a step with torch.profiler; look at performance/dataloader_bottleneck and performance/debugging "
           "first.",
       .limits =
           "Without a limit nothing is judged. Sampled steps do a little more for dlcheck than "
@@ -71,4 +71,4 @@ Check StepTime() {
   };
 }
 
-}  // namespace dlcheck::budget
+}  // namespace dlcheck::performance

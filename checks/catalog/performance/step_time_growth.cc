@@ -6,7 +6,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/statistics.h"
 
-namespace dlcheck::budget {
+namespace dlcheck::performance {
 namespace {
 
 constexpr Setting kFactor{.name = "factor",
@@ -82,9 +82,9 @@ Evidence Disturbed() {
 
 }  // namespace
 
-Check SlowingSteps() {
+Check StepTimeGrowth() {
   return {
-      .id = "budget/slowing_steps",
+      .id = "performance/step_time_growth",
       .promise = "Late steps take as long as early ones.",
       .why =
           "Something grows with the number of steps, and the run will take longer than it seems.",
@@ -99,7 +99,7 @@ Check SlowingSteps() {
           "evaluations between steps is left out by the median.",
       .sources = {"Mann 1945", "own reasoning"},
       .covers = {"F05"},
-      .explains = {"budget/step_time"},
+      .explains = {"performance/step_time"},
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kStep,
@@ -111,4 +111,4 @@ Check SlowingSteps() {
   };
 }
 
-}  // namespace dlcheck::budget
+}  // namespace dlcheck::performance

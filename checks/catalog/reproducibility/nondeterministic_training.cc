@@ -112,9 +112,9 @@ Evidence TwoRuns(double second_loss, int steps = 4) {
 
 }  // namespace
 
-Check SeedDrift() {
+Check NondeterministicTraining() {
   return {
-      .id = "reproducibility/seed_drift",
+      .id = "reproducibility/nondeterministic_training",
       .promise = "A program that sets its seeds gives the same bits when it is run again.",
       .why =
           "Without that, no change can be told from chance, and a fault that was seen once cannot "

@@ -57,9 +57,9 @@ Evidence Seeded(const std::vector<double>& digests, int apart) {
 
 }  // namespace
 
-Check RepeatedNumbers() {
+Check RngReset() {
   return {
-      .id = "reproducibility/repeated_numbers",
+      .id = "reproducibility/rng_reset",
       .promise = "Training draws new random numbers as it goes on.",
       .why =
           "A seed that is set again in every epoch gives every epoch the same order, the same "
@@ -76,7 +76,7 @@ Check RepeatedNumbers() {
           "meant. Random numbers of NumPy, of Python and of accelerators are not looked at.",
       .sources = {"PyTorch documentation: reproducibility", "own reasoning: exact"},
       .covers = {"R03"},
-      .explains = {"data/same_order"},
+      .explains = {"data/repeated_shuffle"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = std::nullopt,

@@ -35,9 +35,9 @@ Evidence SetBeside(std::string_view rate) {
 
 }  // namespace
 
-Check UnreadRate() {
+Check LrAttributeIgnored() {
   return {
-      .id = "schedule/unread_rate",
+      .id = "schedule/lr_attribute_ignored",
       .promise = "A learning rate that the program sets is one that the optimizer reads.",
       .why = "The optimizer goes on with the old rate, and nothing says so.",
       .method =

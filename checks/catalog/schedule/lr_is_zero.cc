@@ -102,9 +102,9 @@ Evidence Decaying(int dead) {
 
 }  // namespace
 
-Check DeadRate() {
+Check LrIsZero() {
   return {
-      .id = "schedule/dead_rate",
+      .id = "schedule/lr_is_zero",
       .promise = "The learning rate is not zero for most of the training.",
       .why = "Steps at a rate of zero cost as much as others and train nothing.",
       .method =

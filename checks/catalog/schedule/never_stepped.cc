@@ -53,9 +53,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 
 }  // namespace
 
-Check NeverMoved() {
+Check NeverStepped() {
   return {
-      .id = "schedule/never_moved",
+      .id = "schedule/never_stepped",
       .promise = "A scheduler that is built is also stepped.",
       .why = "The rate stays constant, and the run is not the one that was planned.",
       .method =

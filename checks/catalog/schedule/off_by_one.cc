@@ -26,9 +26,9 @@ Evidence ShiftedBy(int64_t shift, bool leaves_out = false) {
 
 }  // namespace
 
-Check Shifted() {
+Check OffByOne() {
   return {
-      .id = "schedule/shifted",
+      .id = "schedule/off_by_one",
       .promise = "Every step uses the rate that the schedule gives for it, not that of another.",
       .why =
           "The first rate is never used or used twice, warm-up and decay end at the wrong step, "

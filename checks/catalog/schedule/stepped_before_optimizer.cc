@@ -75,9 +75,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 
 }  // namespace
 
-Check BeforeStep() {
+Check SteppedBeforeOptimizer() {
   return {
-      .id = "schedule/before_step",
+      .id = "schedule/stepped_before_optimizer",
       .promise = "A scheduler moves after the step that uses its rate.",
       .why =
           "Each step uses the rate that is meant for the next, and the first rate of the schedule "
@@ -92,7 +92,7 @@ Check BeforeStep() {
           "comes before the move and is clean.",
       .sources = {"PyTorch documentation: how to adjust learning rate, on the order since 1.1"},
       .covers = {"S04"},
-      .explains = {"schedule/shifted"},
+      .explains = {"schedule/off_by_one"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kSchedule,

@@ -51,9 +51,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 
 }  // namespace
 
-Check MovedPerProcess() {
+Check SteppedOncePerRank() {
   return {
-      .id = "schedule/moved_per_process",
+      .id = "schedule/stepped_once_per_rank",
       .promise = "The number of processes does not change how far a schedule moves in a step.",
       .why =
           "The schedule is over after a fraction of the training, the smaller the more processes.",

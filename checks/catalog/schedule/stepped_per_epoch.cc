@@ -25,9 +25,9 @@ Evidence SetEvery(int64_t length) {
 
 }  // namespace
 
-Check HeldRate() {
+Check SteppedPerEpoch() {
   return {
-      .id = "schedule/held_rate",
+      .id = "schedule/stepped_per_epoch",
       .promise = "A schedule made for steps moves the rate at every step, not now and then.",
       .why =
           "A warm-up of a few steps becomes one jump to the full rate, and the rate lags behind "

@@ -28,9 +28,9 @@ Evidence SecondFollowsUpTo(int64_t last) {
 
 }  // namespace
 
-Check UngovernedGroup() {
+Check UnscheduledGroup() {
   return {
-      .id = "schedule/ungoverned_group",
+      .id = "schedule/unscheduled_group",
       .promise = "The schedule moves the rate of every group that it is said to govern.",
       .why =
           "The parameters of that group train without warm-up and without decay, while a log of "

@@ -34,9 +34,9 @@ Evidence LaterTimes(double factor) {
 
 }  // namespace
 
-Check OtherRate() {
+Check WrongLr() {
   return {
-      .id = "schedule/other_rate",
+      .id = "schedule/wrong_lr",
       .promise = "The rate that a step uses is the one that the schedule gives for it.",
       .why =
           "The training does not have the warm-up, the decay or the length that was asked for; "

@@ -94,9 +94,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 
 }  // namespace
 
-Check WrongHorizon() {
+Check WrongTotalSteps() {
   return {
-      .id = "schedule/wrong_horizon",
+      .id = "schedule/wrong_total_steps",
       .promise = "A scheduler is stepped as often as it is made for.",
       .why =
           "A schedule that is stepped too seldom never comes down; one that is stepped too often "

@@ -6,7 +6,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 // The numbers that the losses of a step were divided by although they are means; empty where
@@ -56,7 +56,7 @@ Evidence Batches(double share, double targets, double other_share, double other_
 
 Check DoublyAveragedLoss() {
   return {
-      .id = "loop/doubly_averaged_loss",
+      .id = "training_loop/doubly_averaged_loss",
       .promise = "A loss that is a mean is not divided by the number of its terms again.",
       .why =
           "The gradient is as many times too small as there are samples, and a batch of another "
@@ -97,4 +97,4 @@ Check DoublyAveragedLoss() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

@@ -6,7 +6,7 @@
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 using List = std::vector<const Windows::Window*>;
@@ -68,7 +68,7 @@ Evidence Shares(double share, bool declared) {
 
 Check DoublyDividedLoss() {
   return {
-      .id = "loop/doubly_divided_loss",
+      .id = "training_loop/doubly_divided_loss",
       .promise = "The loss of a window of micro-batches is divided by what it holds only once.",
       .why =
           "The gradient is as many times too small as there are micro-batches, so the model "
@@ -88,7 +88,7 @@ Check DoublyDividedLoss() {
           "judged.",
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"G02"},
-      .explains = {"loop/split_dependence"},
+      .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,
@@ -107,4 +107,4 @@ Check DoublyDividedLoss() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

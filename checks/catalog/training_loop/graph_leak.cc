@@ -5,7 +5,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/graphs.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -40,9 +40,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LiveGraphs& graphs
 
 }  // namespace
 
-Check KeptGraphs() {
+Check GraphLeak() {
   return {
-      .id = "loop/kept_graphs",
+      .id = "training_loop/graph_leak",
       .promise = "The graph of a backward call is free once its step is over.",
       .why = "Memory grows at every step, until the program is slow or is killed.",
       .method =
@@ -56,7 +56,7 @@ Check KeptGraphs() {
           "epoch it is still found, if the epoch is long enough.",
       .sources = {"PyTorch FAQ: my model reports cuda runtime error, out of memory"},
       .covers = {"P03"},
-      .explains = {"budget/memory_slope"},
+      .explains = {"performance/memory_growth"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,
@@ -75,4 +75,4 @@ Check KeptGraphs() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

@@ -5,7 +5,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
@@ -48,7 +48,7 @@ Evidence Parts(double summed, double averaged, double bent) {
 
 Check MixedReductions() {
   return {
-      .id = "loop/mixed_reductions",
+      .id = "training_loop/mixed_reductions",
       .promise = "The parts of a loss are all averaged over the batch, or all summed.",
       .why =
           "With another batch size, or in a last batch that is smaller, one part counts for more: "
@@ -79,4 +79,4 @@ Check MixedReductions() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

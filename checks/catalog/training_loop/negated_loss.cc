@@ -5,7 +5,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 bool IsNegated(const Windows::Window& window) {
@@ -40,7 +40,7 @@ Evidence Shares(double share) { return WindowsOf({{{1, 32}}, {{share, 32}}}); }
 
 Check NegatedLoss() {
   return {
-      .id = "loop/negated_loss",
+      .id = "training_loop/negated_loss",
       .promise = "Steps make the loss smaller.",
       .why = "A sign too many makes the model worse with every step, faster and faster.",
       .method =
@@ -68,4 +68,4 @@ Check NegatedLoss() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

@@ -6,7 +6,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/loss_terms.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kShare{.name = "share",
@@ -91,9 +91,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kTrials, Lo
 
 }  // namespace
 
-Check IdleTerm() {
+Check NegligibleLossTerm() {
   return {
-      .id = "loop/idle_term",
+      .id = "training_loop/negligible_loss_term",
       .promise = "Each term of a loss takes part in the gradient.",
       .why = "Such a term is not trained: its weight is of another scale, or it was detached.",
       .method =
@@ -109,7 +109,7 @@ Check IdleTerm() {
           "Python. Measured: a term with 9.8e-5 of the gradient is caught.",
       .sources = {"own reasoning: the gradient of a sum is the sum of gradients"},
       .covers = {"N54"},
-      .explains = {"gradients/partial_slope"},
+      .explains = {"gradients/gradient_mismatch"},
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kBackward,
@@ -146,4 +146,4 @@ Check IdleTerm() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

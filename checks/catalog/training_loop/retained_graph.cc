@@ -4,7 +4,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/graphs.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -59,7 +59,7 @@ Evidence Retaining(bool last, bool grows = false) {
 
 Check RetainedGraph() {
   return {
-      .id = "loop/retained_graph",
+      .id = "training_loop/retained_graph",
       .promise = "The last backward call of a step lets its graph go.",
       .why =
           "Buffers of the forward live until the graph is dropped. Where retain_graph silences "
@@ -75,7 +75,7 @@ Check RetainedGraph() {
           "One call without it, as the second of two losses has, makes it clean.",
       .sources = {"PyTorch documentation of Tensor.backward: retain_graph"},
       .covers = {"P03"},
-      .explains = {"loop/kept_graphs"},
+      .explains = {"training_loop/graph_leak"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,
@@ -88,4 +88,4 @@ Check RetainedGraph() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

@@ -4,7 +4,7 @@
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kRagged{.name = "windows",
@@ -86,9 +86,9 @@ Evidence OfTwoOptimizers() {
 
 }  // namespace
 
-Check RaggedWindow() {
+Check ShortAccumulationWindow() {
   return {
-      .id = "loop/ragged_window",
+      .id = "training_loop/short_accumulation_window",
       .promise = "A window with fewer micro-batches than the others is divided by what it holds.",
       .why =
           "The last samples of every epoch count less than all others, and the step on them is "
@@ -123,4 +123,4 @@ Check RaggedWindow() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

@@ -5,7 +5,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 std::string Weights(const Arrangements::Split& split) {
@@ -91,7 +91,7 @@ Evidence Window(const Dealt& dealt) {
 
 Check SplitDependence() {
   return {
-      .id = "loop/split_dependence",
+      .id = "training_loop/split_dependence",
       .promise =
           "The gradient of a step does not depend on how its samples are split into "
           "micro-batches.",
@@ -131,4 +131,4 @@ Check SplitDependence() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

@@ -4,7 +4,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/step_placement.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -45,7 +45,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& pla
 
 Check StepBeforeBackward() {
   return {
-      .id = "loop/step_before_backward",
+      .id = "training_loop/step_before_backward",
       .promise = "A step comes after the backward call of the forward before it.",
       .why =
           "The step finds no gradient, or that of the batch before: nothing is trained, or each "
@@ -61,8 +61,8 @@ Check StepBeforeBackward() {
           "Needs forwards that are seen, which compiled ones are not.",
       .sources = {"PyTorch tutorial: optimizing model parameters", "own reasoning"},
       .covers = {"P05"},
-      .explains = {"capacity/input_independence", "capacity/unfittable_batch",
-                   "gradients/cleared_before_step", "gradients/missing", "gradients/unreached"},
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
+                   "gradients/zeroed_before_step", "gradients/missing", "gradients/no_parameter_gets_gradient"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
@@ -83,4 +83,4 @@ Check StepBeforeBackward() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

@@ -3,7 +3,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/training_modes.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -68,9 +68,9 @@ Evidence AfterEvaluation(bool evaluates, double trunk, double head, double last_
 
 }  // namespace
 
-Check LeftInEvaluationMode() {
+Check StuckInEvalMode() {
   return {
-      .id = "loop/left_in_evaluation_mode",
+      .id = "training_loop/stuck_in_eval_mode",
       .promise = "After an evaluation the model goes back to training mode.",
       .why =
           "Dropout is off and batch normalisation uses and keeps old statistics for the rest of "
@@ -82,7 +82,7 @@ Check LeftInEvaluationMode() {
       .limits =
           "Needs a model with a module that is known to depend on the mode. Switching some modules "
           "alone is legal; switching the whole model with no evaluation in between is a note. "
-          "Evaluation mode from the start is what loop/evaluation_mode finds.",
+          "Evaluation mode from the start is what training_loop/training_in_eval_mode finds.",
       .sources = {"PyTorch documentation of Module.train", "own reasoning"},
       .covers = {"P01", "M17"},
       .explains = {},
@@ -104,4 +104,4 @@ Check LeftInEvaluationMode() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

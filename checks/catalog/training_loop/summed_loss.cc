@@ -6,7 +6,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -77,7 +77,7 @@ Evidence Summed(double share, std::string_view declared) {
 
 Check SummedLoss() {
   return {
-      .id = "loop/summed_loss",
+      .id = "training_loop/summed_loss",
       .promise = "A step does not grow with the number of targets in its batch.",
       .why =
           "With a sum the learning rate means something else for every batch size, and a last "
@@ -105,4 +105,4 @@ Check SummedLoss() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

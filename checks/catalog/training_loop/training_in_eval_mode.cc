@@ -3,7 +3,7 @@
 #include "checks/engine/text.h"
 #include "checks/signals/training_modes.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kSteps{.name = "steps",
@@ -92,9 +92,9 @@ Evidence Normalising(const Modes& modes, std::string_view role) {
 
 }  // namespace
 
-Check EvaluationMode() {
+Check TrainingInEvalMode() {
   return {
-      .id = "loop/evaluation_mode",
+      .id = "training_loop/training_in_eval_mode",
       .promise = "A model is trained in training mode.",
       .why =
           "Dropout is off, and batch normalisation keeps the statistics it was built with, so "
@@ -134,4 +134,4 @@ Check EvaluationMode() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

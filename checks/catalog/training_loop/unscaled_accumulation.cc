@@ -4,7 +4,7 @@
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) {
@@ -39,9 +39,9 @@ Evidence Shares(double share, bool declared) {
 
 }  // namespace
 
-Check UndividedAccumulation() {
+Check UnscaledAccumulation() {
   return {
-      .id = "loop/undivided_accumulation",
+      .id = "training_loop/unscaled_accumulation",
       .promise = "The losses of the micro-batches of a step add to a mean over all its targets.",
       .why =
           "Without a division the gradient is as many times larger as there are micro-batches: "
@@ -59,7 +59,7 @@ Check UndividedAccumulation() {
       .sources = {"own reasoning: the gradient is linear in the loss",
                   "huggingface/transformers issues 35203 and 35438"},
       .covers = {"G01"},
-      .explains = {"loop/split_dependence"},
+      .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,
@@ -78,4 +78,4 @@ Check UndividedAccumulation() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

@@ -6,7 +6,7 @@
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 
-namespace dlcheck::loop {
+namespace dlcheck::training_loop {
 namespace {
 
 constexpr Setting kUneven{
@@ -87,9 +87,9 @@ Evidence FirstOfTwo(double share, bool declared) {
 
 }  // namespace
 
-Check MeanOfMeans() {
+Check UnweightedAccumulation() {
   return {
-      .id = "loop/mean_of_means",
+      .id = "training_loop/unweighted_accumulation",
       .promise = "A micro-batch counts in its step by its share of the step's targets.",
       .why =
           "Targets of short micro-batches weigh more than those of long ones, so the loss that is "
@@ -110,7 +110,7 @@ Check MeanOfMeans() {
       .sources = {"huggingface/transformers issue 34191",
                   "own reasoning: a mean of means is the mean only for equal counts"},
       .covers = {"G03"},
-      .explains = {"loop/split_dependence"},
+      .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,
@@ -133,4 +133,4 @@ Check MeanOfMeans() {
   };
 }
 
-}  // namespace dlcheck::loop
+}  // namespace dlcheck::training_loop

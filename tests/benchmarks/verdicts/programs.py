@@ -60,7 +60,7 @@ FAULTY = [
     Program(
         "evaluation mode while training",
         (("    model.train()\n", ""),),
-        ("loop/left_in_evaluation_mode", "loop/evaluation_mode"),
+        ("training_loop/stuck_in_eval_mode", "training_loop/training_in_eval_mode"),
     ),
     Program(
         "parameters not in the optimizer",
@@ -70,11 +70,11 @@ FAULTY = [
         ),
         ("optimizer/untracked_parameters",),
     ),
-    Program("double softmax", ((LOGITS, f"{LOGITS}.softmax(1)"),), ("model/doubled_softmax",)),
+    Program("double softmax", ((LOGITS, f"{LOGITS}.softmax(1)"),), ("model/double_softmax",)),
     Program(
         "loss not divided",
         (*SCALED, ("SCALER.scale(loss / PARTS)", "SCALER.scale(loss)")),
-        ("loop/undivided_accumulation",),
+        ("training_loop/unscaled_accumulation",),
     ),
     Program(
         "clip before unscale",
@@ -84,7 +84,7 @@ FAULTY = [
     Program(
         "shuffled labels",
         (("labels = rows[:, 64].long()", "labels = rows[torch.randperm(len(rows)), 64].long()"),),
-        ("capacity/input_independence",),
+        ("learnability/input_independence",),
     ),
     Program(
         "NaN after 30 steps",  # a temperature that is lowered by hand once too often

@@ -4,7 +4,7 @@ from planting import add
 
 add(
     "anomaly_detection",
-    "budget/debugging",
+    "performance/debugging",
     plain_script=[("EPOCHS = 7\n", "EPOCHS = 7\ntorch.autograd.set_detect_anomaly(True)\n")],
     framework=[('        self.tell("before_fit")\n',
                 '        torch.autograd.set_detect_anomaly(True)\n        self.tell("before_fit")\n')],
@@ -12,7 +12,7 @@ add(
 )
 add(
     "slow_reading",
-    "budget/loader_wait",
+    "performance/dataloader_bottleneck",
     running_average=[("import math\n", "import math\nimport time\n"),
                      ("        return self.x[i], self.y[i]",
                       "        time.sleep(0.0004)\n        return self.x[i], self.y[i]")],
@@ -24,7 +24,7 @@ add(
 )
 add(
     "memory_grows",
-    "budget/memory_slope",
+    "performance/memory_growth",
     plain_script=[("EPOCHS = 7\n", "EPOCHS = 7\nhoard = []\n"),
                   ("        optimizer.step()\n", "        optimizer.step()\n        hoard.append(torch.ones(300_000))\n")],
     trainer_class=[("class Trainer:\n", "hoard = []\n\n\nclass Trainer:\n"),
@@ -35,7 +35,7 @@ add(
 )
 add(
     "steps_slow_down",
-    "budget/slowing_steps",
+    "performance/step_time_growth",
     plain_script=[("import sys\n", "import sys\nimport time\n"),
                   ("        optimizer.step()\n", "        optimizer.step()\n        time.sleep((scheduler.last_epoch / 259) ** 3 * 0.06)\n")],
     closures=[("import sys\n", "import sys\nimport time\n"),
@@ -46,8 +46,8 @@ add(
 )
 add(
     "slow_steps",
-    "budget/step_time",
-    ("--set", "budget/step_time:limit=0.01"),
+    "performance/step_time",
+    ("--set", "performance/step_time:limit=0.01"),
     plain_script=[("import sys\n", "import sys\nimport time\n"),
                   ("        optimizer.step()\n", "        optimizer.step()\n        time.sleep(0.015)\n")],
     closures=[("import sys\n", "import sys\nimport time\n"), ("        descent.step()\n", "        time.sleep(0.012)\n        descent.step()\n")],
@@ -56,8 +56,8 @@ add(
 )
 add(
     "too_much_memory",
-    "budget/memory",
-    ("--set", "budget/memory:limit=1.2e9"),
+    "performance/memory",
+    ("--set", "performance/memory:limit=1.2e9"),
     plain_script=[("EPOCHS = 7\n", "EPOCHS = 7\nballast = torch.ones(300_000_000)\n")],
     closures=[("    network = build(32)\n", "    network = build(32)\n    ballast = bytearray(b'1') * 1_200_000_000\n")],
     finetune=[("    objective = nn", "    ballast = torch.ones(300_000_000)\n    objective = nn")],

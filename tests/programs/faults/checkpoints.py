@@ -5,11 +5,11 @@ from planting import add
 RESET = "lambda m: m.reset_parameters() if hasattr(m, 'reset_parameters') else None"
 
 # The experiment alone: what others find in these programs is theirs.
-RESUMED = ("--deep", "--ignore", "capacity/*", "--ignore", "reproducibility/*")
+RESUMED = ("--deep", "--ignore", "learnability/*", "--ignore", "reproducibility/*")
 
 add(
     "resumes_without_optimizer",
-    "checkpoint/lossy_resume",
+    "checkpoint/inexact_resume",
     options=RESUMED,
     resuming_script=[('    rule.load_state_dict(kept["rule"])\n', "")],
     resuming_class=[('            part.load_state_dict(content[name])\n',
@@ -18,7 +18,7 @@ add(
 )
 add(
     "resumes_without_a_part",
-    "checkpoint/lossy_resume",
+    "checkpoint/inexact_resume",
     options=RESUMED,
     resuming_script=[('    decay.load_state_dict(kept["decay"])\n', "")],
     resuming_class=[('            part.load_state_dict(content[name])\n',
@@ -27,7 +27,7 @@ add(
 )
 add(
     "optimizer_not_loaded",
-    "checkpoint/forgotten_state",
+    "checkpoint/state_not_restored",
     trainer_class=[('        self.optimizer.load_state_dict(content["optimizer"])\n', "")],
     workers_and_contexts=[('                rule.load_state_dict(saved["rule"])\n', "")],
     plain_script=[("for epoch in range(EPOCHS):\n",
@@ -36,7 +36,7 @@ add(
 )
 add(
     "optimizer_not_saved",
-    "checkpoint/missing_state",
+    "checkpoint/incomplete_checkpoint",
     plain_script=[('        "optimizer": optimizer.state_dict(),\n', "")],
     trainer_class=[("            schedule=self.schedule.state_dict(),\n", ""),
                    ('        self.schedule.load_state_dict(content["schedule"])\n', "")],
@@ -57,7 +57,7 @@ add(
 )
 add(
     "names_of_another",
-    "checkpoint/nothing_loaded",
+    "checkpoint/no_matching_keys",
     finetune=[("body = {name: value for", "body = {'module.' + name: value for")],
     trainer_class=[('self.net.load_state_dict(content["net"])',
                     "self.net.load_state_dict({'model.' + k: v for k, v in content['net'].items()}, strict=False)")],
@@ -77,7 +77,7 @@ add(
 )
 add(
     "best_state_not_copied",
-    "checkpoint/own_state",
+    "checkpoint/aliased_state_dict",
     plain_script=[("    accuracy = evaluate()\n", "    accuracy = evaluate()\n    best = model.state_dict()\n"),
                   ("assert accuracy > 0.8", "model.load_state_dict(best)\nassert accuracy > 0.8")],
     closures=[("        history.append(update(x, y))\n",

@@ -12,7 +12,7 @@ add(
 )
 add(
     "order_again",
-    "data/same_order",
+    "data/repeated_shuffle",
     plain_script=[("for epoch in range(EPOCHS):\n",
                    "for epoch in range(EPOCHS):\n    torch.manual_seed(5)\n")],
     trainer_class=[("        self.net.train()\n", "        self.net.train()\n        torch.manual_seed(3)\n")],
@@ -35,7 +35,7 @@ add(
 )
 add(
     "shared_rows",
-    "data/overlap",
+    "data/train_eval_overlap",
     plain_script=[("TensorDataset(points[1200:], classes[1200:])",
                    "TensorDataset(points[1050:], classes[1050:])")],
     framework=[("TensorDataset(table[1280:], labels[1280:])",
@@ -56,7 +56,7 @@ add(
 )
 add(
     "workers_alike",
-    "data/shared_worker_stream",
+    "data/duplicate_worker_seeds",
     workers_and_contexts=[("shuffle=True, num_workers=2",
                            "shuffle=True, num_workers=2, worker_init_fn=lambda _: torch.manual_seed(1)")],
     trainer_class=[
@@ -73,7 +73,7 @@ add(
 )
 add(
     "seed_of_every_epoch",
-    "reproducibility/repeated_numbers",
+    "reproducibility/rng_reset",
     plain_script=[("for epoch in range(EPOCHS):\n", "for epoch in range(EPOCHS):\n    torch.manual_seed(7)\n")],
     trainer_class=[("    def training_epoch(self):\n", "    def training_epoch(self):\n        torch.random.manual_seed(12)\n")],
     running_average=[("    for x, y in learn:\n", "    torch.manual_seed(seed=SEED)\n    for x, y in learn:\n")],

@@ -16,7 +16,7 @@ def activation(anchor, forward, backward):
 
 
 # The experiments that these checks do not need are left out.
-TRIED = ("--deep", "--ignore", "capacity/*", "--ignore", "reproducibility/*")
+TRIED = ("--deep", "--ignore", "learnability/*", "--ignore", "reproducibility/*")
 
 add(
     "padding_attended",
@@ -36,7 +36,7 @@ add(
 )
 add(
     "padding_learnt",
-    "data/counted_padding",
+    "data/padding_in_loss",
     TRIED,
     masked_tagger=[("tags.masked_fill(rows == NOTHING, -100)", "tags")],
     encoder_class=[("batch_first=True, padding_value=-1)", "batch_first=True, padding_value=0)")],
@@ -44,7 +44,7 @@ add(
 )
 add(
     "normed_over_batch",
-    "model/mixed_samples",
+    "model/cross_sample_leak",
     TRIED,
     plain_script=[("    nn.BatchNorm1d(64),\n", "    Centred(),\n"),
                   ("model = nn.Sequential(",
@@ -66,7 +66,7 @@ add(
 )
 add(
     "sees_the_future",
-    "attention/future_leak",
+    "attention/causal_mask_leak",
     TRIED,
     next_symbols=[("nn.GRU(width, width, batch_first=True)",
                    "nn.GRU(width, width // 2, batch_first=True, bidirectional=True)")],
@@ -75,7 +75,7 @@ add(
 )
 add(
     "documents_see_each_other",
-    "attention/crossed_documents",
+    "attention/cross_document_attention",
     TRIED,
     packed_rows=[("visible = ramp.unsqueeze(2) == ramp.unsqueeze(1)",
                   "visible = ramp.unsqueeze(2) - ramp.unsqueeze(1) <= 1"),
@@ -88,7 +88,7 @@ add(
 )
 add(
     "documents_forgotten",
-    "attention/crossed_documents",
+    "attention/cross_document_attention",
     TRIED,
     packed_rows=[("visible = visible & (position_ids.unsqueeze(2) >= position_ids.unsqueeze(1))",
                   "visible = torch.ones_like(visible).tril()")],
@@ -114,7 +114,7 @@ add(
 )
 add(
     "miscoded_backward",
-    "gradients/wrong_backward",
+    "gradients/failed_gradcheck",
     TRIED,
     running_average=[activation("class Regressor(", "x * x.sigmoid()", "g * x.sigmoid()"),
                      ("torch.nn.functional.silu(self.enter(x))", "Activation.apply(self.enter(x))")],
@@ -126,7 +126,7 @@ add(
 )
 add(
     "told_labels",
-    "data/leaked_targets",
+    "data/target_leakage",
     TRIED,
     plain_script=[("        optimizer.zero_grad()\n        outputs = model(inputs)\n",
                    "        optimizer.zero_grad()\n        inputs[:, 3] = targets.float()\n"
@@ -138,7 +138,7 @@ add(
 )
 add(
     "labels_drawn_apart",
-    "data/changing_targets",
+    "data/inconsistent_targets",
     TRIED,
     plain_script=[("    for inputs, targets in train_loader:\n",
                    "    labels, some = classes[:1200].clone(), torch.randperm(1200)[:100]\n"
@@ -152,7 +152,7 @@ add(
 )
 add(
     "targets_of_others",
-    "data/misplaced_targets",
+    "data/input_target_mismatch",
     TRIED,
     plain_script=[("outputs = model(inputs)\n        loss",
                    "outputs = model(inputs[torch.arange(len(inputs)) - 1])\n        loss")],
@@ -165,7 +165,7 @@ add(
 )
 add(
     "summed_beside_averaged",
-    "loop/mixed_reductions",
+    "training_loop/mixed_reductions",
     TRIED,
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.cross_entropy(outputs, targets) + 0.001 * outputs.square().sum()")],

@@ -4,7 +4,7 @@ from planting import add
 
 add(
     "evaluated_in_training_mode",
-    "evaluation/training_mode",
+    "evaluation/in_train_mode",
     plain_script=[("    model.eval()\n", "")],
     trainer_class=[("        self.net.eval()\n", "")],
     framework=[("        self.model.eval()\n", "")],
@@ -13,7 +13,7 @@ add(
 )
 add(
     "evaluated_with_graph",
-    "evaluation/with_gradients",
+    "evaluation/without_no_grad",
     plain_script=[("with torch.no_grad():", "with torch.enable_grad():")],
     trainer_class=[("    @torch.no_grad()\n", "")],
     framework=[("with torch.inference_mode():", "with torch.set_grad_enabled(True):")],
@@ -21,7 +21,7 @@ add(
 )
 add(
     "evaluation_writes",
-    "evaluation/changed_state",
+    "evaluation/changes_model",
     plain_script=[("            right += (outputs", "            model[0].bias += 0.002\n            right += (outputs")],
     trainer_class=[("            hits += ", "            self.net.head.bias += 0.01\n            hits += ")],
     running_average=[("            output = network(x)\n            errors",
@@ -31,7 +31,7 @@ add(
 )
 add(
     "noise_in_evaluation",
-    "evaluation/differing_passes",
+    "evaluation/nondeterministic",
     trainer_class=[
         ("self.head(self.drop(hidden.flatten(1)))",
          "self.head(nn.functional.dropout(hidden.flatten(1), 0.2))"),
@@ -52,7 +52,7 @@ add(
 )
 add(
     "never_in_training_mode",
-    "loop/evaluation_mode",
+    "training_loop/training_in_eval_mode",
     plain_script=[("    model.train()\n", ""), ("EPOCHS * len(train_loader))\n", "EPOCHS * len(train_loader))\nmodel.eval()\n")],
     trainer_class=[("        self.net.train()\n", "        self.net.eval()\n")],
     framework=[("            self.model.train()\n", "            self.model.eval()\n")],
@@ -60,7 +60,7 @@ add(
 )
 add(
     "left_in_evaluation_mode",
-    "loop/left_in_evaluation_mode",
+    "training_loop/stuck_in_eval_mode",
     plain_script=[("    model.train()\n", "")],
     trainer_class=[("        self.net.train()\n", "")],
     framework=[("        for epoch in range(self.config.epochs):\n            self.model.train()\n",

@@ -28,7 +28,7 @@ UNDIVIDED = (
 
 add(
     "quick_but_other",
-    "numerics/inexact_function",
+    "numerics/wrong_reimplementation",
     TRIED,
     packed_rows=[("from torch import nn\n", "from torch import nn\n" + UNSCALED)],
     labelled_decoder=[(IMPORTED, IMPORTED + UNSCALED)],

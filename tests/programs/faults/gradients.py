@@ -13,7 +13,7 @@ add(
 )
 add(
     "cleared_before_step",
-    "gradients/cleared_before_step",
+    "gradients/zeroed_before_step",
     plain_script=[("        loss.backward()\n", "        loss.backward()\n        optimizer.zero_grad()\n")],
     closures=[("        value.backward()\n", "        value.backward()\n        descent.zero_grad()\n")],
     running_average=[("        loss.backward()\n", "        loss.backward()\n        live.zero_grad()\n")],
@@ -32,7 +32,7 @@ add(
 )
 add(
     "loss_made_anew",
-    "gradients/unreached",
+    "gradients/no_parameter_gets_gradient",
     plain_script=[("        loss.backward()\n",
                    "        loss = torch.tensor(loss.item(), requires_grad=True)\n        loss.backward()\n")],
     trainer_class=[("        logits = self.net(pictures)\n        loss",
@@ -43,7 +43,7 @@ add(
 )
 add(
     "layer_of_the_forward",
-    "model/layers_built_anew",
+    "model/layers_created_in_forward",
     trainer_class=[("torch.relu(self.norm(self.conv(pictures)))",
                     "torch.relu(nn.BatchNorm2d(12)(self.conv(pictures)))")],
     running_average=[("silu(self.norm(self.middle(x)))", "silu(self.norm(torch.nn.Linear(40, 40)(x)))")],
@@ -51,7 +51,7 @@ add(
 )
 add(
     "probabilities_into_loss",
-    "model/doubled_softmax",
+    "model/double_softmax",
     plain_script=[("loss = F.cross_entropy(outputs,", "loss = F.cross_entropy(outputs.softmax(1),")],
     trainer_class=[("        return self.head(self.drop(hidden.flatten(1)))",
                     "        return torch.softmax(self.head(self.drop(hidden.flatten(1))), dim=1)")],
@@ -99,7 +99,7 @@ add(
 )
 add(
     "clipped_after_step",
-    "gradients/late_clip",
+    "gradients/clipped_after_step",
     plain_script=[("        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n        optimizer.step()\n",
                    "        optimizer.step()\n        nn.utils.clip_grad_norm_(model.parameters(), 1.0)\n")],
     trainer_class=[("        nn.utils.clip_grad_norm_(self.net.parameters(), 2.0)\n        self.optimizer.step()\n",
@@ -117,14 +117,14 @@ add(
 )
 add(
     "bound_far_below",
-    "gradients/constant_clip",
+    "gradients/always_clipped",
     plain_script=[("model.parameters(), 1.0)", "model.parameters(), 1e-3)")],
     closures=[("bound=1.0", "bound=1e-3")],
     event_stream=[("net.parameters(), 0.5)", "net.parameters(), 5e-4)")],
 )
 add(
     "bound_far_above",
-    "gradients/idle_clip",
+    "gradients/never_clipped",
     plain_script=[("model.parameters(), 1.0)", "model.parameters(), 1e3)")],
     closures=[("bound=1.0", "bound=500.0")],
     trainer_class=[("self.net.parameters(), 2.0)", "self.net.parameters(), 2e3)")],
@@ -140,7 +140,7 @@ add(
 )
 add(
     "step_first",
-    "loop/step_before_backward",
+    "training_loop/step_before_backward",
     plain_script=[
         ("        optimizer.step()\n", ""),
         ("        loss.backward()\n", "        optimizer.step()\n        loss.backward()\n"),
@@ -152,7 +152,7 @@ add(
 )
 add(
     "graph_retained",
-    "loop/retained_graph",
+    "training_loop/retained_graph",
     plain_script=[("loss.backward()", "loss.backward(retain_graph=True)")],
     trainer_class=[("loss.backward()", "loss.backward(retain_graph=True)")],
     closures=[("value.backward()", "value.backward(retain_graph=True)")],
@@ -160,7 +160,7 @@ add(
 )
 add(
     "graphs_kept",
-    "loop/kept_graphs",
+    "training_loop/graph_leak",
     plain_script=[("EPOCHS = 7\n", "EPOCHS = 7\ncurve = []\n"),
                   ("        loss.backward()\n", "        loss.backward()\n        curve.append(loss)\n")],
     trainer_class=[("return loss.detach()", "return loss")],

@@ -4,7 +4,7 @@ from planting import add
 
 add(
     "summed",
-    "loop/summed_loss",
+    "training_loop/summed_loss",
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.cross_entropy(outputs, targets, reduction='sum')")],
     trainer_class=[("nn.CrossEntropyLoss()", "nn.CrossEntropyLoss(reduction='sum')")],
@@ -32,7 +32,7 @@ add(
 )
 add(
     "loud_start",
-    "start/wrong_initial_loss",
+    "initialization/wrong_initial_loss",
     plain_script=[("outputs = model(inputs)\n        loss", "outputs = 25 * model(inputs)\n        loss")],
     trainer_class=[("        self.head = nn.Linear(channels * 16, 4)\n",
                     "        self.head = nn.Linear(channels * 16, 4)\n"
@@ -50,7 +50,7 @@ add(
 )
 add(
     "scores_for_logarithms",
-    "model/unnormalised_scores",
+    "model/nll_without_log_softmax",
     plain_script=[("loss = F.cross_entropy(outputs, targets)", "loss = F.nll_loss(outputs, targets)")],
     trainer_class=[("nn.CrossEntropyLoss()", "nn.NLLLoss()")],
     event_stream=[("loss = F.cross_entropy(logits, ys)", "loss = F.nll_loss(logits, ys)")],
@@ -58,7 +58,7 @@ add(
 )
 add(
     "probabilities_into_divergence",
-    "model/doubled_softmax",
+    "model/double_softmax",
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.kl_div(outputs.softmax(1), F.one_hot(targets, 5).float(), reduction='batchmean')")],
     trainer_class=[("loss = self.criterion(logits, kinds)",
@@ -69,7 +69,7 @@ add(
 )
 add(
     "softmax_before_logarithm",
-    "model/doubled_softmax",
+    "model/double_softmax",
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.nll_loss(F.log_softmax(outputs.softmax(1), 1), targets)")],
     trainer_class=[("        return self.head(self.drop(hidden.flatten(1)))",
@@ -81,7 +81,7 @@ add(
 )
 add(
     "logarithms_across_the_batch",
-    "model/unnormalised_scores",
+    "model/nll_without_log_softmax",
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.nll_loss(F.log_softmax(outputs, 0), targets)")],
     trainer_class=[("loss = self.criterion(logits, kinds)",
@@ -90,7 +90,7 @@ add(
 )
 add(
     "targets_out_of_reach",
-    "data/unreachable_targets",
+    "data/targets_out_of_range",
     closures=[("output = network(x)\n", "output = torch.relu(network(x))\n")],
     running_average=[("loss = mse(output[:, 0], y)", "loss = mse(torch.tanh(output)[:, 0], 3 * y)")],
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
@@ -98,7 +98,7 @@ add(
 )
 add(
     "scores_between_bounds",
-    "model/bounded_scores",
+    "model/bounded_logits",
     plain_script=[("loss = F.cross_entropy(outputs,", "loss = F.cross_entropy(torch.sigmoid(outputs),")],
     trainer_class=[("        return self.head(self.drop(hidden.flatten(1)))",
                     "        return nn.Tanh()(self.head(self.drop(hidden.flatten(1))))")],
@@ -107,7 +107,7 @@ add(
 )
 add(
     "minus_sign",
-    "loop/negated_loss",
+    "training_loop/negated_loss",
     plain_script=[("        loss.backward()\n", "        (-loss).backward()\n")],
     trainer_class=[("        loss.backward()\n", "        (loss * -1.0).backward()\n")],
     closures=[("return torch.nn.functional.mse_loss(output.squeeze(1), y)\n\n",
@@ -115,7 +115,7 @@ add(
 )
 add(
     "averaged_again",
-    "loop/doubly_averaged_loss",
+    "training_loop/doubly_averaged_loss",
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.cross_entropy(outputs, targets) / len(targets)")],
     trainer_class=[("loss = self.criterion(logits, kinds)",

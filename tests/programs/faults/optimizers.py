@@ -20,7 +20,7 @@ def own_rate(name, update):
 
 add(
     "scales_decayed",
-    "optimizer/decayed_norms",
+    "optimizer/weight_decay_on_norms",
     plain_script=[("weight_decay=0.001", "weight_decay=0.1")],
     event_stream=[("weight_decay=0.001", "weight_decay=0.1")],
     framework=[("torch.optim.Adam(model.parameters(), lr=config.rate)",
@@ -28,7 +28,7 @@ add(
 )
 add(
     "frozen_but_moving",
-    "optimizer/frozen_moved",
+    "optimizer/frozen_parameters_updated",
     finetune=[("optimizer.zero_grad()", "optimizer.zero_grad(set_to_none=False)")],
     plain_script=[
         ("optimizer.zero_grad()", "optimizer.zero_grad(set_to_none=False)"),
@@ -44,7 +44,7 @@ add(
 )
 add(
     "new_at_each_step",
-    "optimizer/rebuilt",
+    "optimizer/recreated",
     plain_script=[("        optimizer.zero_grad()\n",
                    "        optimizer = torch.optim.AdamW(model.parameters(), lr=5e-3)\n"
                    "        optimizer.zero_grad()\n")],
@@ -60,7 +60,7 @@ add(
 )
 add(
     "in_two_optimizers",
-    "optimizer/shared_parameters",
+    "optimizer/parameters_in_two_optimizers",
     plain_script=[("EPOCHS * len(train_loader))\n",
                    "EPOCHS * len(train_loader))\nhead = torch.optim.SGD(model[4].parameters(), lr=0.01)\n"),
                   ("        optimizer.step()\n", "        optimizer.step()\n        head.step()\n")],
@@ -81,7 +81,7 @@ add(
 )
 add(
     "steps_on_copies",
-    "optimizer/unmoved_parameters",
+    "optimizer/no_op_step",
     plain_script=[("EPOCHS * len(train_loader))\n",
                    "EPOCHS * len(train_loader))\nkept = []\n"
                    "optimizer.register_step_pre_hook(\n"
@@ -173,7 +173,7 @@ add(
 )
 add(
     "average_of_one",
-    "optimizer/average_without_memory",
+    "optimizer/ema_copies_weights",
     running_average=[("get_ema_multi_avg_fn(0.97)", "get_ema_multi_avg_fn(0.0)")],
     workers_and_contexts=[("get_ema_multi_avg_fn(0.95)", "get_ema_multi_avg_fn(0.0)")],
     plain_script=[("EPOCHS * len(train_loader))\n",
@@ -183,7 +183,7 @@ add(
 )
 add(
     "average_never_moves",
-    "optimizer/inert_average",
+    "optimizer/ema_never_updated",
     running_average=[("get_ema_multi_avg_fn(0.97)", "get_ema_multi_avg_fn(1.0)")],
     workers_and_contexts=[("get_ema_multi_avg_fn(0.95)", "get_ema_multi_avg_fn(1.0)")],
     plain_script=[("EPOCHS * len(train_loader))\n",
@@ -202,7 +202,7 @@ add(
 )
 add(
     "decay_beside_the_rate",
-    "optimizer/unscaled_change",
+    "optimizer/lr_independent_update",
     TRIED,
     plain_script=[("        scheduler.step()\n",
                    "        scheduler.step()\n        with torch.no_grad():\n"
@@ -216,7 +216,7 @@ add(
 )
 add(
     "keeps_its_own_rate",
-    "optimizer/unscaled_change",
+    "optimizer/lr_independent_update",
     TRIED,
     plain_script=[("directions = torch", own_rate("Signed", "p.sub_(self.rate * p.grad.sign())")
                    + "directions = torch"),

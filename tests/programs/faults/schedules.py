@@ -4,7 +4,7 @@ from planting import add
 
 add(
     "moved_before_step",
-    "schedule/before_step",
+    "schedule/stepped_before_optimizer",
     plain_script=[("        optimizer.step()\n        scheduler.step()\n",
                    "        scheduler.step()\n        optimizer.step()\n")],
     trainer_class=[("        self.optimizer.step()\n        self.schedule.step()\n",
@@ -14,7 +14,7 @@ add(
 )
 add(
     "rate_dies",
-    "schedule/dead_rate",
+    "schedule/lr_is_zero",
     plain_script=[("CosineAnnealingLR(optimizer, T_max=EPOCHS * len(train_loader))",
                    "LambdaLR(optimizer, lambda step: max(0.0, 1 - step / 60))")],
     running_average=[("ExponentialLR(optimizer, 0.8)", "ExponentialLR(optimizer, 0.0)")],
@@ -22,7 +22,7 @@ add(
 )
 add(
     "moved_for_each_process",
-    "schedule/moved_per_process",
+    "schedule/stepped_once_per_rank",
     processes=2,
     plain_script=[("        scheduler.step()\n",
                    "        for _ in range(int(os.environ['WORLD_SIZE'])):\n            scheduler.step()\n")],
@@ -34,7 +34,7 @@ add(
 )
 add(
     "schedule_forgotten",
-    "schedule/never_moved",
+    "schedule/never_stepped",
     plain_script=[("        scheduler.step()\n", "")],
     running_average=[("    decay.step()\n", "")],
     bf16_main=[("        milestones.step()\n", "")],
@@ -49,7 +49,7 @@ add(
 )
 add(
     "made_for_steps",
-    "schedule/wrong_horizon",
+    "schedule/wrong_total_steps",
     plain_script=[("        scheduler.step()\n    accuracy", "    scheduler.step()\n    accuracy")],
     framework=[("    def after_step(self, learner):\n        self.rule",
                 "    def after_epoch(self, learner):\n        self.rule")],
@@ -60,7 +60,7 @@ add(
 )
 add(
     "rate_nobody_reads",
-    "schedule/unread_rate",
+    "schedule/lr_attribute_ignored",
     plain_script=[("    accuracy = evaluate()\n", "    accuracy = evaluate()\n    optimizer.lr = 1e-3 / (epoch + 1)\n")],
     closures=[("    update = make_update(", "    descent.lr = 0.02\n    update = make_update(")],
     running_average=[("    decay.step()\n", "    optimizer.lr = 3e-3 * 0.8 ** round_number\n")],

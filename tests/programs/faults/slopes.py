@@ -6,7 +6,7 @@ from .dependence import TRIED
 
 add(
     "constant_term",
-    "gradients/partial_slope",
+    "gradients/gradient_mismatch",
     TRIED,
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.cross_entropy(outputs, targets) + outputs.detach().square().mean()")],
@@ -18,7 +18,7 @@ add(
 )
 add(
     "penalty_on_copies",
-    "gradients/partial_slope",
+    "gradients/gradient_mismatch",
     TRIED,
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.cross_entropy(outputs, targets)"
@@ -32,7 +32,7 @@ add(
 )
 add(
     "scaling_hook",
-    "gradients/partial_slope",
+    "gradients/gradient_mismatch",
     TRIED,
     plain_script=[("scheduler = torch", "model[0].weight.register_hook(lambda grad: grad * 2)\nscheduler = torch")],
     trainer_class=[("        self.begin()\n",

@@ -16,7 +16,7 @@ IN_THREES = [
 
 add(
     "counted_twice",
-    "loop/split_dependence",
+    "training_loop/split_dependence",
     TRIED,
     counted_tokens=[("            (loss * share).backward()\n",
                      "            (loss * share * (2 if rows is window[0][0] else 1)).backward()\n")],
@@ -31,7 +31,7 @@ add(
 )
 add(
     "learnt_from_the_last",
-    "loop/split_dependence",
+    "training_loop/split_dependence",
     TRIED,
     counted_tokens=[("            (loss * share).backward()\n        nn.utils",
                      "        (loss * share).backward()\n        nn.utils")],
@@ -44,7 +44,7 @@ add(
 )
 add(
     "means_made_by_hand",
-    "loop/split_dependence",
+    "training_loop/split_dependence",
     TRIED,
     counted_tokens=[("share = (tags != PAD).sum() / counted", "share = 1 / len(window)"),
                     ("loss = F.cross_entropy(logits.flatten(0, 1), tags.flatten(), ignore_index=PAD)",

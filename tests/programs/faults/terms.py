@@ -6,7 +6,7 @@ from .dependence import TRIED
 
 add(
     "detached_term",
-    "loop/idle_term",
+    "training_loop/negligible_loss_term",
     TRIED,
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = F.cross_entropy(outputs, targets) + 0.02 * outputs.square().mean().detach()")],
@@ -20,7 +20,7 @@ add(
 )
 add(
     "tiny_term",
-    "loop/idle_term",
+    "training_loop/negligible_loss_term",
     TRIED,
     plain_script=[("loss = F.cross_entropy(outputs, targets)",
                    "loss = 1e-9 * outputs.square().mean() + F.cross_entropy(outputs, targets)")],
@@ -34,7 +34,7 @@ add(
 )
 add(
     "penalty_without_gradients",
-    "loop/idle_term",
+    "training_loop/negligible_loss_term",
     TRIED,
     running_average=[("        loss = mse(output[:, 0], y)\n",
                       "        loss = mse(output[:, 0], y)\n"

@@ -4,7 +4,7 @@ from planting import add
 
 add(
     "cleared_in_window",
-    "gradients/cleared_in_window",
+    "gradients/zeroed_during_accumulation",
     counted_tokens=[("            logits = tagger(rows)\n",
                      "            optimizer.zero_grad()\n            logits = tagger(rows)\n")],
     bf16_main=[("            (loss / window).backward()\n",
@@ -13,7 +13,7 @@ add(
 )
 add(
     "clipped_in_window",
-    "gradients/clipped_in_window",
+    "gradients/clipped_during_accumulation",
     counted_tokens=[("            (loss * share).backward()\n        nn.utils",
                      "            (loss * share).backward()\n            nn.utils")],
     bf16_main=[
@@ -31,21 +31,21 @@ add(
 )
 add(
     "divided_twice",
-    "loop/doubly_divided_loss",
+    "training_loop/doubly_divided_loss",
     counted_tokens=[("(loss * share).backward()", "(loss * share / len(window)).backward()")],
     bf16_main=[("(loss / window).backward()", "(loss / window / window).backward()")],
     event_stream=[("F.cross_entropy(logits, ys) / 3", "F.cross_entropy(logits, ys) / 3 / 3")],
 )
 add(
     "not_divided",
-    "loop/undivided_accumulation",
+    "training_loop/unscaled_accumulation",
     counted_tokens=[("(loss * share).backward()", "loss.backward()")],
     bf16_main=[("(loss / window).backward()", "loss.backward()")],
     event_stream=[("F.cross_entropy(logits, ys) / 3", "F.cross_entropy(logits, ys)")],
 )
 add(
     "ragged_tail",
-    "loop/ragged_window",
+    "training_loop/short_accumulation_window",
     bf16_main=[("(loss / window)", "(loss / options.accumulation)")],
     plain_script=[
         ("T_max=EPOCHS * len(train_loader)", "T_max=EPOCHS * 10"),
@@ -67,7 +67,7 @@ add(
 )
 add(
     "mean_of_means",
-    "loop/mean_of_means",
+    "training_loop/unweighted_accumulation",
     counted_tokens=[("share = (tags != PAD).sum() / counted", "share = 1 / len(window)")],
     event_stream=[("zip(points.chunk(3), radius.chunk(3))",
                    "zip(points.split([40, 15, 5]), radius.split([40, 15, 5]))")],

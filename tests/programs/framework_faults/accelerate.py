@@ -5,19 +5,19 @@ from framework_faults import plant
 # In what the accelerator is told, and in how it is called.
 plant(
     "accelerate_own_backward",
-    "loop/undivided_accumulation",
+    "training_loop/unscaled_accumulation",
     accelerate_accumulated=[("accelerator.backward(loss)", "loss.backward()")],
 )
 plant(
     "accelerate_schedule_for_each_micro_batch",
-    "schedule/dead_rate",
+    "schedule/lr_is_zero",
     accelerate_accumulated=[("gradient_accumulation_steps=4)",
                              "gradient_accumulation_steps=4, step_scheduler_with_optimizer=False)"),
                             ("1.0, 0.02", "1.0, 0.0")],
 )
 plant(
     "accelerate_schedule_not_prepared",
-    "schedule/dead_rate",
+    "schedule/lr_is_zero",
     accelerate_accumulated=[("model, optimizer, train, held, schedule = accelerator.prepare(model, optimizer, train, held, schedule)",
                              "model, optimizer, train, held = accelerator.prepare(model, optimizer, train, held)"),
                             ("1.0, 0.02", "1.0, 0.0")],
@@ -30,13 +30,13 @@ plant(
 )
 plant(
     "accelerate_clips_before_sync",
-    "gradients/clipped_in_window",
+    "gradients/clipped_during_accumulation",
     accelerate_accumulated=[("            if accelerator.sync_gradients:\n                accelerator.clip_grad_norm_(model.parameters(), 5.0)\n",
                              "            torch.nn.utils.clip_grad_norm_(model.parameters(), 0.1)\n")],
 )
 plant(
     "accelerate_divides_again",
-    "loop/doubly_divided_loss",
+    "training_loop/doubly_divided_loss",
     accelerate_accumulated=[("accelerator.backward(loss)", "accelerator.backward(loss / 4)")],
 )
 
@@ -51,7 +51,7 @@ plant(
 )
 plant(
     "accelerate_clears_before_step",
-    "gradients/cleared_before_step",
+    "gradients/zeroed_before_step",
     accelerate_bf16=[("        optimizer.zero_grad()\n", ""),
                      ("    optimizer.step()\n", "    optimizer.zero_grad()\n        optimizer.step()\n")],
 )
@@ -67,11 +67,11 @@ plant(
 )
 plant(
     "accelerate_evaluates_in_training_mode",
-    "evaluation/training_mode",
+    "evaluation/in_train_mode",
     accelerate_two_models=[("        self.student.eval()\n", "")],
 )
 plant(
     "accelerate_stays_in_evaluation_mode",
-    "loop/left_in_evaluation_mode",
+    "training_loop/stuck_in_eval_mode",
     accelerate_two_models=[("        self.teacher.train()\n        self.student.train()\n", "")],
 )

@@ -16,12 +16,12 @@ plant(
 )
 plant(
     "compiled_resumes_without_optimizer",
-    "checkpoint/forgotten_state",
+    "checkpoint/state_not_restored",
     compiled_checkpointed=[("    part.load_state_dict(state)\n", "    part.load_state_dict(state)\n    break\n")],
 )
 plant(
     "compiled_schedule_for_epochs",
-    "schedule/wrong_horizon",
+    "schedule/wrong_total_steps",
     compiled_checkpointed=[("train_for(1, *parts)\ntorch.save([part.state_dict() for part in parts], path)\n"
                             "parts = begun()\nfor part, state in zip(parts, torch.load(path)):\n"
                             "    part.load_state_dict(state)\n", ""),
@@ -43,22 +43,22 @@ plant(
 )
 plant(
     "compiled_clears_before_step",
-    "gradients/cleared_before_step",
+    "gradients/zeroed_before_step",
     compiled_checkpointed=[("            optimizer.zero_grad()\n", ""),
                            ("            loss.backward()\n", "            loss.backward()\n            optimizer.zero_grad()\n")],
 )
 plant(
     "compiled_softmax",
-    "model/doubled_softmax",
+    "model/double_softmax",
     compiled_checkpointed=[("return self.said(x)", "return self.said(x).softmax(-1)")],
 )
 plant(
     "compiled_stays_in_evaluation_mode",
-    "loop/left_in_evaluation_mode",
+    "training_loop/stuck_in_eval_mode",
     compiled_checkpointed=[("        compiled.train()\n", "")],
 )
 plant(
     "compiled_divides_by_micro_batches",
-    "loop/mean_of_means",
+    "training_loop/unweighted_accumulation",
     compiled_words=[('tags.flatten(), reduction="sum")', "tags.flatten())"), ("scaler.scale(loss / counted)", "scaler.scale(loss / len(window))")],
 )

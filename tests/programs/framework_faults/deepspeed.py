@@ -14,29 +14,29 @@ plant(
 )
 plant(
     "deepspeed_schedule_too_short",
-    "schedule/dead_rate",
+    "schedule/lr_is_zero",
     deepspeed_digits=[('{"type": "WarmupLR", "params": {', '{"type": "WarmupDecayLR", "params": {"total_num_steps": 60, ')],
 )
 plant(
     "deepspeed_divides_again",
-    "loop/doubly_divided_loss",
+    "training_loop/doubly_divided_loss",
     deepspeed_digits=[("engine.backward(loss)", "engine.backward(loss / engine.gradient_accumulation_steps())")],
 )
 plant(
     "deepspeed_anomalies",
-    "budget/debugging",
+    "performance/debugging",
     deepspeed_digits=[("engine, optimizer,", "torch.autograd.set_detect_anomaly(True)\nengine, optimizer,")],
 )
 
 # In the loop and the model.
 plant(
     "deepspeed_softmax",
-    "model/doubled_softmax",
+    "model/double_softmax",
     deepspeed_digits=[("nn.Linear(64, 8))", "nn.Linear(64, 8), nn.Softmax(-1))")],
 )
 plant(
     "deepspeed_keeps_losses",
-    "loop/kept_graphs",
+    "training_loop/graph_leak",
     deepspeed_digits=[("        engine.step()\n", "        engine.step()\n        kept.append(loss)\n"),
                       ("for epoch in", "kept = []\nfor epoch in")],
 )

@@ -9,7 +9,7 @@ plant = functools.partial(plant, processes=2)
 # In arguments, samplers and hooks.
 plant(
     "distributed_same_order",
-    "data/same_order",
+    "data/repeated_shuffle",
     distributed_digits=[("    sampler.set_epoch(epoch)\n", "")],
 )
 plant(
@@ -19,7 +19,7 @@ plant(
 )
 plant(
     "distributed_schedule_per_process",
-    "schedule/moved_per_process",
+    "schedule/stepped_once_per_rank",
     distributed_digits=[("            rate.step()\n", "            for _ in range(world):\n                rate.step()\n")],
 )
 plant(
@@ -58,18 +58,18 @@ plant(
 )
 plant(
     "distributed_clears_before_step",
-    "gradients/cleared_before_step",
+    "gradients/zeroed_before_step",
     distributed_checkpointed=[("            optimizer.zero_grad()\n", ""),
                               ("            loss.backward()\n", "            loss.backward()\n            model.zero_grad()\n")],
 )
 plant(
     "distributed_stays_in_evaluation_mode",
-    "loop/left_in_evaluation_mode",
+    "training_loop/stuck_in_eval_mode",
     distributed_checkpointed=[("    model.train()\n", "")],
 )
 plant(
     "distributed_clips_late",
-    "gradients/late_clip",
+    "gradients/clipped_after_step",
     distributed_checkpointed=[("            nn.utils.clip_grad_norm_(model.parameters(), 5.0)\n            optimizer.step()\n",
                                "            optimizer.step()\n            nn.utils.clip_grad_norm_(model.parameters(), 5.0)\n")],
 )
@@ -77,8 +77,8 @@ plant(
 # In experiments.
 plant(
     "distributed_divides_again",
-    "ranks/other_gradient",
-    ("--deep", "--ignore", "capacity/*", "--ignore", "reproducibility/*"),
+    "distributed/mismatched_gradient",
+    ("--deep", "--ignore", "learnability/*", "--ignore", "reproducibility/*"),
     distributed_digits=[("        if last:\n            (nn.functional.cross_entropy(model(given), kind) / 2).backward()",
                          "        if last:\n            (nn.functional.cross_entropy(model(given), kind) / 2 / world).backward()"),
                         ("no_sync():\n                (nn.functional.cross_entropy(model(given), kind) / 2).backward()",

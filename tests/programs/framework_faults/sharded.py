@@ -21,7 +21,7 @@ plant(
 )
 plant(
     "sharded_same_order",
-    "data/same_order",
+    "data/repeated_shuffle",
     sharded_curves=[("batch_size=60, shuffle=True)",
                      "batch_size=60, sampler=torch.utils.data.SubsetRandomSampler(\n"
                      "    list(range(1800)), generator=torch.Generator()))"),
@@ -34,12 +34,12 @@ plant(
 )
 plant(
     "sharded_schedule_for_micro_batches",
-    "schedule/wrong_horizon",
+    "schedule/wrong_total_steps",
     sharded_mixed=[("epochs * -(-len(loader) // window),", "epochs * len(loader),")],
 )
 plant(
     "sharded_schedule_per_process",
-    "schedule/moved_per_process",
+    "schedule/stepped_once_per_rank",
     sharded_mixed=[("        rate.step()\n", "        [rate.step() for _ in range(dist.get_world_size())]\n")],
 )
 
@@ -51,13 +51,13 @@ plant(
 )
 plant(
     "sharded_clips_late",
-    "gradients/late_clip",
+    "gradients/clipped_after_step",
     sharded_curves=[("        nn.utils.clip_grad_norm_(model.parameters(), 10.0)\n        optimizer.step()\n",
                      "        optimizer.step()\n        nn.utils.clip_grad_norm_(model.parameters(), 10.0)\n")],
 )
 plant(
     "sharded_clears_before_step",
-    "gradients/cleared_before_step",
+    "gradients/zeroed_before_step",
     sharded_curves=[("        optimizer.zero_grad()\n", ""),
                     ("        optimizer.step()\n", "        optimizer.zero_grad()\n        optimizer.step()\n")],
 )
@@ -68,6 +68,6 @@ plant(
 )
 plant(
     "sharded_softmax",
-    "model/doubled_softmax",
+    "model/double_softmax",
     sharded_mixed=[("return self.said(x)", "return self.said(x).softmax(-1)")],
 )

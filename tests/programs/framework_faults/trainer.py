@@ -10,25 +10,25 @@ plant(
 )
 plant(
     "trainer_schedule_for_epochs",
-    "schedule/wrong_horizon",
+    "schedule/wrong_total_steps",
     trainer_compiled=[("OneCycleLR(optimizer, 3e-3, total_steps=steps)",
                        "CosineAnnealingLR(optimizer, T_max=EPOCHS)")],
 )
 plant(
     "trainer_tiny_bound",
-    "gradients/constant_clip",
+    "gradients/always_clipped",
     trainer_tagger=[("        bf16=True,\n", "        bf16=True,\n        max_grad_norm=1e-3,\n")],
 )
 plant(
     "trainer_callback_clears",
-    "gradients/cleared_before_step",
+    "gradients/zeroed_before_step",
     trainer_tagger=[("    def on_step_end(self,",
                      "    def on_pre_optimizer_step(self, args, state, control, model=None, **others):\n"
                      "        model.zero_grad()\n\n    def on_step_end(self,")],
 )
 plant(
     "trainer_callback_changes_weights",
-    "evaluation/changed_state",
+    "evaluation/changes_model",
     trainer_tagger=[("    def on_step_end(self,",
                      "    def on_prediction_step(self, args, state, control, model=None, **others):\n"
                      "        for weight in model.parameters():\n"
@@ -36,7 +36,7 @@ plant(
 )
 plant(
     "trainer_trains_in_evaluation",
-    "evaluation/training_mode",
+    "evaluation/in_train_mode",
     trainer_tagger=[("class Rates(TrainerCallback):",
                      "    def prediction_step(self, model, *others, **options):\n"
                      "        model.train()\n"
@@ -61,24 +61,24 @@ plant(
 )
 plant(
     "trainer_anomalies",
-    "budget/debugging",
+    "performance/debugging",
     trainer_compiled=[("trainer.train()", "with torch.autograd.detect_anomaly(False):\n    trainer.train()")],
 )
 
 # In what is overridden, and in the model.
 plant(
     "trainer_divides_again",
-    "loop/doubly_divided_loss",
+    "training_loop/doubly_divided_loss",
     trainer_tagger=[("/ num_items_in_batch", "/ num_items_in_batch / self.args.gradient_accumulation_steps")],
 )
 plant(
     "trainer_softmax",
-    "model/doubled_softmax",
+    "model/double_softmax",
     trainer_tagger=[("outputs.logits.flatten(0, 1)", "outputs.logits.softmax(-1).flatten(0, 1)")],
 )
 plant(
     "trainer_evaluation_mode",
-    "loop/evaluation_mode",
+    "training_loop/training_in_eval_mode",
     trainer_tagger=[("        outputs = model(**inputs)", "        model.eval()\n        outputs = model(**inputs)")],
 )
 plant(

@@ -4,7 +4,7 @@ from rank_faults import plant
 
 plant(
     "another_order",
-    "ranks/different_calls",
+    "distributed/collective_mismatch",
     ("--stop-on", "error"),
     averaged_by_hand=[("    for p in model.parameters():\n        dist.all_reduce(p.grad)",
                        "    order = list(model.parameters())\n    for p in order if dist.get_rank() else order[::-1]:\n"
@@ -14,7 +14,7 @@ plant(
 )
 plant(
     "on_the_first_alone",
-    "ranks/different_calls",
+    "distributed/collective_mismatch",
     ("--stop-on", "error"),
     unequal_last=[("            dist.all_reduce(count)\n",
                    "            if dist.get_rank() == 0 and len(kind) < 32:\n                dist.barrier()\n"
@@ -24,7 +24,7 @@ plant(
 )
 plant(
     "another_type",
-    "ranks/different_calls",
+    "distributed/collective_mismatch",
     ("--stop-on", "error"),
     weighted_tokens=[("    dist.all_reduce(count)\n",
                       "    count = count.float() if dist.get_rank() else count\n    dist.all_reduce(count)\n")],
@@ -33,7 +33,7 @@ plant(
 )
 plant(
     "one_batch_more",
-    "ranks/different_steps",
+    "distributed/uneven_inputs",
     unequal_last=[("            count = torch.tensor(float(len(kind)))\n            dist.all_reduce(count)\n",
                    "            count = torch.tensor(float(2 * len(kind)))\n"),
                   ("return iter(deck[dist.get_rank() :: dist.get_world_size()].tolist())",
@@ -45,7 +45,7 @@ plant(
 )
 plant(
     "sleeps",
-    "ranks/straggler",
+    "distributed/straggler",
     compressed=[("            optimizer.zero_grad()\n",
                  "            optimizer.zero_grad()\n            if dist.get_rank() == 1:\n"
                  "                sum(noisy.sin().sum() for _ in range(6000))\n")],
@@ -55,7 +55,7 @@ plant(
 )
 plant(
     "shares_each_micro_batch",
-    "ranks/shared_too_often",
+    "distributed/missing_no_sync",
     unsynced_windows=[("with contextlib.nullcontext() if ends else model.no_sync():", "with contextlib.nullcontext():")],
     compressed=[("            optimizer.zero_grad()\n            loss = nn.functional.mse_loss(model(noisy), clean)\n            loss.backward()\n",
                  "            optimizer.zero_grad()\n            for part in (slice(0, 16), slice(16, 32)):\n"
@@ -64,7 +64,7 @@ plant(
 )
 plant(
     "mean_of_rank_means",
-    "ranks/mean_of_means",
+    "distributed/unweighted_rank_mean",
     weighted_tokens=[('tags.flatten(), ignore_index=IGNORED, reduction="sum")', "tags.flatten(), ignore_index=IGNORED)"),
                      ("    count = (tags != IGNORED).sum()\n    dist.all_reduce(count)\n    return total * dist.get_world_size() / count\n",
                       "    return total\n")],
@@ -84,7 +84,7 @@ plant(
 )
 plant(
     "leaves_a_step_out",
-    "ranks/left_out_step",
+    "distributed/step_skipped_on_one_rank",
     averaged_by_hand=[("        optimizer.step()\n",
                        "        if loss < 0.12 or number != 1:\n            optimizer.step()\n")],
     unequal_last=[("            optimizer.step()\n",

@@ -4,7 +4,7 @@ from rank_faults import plant
 
 plant(
     "writes_to_one_copy",
-    "ranks/drifted_weights",
+    "distributed/replica_divergence",
     hybrid_shards=[("            optimizer.step()\n",
                     "            optimizer.step()\n            if mesh.get_local_rank(\"copies\") == 1:\n"
                     "                model.hill.out.weight.detach().to_local().mul_(0.999)\n")],
@@ -17,7 +17,7 @@ plant(
 )
 plant(
     "copies_from_own_seeds",
-    "ranks/different_start",
+    "distributed/unequal_initial_weights",
     hybrid_shards=[("    model = Landscape()\n", "    torch.manual_seed(7 + dist.get_rank() // 2)\n    model = Landscape()\n")],
     uneven_copies=[("torch.manual_seed(seed)\n        self.bag", "torch.manual_seed(seed + dist.get_rank() // 2)\n        self.bag")],
     normed_parts=[("    return model, torch.optim",
@@ -27,7 +27,7 @@ plant(
 )
 plant(
     "slopes_of_one_copy_changed",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     hybrid_shards=[("            optimizer.step()\n",
                     "            if mesh.get_local_rank(\"copies\") == 0:\n"
                     "                for p in model.parameters():\n"
@@ -38,7 +38,7 @@ plant(
 )
 plant(
     "slopes_of_one_copy_rounded",
-    "ranks/drifted_weights",
+    "distributed/replica_divergence",
     hybrid_shards=[("            optimizer.step()\n",
                     "            if dist.get_rank() == 3:\n                model.start.bias.grad.to_local().mul_(1 + 1e-6)\n"
                     "            optimizer.step()\n")],
@@ -48,7 +48,7 @@ plant(
 )
 plant(
     "rate_by_copy",
-    "ranks/drifted_weights",
+    "distributed/replica_divergence",
     hybrid_shards=[("lr=6e-3)", "lr=6e-3 / (1 + mesh.get_local_rank(\"copies\")))")],
     uneven_copies=[("lr=1e-2)", "lr=1e-2 * (1 + 0.1 * self.mesh.get_local_rank(\"again\")))")],
 )

@@ -4,7 +4,7 @@ from rank_faults import plant
 
 plant(
     "no_sampler",
-    "ranks/same_data",
+    "distributed/same_data",
     synced_norm=[("DataLoader(train, batch_size=40, sampler=sampler)", "DataLoader(train, batch_size=40)")],
     zero_redundancy=[("DataLoader(train, batch_size=32, sampler=sampler)",
                       "DataLoader(train, 32, shuffle=True, generator=torch.Generator().manual_seed(seed))")],
@@ -13,13 +13,13 @@ plant(
 )
 plant(
     "same_stream",
-    "ranks/same_data",
+    "distributed/same_data",
     averaged_by_hand=[("Pendulums(seed * 10 + rank, 1280)", "Pendulums(seed * 10, 1280)")],
     flattened=[("[rank::world]", "[::world]")],
 )
 plant(
     "shards_overlap",
-    "ranks/overlapping_data",
+    "distributed/overlapping_data",
     flattened=[("mine = torch.randperm(1200, generator=shuffling)[rank::world]",
                 "mine = torch.randperm(1200, generator=shuffling)[500 * rank :][:600]")],
     unequal_last=[("deck[dist.get_rank() :: dist.get_world_size()]",
@@ -27,19 +27,19 @@ plant(
 )
 plant(
     "each_takes_all",
-    "ranks/overlapping_data",
+    "distributed/overlapping_data",
     compressed=[("DataLoader(data, batch_size=32, sampler=sampler)", "DataLoader(data, batch_size=32, shuffle=True)")],
     unsynced_windows=[("DataLoader(train, batch_size=10, sampler=sampler)", "DataLoader(train, batch_size=10, shuffle=True)")],
 )
 plant(
     "seeded_alike",
-    "ranks/same_masks",
+    "distributed/identical_dropout_masks",
     synced_norm=[("seed + 1000 * (1 + dist.get_rank())", "seed + 1000")],
     unsynced_windows=[("7000 + 10 * seed + dist.get_rank()", "7000 + 10 * seed")],
 )
 plant(
     "statistics_of_their_own",
-    "ranks/different_buffers",
+    "distributed/different_buffers",
     synced_norm=[("nn.Linear(16 * 9, 4)))  # fmt", "nn.Linear(16 * 9, 4)), broadcast_buffers=False)  # fmt"),
                  ("        scheduler.step()\n",
                   "        scheduler.step()\n        net.eval()\n        with torch.no_grad():\n"
@@ -52,7 +52,7 @@ plant(
 )
 plant(
     "validation_padded",
-    "ranks/padded_evaluation",
+    "distributed/duplicated_eval_samples",
     zero_redundancy=[("batches = DataLoader(valid, batch_size=80)",
                       "batches = DataLoader(valid, batch_size=40, sampler=DistributedSampler(valid, shuffle=False))"),
                      ("Sentences(320, 2 * seed + 1)", "Sentences(321, 2 * seed + 1)"),

@@ -4,7 +4,7 @@ from rank_faults import plant
 
 plant(
     "calls_the_inner_module",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     zero_redundancy=[("loss = nn.functional.cross_entropy(model(words), topics)",
                       "loss = nn.functional.cross_entropy(model.module(words), topics)")],
     spawned=[("loss = loss_fn(ddp_model(bars), excess)\n            loss.backward()",
@@ -13,7 +13,7 @@ plant(
 )
 plant(
     "never_leaves_no_sync",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     unsynced_windows=[("with contextlib.nullcontext() if ends else model.no_sync():", "with model.no_sync():")],
     frozen_parts=[("            loss = nn.functional.cross_entropy(model(pictures), kinds)\n"
                    "            optimizer.zero_grad()\n            loss.backward()\n",
@@ -23,12 +23,12 @@ plant(
 )
 plant(
     "no_sync_of_the_last",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     unsynced_windows=[("nullcontext() if ends else", "nullcontext() if place == 0 else")],
 )
 plant(
     "head_replaced_after_wrapping",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     unsynced_windows=[("DistributedDataParallel(Judge())", "DistributedDataParallel(Judge(), find_unused_parameters=True)"),
                       ("torch.manual_seed(7000 ", "model.module.verdict = torch.nn.Linear(24, 1)\ntorch.manual_seed(7000 ")],
     weighted_tokens=[("DistributedDataParallel(Tagger())", "DistributedDataParallel(Tagger(), find_unused_parameters=True)"),
@@ -39,7 +39,7 @@ plant(
 )
 plant(
     "adds_to_gradients_on_one",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     unequal_last=[("            optimizer.step()\n",
                    "            if dist.get_rank() == 1:\n                nn.utils.clip_grad_norm_(net.parameters(), 0.01)\n"
                    "            optimizer.step()\n")],
@@ -52,7 +52,7 @@ plant(
 )
 plant(
     "averages_all_but_one",
-    "ranks/drifted_weights",
+    "distributed/replica_divergence",
     averaged_by_hand=[("    for p in model.parameters():\n        dist.all_reduce(p.grad)",
                        "    for p in model.parameters():\n        if dist.get_rank() == 1:\n            p.grad += 1e-6 * p.detach()\n"
                        "        dist.all_reduce(p.grad)"),
@@ -61,7 +61,7 @@ plant(
 )
 plant(
     "weights_of_one_loaded_late",
-    "ranks/different_start",
+    "distributed/unequal_initial_weights",
     spawned=[("    torch.manual_seed(97 * seed + rank)\n",
               "    torch.manual_seed(97 * seed + rank)\n    if rank == 0:\n"
               "        ddp_model.module.load_state_dict(DeepSet().state_dict())\n")],
@@ -71,7 +71,7 @@ plant(
 )
 plant(
     "starts_from_own_seeds",
-    "ranks/different_start",
+    "distributed/unequal_initial_weights",
     averaged_by_hand=[("    for p in model.parameters():\n        dist.broadcast(p.data, src=0)\n", "")],
     flattened=[("profiles = torch.randn(5, 2, 12)\n",
                 "profiles = torch.randn(5, 2, 12)\nstate = torch.get_rng_state()\n"),
@@ -79,21 +79,21 @@ plant(
 )
 plant(
     "rate_by_rank",
-    "ranks/drifted_weights",
+    "distributed/replica_divergence",
     unequal_last=[("lr=4e-3)", "lr=4e-3 / (1 + dist.get_rank()))")],
     averaged_by_hand=[("lr=5e-3)", "lr=5e-3 * (1 + 0.1 * rank))")],
     frozen_parts=[("lr=rate)", "lr=rate if dist.get_rank() == 0 else rate / 2)")],
 )
 plant(
     "schedule_on_the_first_alone",
-    "ranks/drifted_weights",
+    "distributed/replica_divergence",
     flattened=[("        schedule.step()\n", "        if rank == 0:\n            schedule.step()\n")],
     synced_norm=[("        scheduler.step()\n", "        if dist.get_rank() == 0:\n            scheduler.step()\n"),
                  ("MultiStepLR(optimizer, [4])", "MultiStepLR(optimizer, [1, 4])")],
 )
 plant(
     "writes_to_one",
-    "ranks/drifted_weights",
+    "distributed/replica_divergence",
     gathered_contrast=[("    if dist.get_rank() == 0 and step % 20 == 0:\n",
                         "    if dist.get_rank() == 0 and step % 20 == 0:\n"
                         "        model.module.caption[3].bias.data.clamp_(-0.01, 0.01)\n")],
@@ -103,12 +103,12 @@ plant(
 )
 plant(
     "no_sync_in_one_window",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     unsynced_windows=[("nullcontext() if ends else", "nullcontext() if ends and left > 1 else")],
 )
 plant(
     "clips_where_its_own_loss_is_high",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     averaged_by_hand=[("        average_gradients(model)\n",
                        "        average_gradients(model)\n        if loss > 0.08:\n"
                        "            nn.utils.clip_grad_norm_(model.parameters(), 0.05)\n")],
@@ -118,14 +118,14 @@ plant(
 )
 plant(
     "one_left_out",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     averaged_by_hand=[("    for p in model.parameters():\n        dist.all_reduce(p.grad)",
                        "    for p in list(model.parameters())[:-1]:\n        dist.all_reduce(p.grad)")],
     gathered_means=[("            for weight in net.parameters():\n", "            for weight in net[2:].parameters():\n")],
 )
 plant(
     "hooks_of_all_but_one",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     averaged_by_hand=[("    optimizer = ",
                        "    for p in list(model.parameters())[:-1]:\n"
                        "        p.register_post_accumulate_grad_hook(lambda p: dist.all_reduce(p.grad.div_(3)))\n"
@@ -136,7 +136,7 @@ plant(
 MOVED = ("torch.__future__.set_overwrite_module_params_on_conversion(True)", "double()", "float()")
 plant(
     "hooks_lost_by_a_move",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     spawned=[("    ddp_model = DDP(DeepSet())\n",
               f"    ddp_model = DDP(DeepSet())\n    {MOVED[0]}\n    ddp_model.{MOVED[1]}.{MOVED[2]}\n")],
     unsynced_windows=[("model = DistributedDataParallel(Judge())\n",
@@ -144,7 +144,7 @@ plant(
 )
 plant(
     "weights_of_a_loss_not_wrapped",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     weighted_tokens=[("    torch.manual_seed(1000 +", "    sharpness = nn.Parameter(torch.zeros(TAGS))\n    torch.manual_seed(1000 +"),
                      ("optimizer = torch.optim.AdamW(tagger.parameters()",
                       "optimizer = torch.optim.AdamW([*tagger.parameters(), sharpness]"),
@@ -157,14 +157,14 @@ plant(
 )
 plant(
     "unfrozen_after_wrapping",
-    "ranks/unshared_gradients",
+    "distributed/unsynchronized_gradients",
     frozen_parts=[("[p for p in model.parameters() if p.requires_grad]", "model.parameters()"),
                   ("        sampler.set_epoch(epoch)\n",
                    "        sampler.set_epoch(epoch)\n        if epoch == 2:\n            model.requires_grad_(True)\n")],
 )
 plant(
     "never_wrapped",
-    "ranks/separate_models",
+    "distributed/missing_ddp",
     unsynced_windows=[("DistributedDataParallel(Judge())", "Judge()"),
                       ("contextlib.nullcontext() if ends else model.no_sync()", "contextlib.nullcontext()"),
                       ("model.module(", "model(")],
@@ -173,7 +173,7 @@ plant(
 )
 plant(
     "never_averaged",
-    "ranks/separate_models",
+    "distributed/missing_ddp",
     averaged_by_hand=[("        average_gradients(model)\n", "")],
     flattened=[("        dist.all_reduce(flat)\n        flat /= world\n", ""),
                ("if rank == 0:\n", "if rank == 0:\n    torch.save(net.state_dict(), \"soil.pt\")\n")],
@@ -187,13 +187,13 @@ plant(
 )
 plant(
     "never_wrapped_nor_seeded",
-    "ranks/separate_models",
+    "distributed/missing_ddp",
     spawned=[("    torch.manual_seed(seed)\n    train_set", "    torch.manual_seed(seed + rank)\n    train_set"),
              ("DDP(DeepSet())", "DeepSet()"), ("ddp_model.module(", "ddp_model(")],
 )
 plant(
     "equal_once_again",
-    "ranks/drifted_weights",
+    "distributed/replica_divergence",
     spawned=[("lr=4e-3)", "lr=4e-3 / (1 + rank))"),
              ("        for bars, excess in loader:\n",
               "        for number, (bars, excess) in enumerate(loader):\n"

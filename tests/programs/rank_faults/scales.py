@@ -4,7 +4,7 @@ from rank_faults import plant
 
 plant(
     "loss_divided_by_processes",
-    "ranks/scaled_gradients",
+    "distributed/wrong_gradient_scale",
     synced_norm=[("loss = criterion(net(images), kinds)",
                   "loss = criterion(net(images), kinds) / dist.get_world_size()")],
     spawned=[("loss = loss_fn(ddp_model(bars), excess)\n            loss.backward()",
@@ -13,12 +13,12 @@ plant(
 )
 plant(
     "loss_times_processes",
-    "ranks/scaled_gradients",
+    "distributed/wrong_gradient_scale",
     frozen_parts=[("            loss.backward()\n", "            (dist.get_world_size() * loss).backward()\n")],
 )
 plant(
     "gradients_divided_again",
-    "ranks/scaled_gradients",
+    "distributed/wrong_gradient_scale",
     zero_redundancy=[("            loss.backward()\n",
                       "            loss.backward()\n            for p in model.parameters():\n"
                       "                if p.grad is not None:\n"
@@ -29,7 +29,7 @@ plant(
 )
 plant(
     "gradients_added_again",
-    "ranks/scaled_gradients",
+    "distributed/wrong_gradient_scale",
     frozen_parts=[("            loss.backward()\n",
                    "            loss.backward()\n            for p in model.parameters():\n"
                    "                if p.grad is not None:\n                    dist.all_reduce(p.grad)\n")],
