@@ -77,13 +77,29 @@ struct Example {
   std::map<std::string, double, std::less<>> settings = {};  // those changed for it
 };
 
+// When a check is silent and when its finding may be intended; a part that does not apply is empty.
+struct Limits {
+  std::string_view needs;        // what the program or the run must offer
+  std::string_view silent_when;  // conditions under which a fault of this kind is not reported
+  std::string_view severity;     // which case is an error, a warning or a note
+  std::string_view blind_spots;  // faults of this kind that it cannot see
+  std::string_view sensitivity;  // the smallest fault that it was measured to find
+};
+
+// Three to eight lines of a training program with the fault, and the same lines without it.
+struct Snippets {
+  std::string_view bad, good;
+};
+
 struct Check {               // every field is written; none has a default
   std::string_view id;       // its path: "optimizer/stale_gradients"
+  std::string_view title;    // the fault in at most 50 characters: "zero_grad() is never called"
   std::string_view promise;  // a sentence true of every healthy program
   std::string_view why;      // what goes wrong otherwise
   std::string_view method;   // what is compared with what
   std::string_view fix;      // names a call or a line
-  std::string_view limits;   // when it is silent, or wrong
+  Limits limits;
+  Snippets python, cpp;  // in C++ where that differs; else empty
   std::vector<std::string_view> sources;
   std::vector<std::string_view> covers;    // rows of the fault list
   std::vector<std::string_view> explains;  // checks that also fail when this one does

@@ -33,16 +33,46 @@ TEST(Catalog, HoldsEveryFileOnceAndInOrder) {
 
 TEST(Catalog, EveryCheckIsDocumented) {
   for (const Check& check : Catalog()) {
-    for (const std::string_view text :
-         {check.promise, check.why, check.method, check.fix, check.limits}) {
+    for (const std::string_view text : {check.promise, check.why, check.method, check.fix}) {
       EXPECT_TRUE(text.ends_with(".")) << check.id << ": " << text;
       EXPECT_GE(text.size(), 20u) << check.id << ": " << text;
       EXPECT_LE(text.size(), 520u) << check.id << ": " << text;
     }
     EXPECT_LE(check.promise.size(), 120u) << check.id;
+    EXPECT_LE(check.title.size(), 50u) << check.id;
+    EXPECT_GE(check.title.size(), 8u) << check.id;
+    EXPECT_FALSE(check.title.ends_with(".")) << check.id;
     EXPECT_FALSE(check.sources.empty()) << check.id;
     EXPECT_FALSE(check.covers.empty()) << check.id;
     EXPECT_FALSE(check.judgement.needs.empty()) << check.id;
+  }
+}
+
+TEST(Catalog, EveryLimitIsASentence) {
+  for (const Check& check : Catalog()) {
+    const Limits& limits = check.limits;
+    for (const std::string_view text : {limits.needs, limits.silent_when, limits.severity,
+                                        limits.blind_spots, limits.sensitivity}) {
+      if (!text.empty()) EXPECT_TRUE(text.ends_with(".")) << check.id << ": " << text;
+      EXPECT_LE(text.size(), 400u) << check.id << ": " << text;
+    }
+    EXPECT_FALSE(limits.needs.empty()) << check.id;
+  }
+}
+
+int64_t LinesOf(std::string_view text) { return std::ranges::count(text, '\n') + 1; }
+
+TEST(Catalog, EveryCheckShowsTheFaultAndItsMendingInAFewLines) {
+  for (const Check& check : Catalog()) {
+    EXPECT_FALSE(check.python.bad.empty()) << check.id;
+    EXPECT_EQ(check.cpp.bad.empty(), check.cpp.good.empty()) << check.id;
+    for (const std::string_view text :
+         {check.python.bad, check.python.good, check.cpp.bad, check.cpp.good}) {
+      EXPECT_LE(LinesOf(text), 8) << check.id << ":\n" << text;
+      EXPECT_FALSE(text.starts_with("\n") || text.ends_with("\n")) << check.id << ":\n" << text;
+      EXPECT_EQ(text.find('\t'), text.npos) << check.id << ":\n" << text;
+    }
+    EXPECT_NE(check.python.bad, check.python.good) << check.id;
   }
 }
 
@@ -87,7 +117,8 @@ TEST(Selection, TakesIdsAreasAndGlobs) {
     return found;
   };
   EXPECT_THAT(ids({"optimizer/stale_gradients"}, {}), ElementsAre("optimizer/stale_gradients"));
-  EXPECT_THAT(ids({"learnability"}, {"*/input_*"}), ElementsAre("learnability/cannot_overfit_one_batch"));
+  EXPECT_THAT(ids({"learnability"}, {"*/input_*"}),
+              ElementsAre("learnability/cannot_overfit_one_batch"));
   EXPECT_THAT(ids({"*/seed_drif?"}, {}), ElementsAre("reproducibility/nondeterministic_training"));
 }
 

@@ -51,11 +51,14 @@ absl::StatusOr<Verdict> JudgePlain(const Settings&, const Steps& steps) {
 
 Check CheckOf(std::string_view id, Judgement judgement) {
   return {.id = id,
+          .title = "",
           .promise = "",
           .why = "",
           .method = "",
           .fix = "",
-          .limits = "",
+          .limits = {},
+          .python = {},
+          .cpp = {},
           .sources = {},
           .covers = {},
           .explains = {},
@@ -167,9 +170,8 @@ TEST_F(RunnerTest, ExitCodesRankBrokenFindingsUndecidedNothing) {
   const Result program{&failed, Outcome::kPassed, "", {}};
   const auto code = [](std::vector<Result> results, Severity fail_on,
                        std::vector<std::string> required = {}) {
-    return ExitCodeOf(
-        {.results = std::move(results), .runs = {}, .coverage = {.training = true}}, fail_on,
-        required);
+    return ExitCodeOf({.results = std::move(results), .runs = {}, .coverage = {.training = true}},
+                      fail_on, required);
   };
   EXPECT_EQ(code({passed}, Severity::kError), kExitClean);
   EXPECT_EQ(code({warned}, Severity::kError), kExitClean);

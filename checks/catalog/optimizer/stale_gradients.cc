@@ -17,14 +17,14 @@ std::string Message(const Clearing& clearing, int64_t updates,
   const auto measured = std::find_if(clearing.stale.rbegin(), clearing.stale.rend(),
                                      [](const Clearing::Stale& stale) { return stale.norm > 0; });
   if (parameters.empty()) {
-    return StrCat("Gradients were not cleared before ", Counted(updates, "update"),
+    return StrCat("Gradients were not zeroed before ", Counted(updates, "update"),
                   " between steps ", first.step, " and ", last.last_step,
-                  ": they still held, unchanged, what the update before had consumed.");
+                  ": they still held the unchanged value that the previous update had used.");
   }
   std::string message =
-      StrCat("Gradients are not cleared between steps: at the first backward after each of ",
+      StrCat("Gradients are not zeroed between steps: at the first backward after each of ",
              Counted(updates, "update"), ", ", parameters.size(), " of ", clearing.parameters,
-             " gradients still held what that update had consumed");
+             " gradients still held the value that this update had used");
   if (first.norm > 0) StrAppend(&message, " (norm ", Short(first.norm), " at step ", first.step);
   if (first.norm > 0 && measured->step != first.step) {
     StrAppend(&message, ", ", Short(measured->norm), " at step ", measured->step);
@@ -89,21 +89,34 @@ Evidence GapWith(double uncleared) {
 Check StaleGradients() {
   return {
       .id = "optimizer/stale_gradients",
-      .promise =
-          "Before the first backward after an update, no gradient still holds what that "
-          "update consumed.",
+      .title = "zero_grad() is not called between steps",
+      .promise = "Every gradient is zeroed between one optimizer step and the next backward.",
       .why =
-          "The update uses the sum of all gradients since the start, so the effective step grows "
-          "with time and points into the past.",
+          "Each update uses the sum of all gradients since the start. The effective step grows "
+          "with time, and its direction is out of date.",
       .method =
-          "Norm of every gradient before the first backward of a step, against the norm that "
-          "the update before consumed: equal, not zero, and still so when the step consumes it, "
-          "means that nothing cleared it. "
-          "Between sampled steps probes count the same by object and version.",
+          "Compares the norm of every gradient before the first backward of a step with the norm "
+          "that the previous step used. An equal, nonzero norm that is still there when the next "
+          "step uses the gradient means that nothing zeroed it. Between sampled steps, the probe "
+          "compares the gradient's identity and version counter.",
       .fix = "Call optimizer.zero_grad() before loss.backward() in every step.",
-      .limits =
-          "A gradient that is scaled down instead of cleared is not stale. What is cleared "
-          "later, but before its own backward, as in a GAN, is clean.",
+      .limits = {.needs = "Two optimizer steps on the same parameters.",
+                 .silent_when =
+                     "Gradients are scaled down instead of zeroed. Gradients are zeroed later, but "
+                     "before their own backward, as in a GAN.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step())",
+                 .good = R"(for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "own reasoning: the gradient is looked at, not the call"},
       .covers = {"O01"},
@@ -115,12 +128,14 @@ Check StaleGradients() {
       .judgement = Reads<&Judge>(),
       .examples = {{"a zeroed gradient", Expect::kClean, [] { return Holding(0.0, false); }},
                    {"a halved gradient", Expect::kClean, [] { return Holding(0.25, false); }},
-                   {"held through another model's backward, then cleared", Expect::kClean,
+                   {"kept through another model's backward, then zeroed", Expect::kClean,
                     [] { return Holding(0.5, false); }},
-                   {"the gradient that was consumed", Expect::kFaulty,
+                   {"the gradient that the last update used", Expect::kFaulty,
                     [] { return Holding(0.5, true); }},
-                   {"a gap in which all was cleared", Expect::kClean, [] { return GapWith(0); }},
-                   {"a gap with one missed clearing", Expect::kFaulty, [] { return GapWith(1); }}},
+                   {"a gap in which every gradient was zeroed", Expect::kClean,
+                    [] { return GapWith(0); }},
+                   {"a gap with one missing zero_grad()", Expect::kFaulty,
+                    [] { return GapWith(1); }}},
   };
 }
 

@@ -29,21 +29,40 @@ Evidence ShiftedBy(int64_t shift, bool leaves_out = false) {
 Check OffByOne() {
   return {
       .id = "schedule/off_by_one",
-      .promise = "Every step uses the rate that the schedule gives for it, not that of another.",
+      .title = "The LR schedule runs one or two updates off",
+      .promise = "Every update uses the learning rate that the schedule gives for that update.",
       .why =
-          "The first rate is never used or used twice, warm-up and decay end at the wrong step, "
-          "and "
-          "a run cannot be compared with one whose schedule is right.",
+          "The first learning rate is skipped or used twice. Warm-up and decay end at the wrong "
+          "update, and runs are not comparable with those of a correct schedule.",
       .method =
-          "The rate that each group used is compared with what its schedule gives for the same "
-          "step; where it differs, with what it gives one and two updates before and after. "
-          "Steps that were left out repeat their rate.",
+          "Compares the learning rate of each parameter group with the schedule's value for the "
+          "same update. Where they differ, compares it with the values one and two updates before "
+          "and after. Skipped updates repeat their learning rate.",
       .fix =
-          "Call scheduler.step() once, after optimizer.step(); compute a rate that is set by hand "
-          "from the number of updates done before the step.",
-      .limits =
-          "Needs a program that says what its schedule gives (Probe::Scheduled), and a schedule "
-          "that moves. An exponential schedule that is scaled by one step's factor looks shifted.",
+          "Call scheduler.step() once per update, after optimizer.step(). If you compute the "
+          "learning rate yourself, use the number of updates done before this one.",
+      .limits = {.needs =
+                     "A schedule that changes, declared by dlcheck::Probe::Scheduled or recipe.",
+                 .silent_when = "",
+                 .severity = "",
+                 .blind_spots =
+                     "An exponential schedule with a wrong factor of exactly one update looks off "
+                     "by one.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    scheduler.step()  # the first learning rate is never used
+    train_step(model, optimizer, x, y))",
+                 .good = R"(for x, y in loader:
+    train_step(model, optimizer, x, y)
+    scheduler.step())"},
+      .cpp = {.bad = R"(for (int64_t update = 0; update < updates; ++update) {
+  group.options().set_lr(schedule(update + 1));
+  optimizer.step();
+})",
+              .good = R"(for (int64_t update = 0; update < updates; ++update) {
+  group.options().set_lr(schedule(update));
+  optimizer.step();
+})"},
       .sources = {"PyTorch documentation of torch.optim: how to adjust learning rate",
                   "own reasoning"},
       .covers = {"S04", "S05"},
