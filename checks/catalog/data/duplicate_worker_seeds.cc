@@ -16,8 +16,8 @@ constexpr Setting kIterations{
     .low = 2,
     .high = 1e6,
     .unit = "iterations",
-    .meaning = "how often a worker has to begin with the same state",
-    .source = "own reasoning: two states of 64 bits are equal by no chance"};
+    .meaning = "fewest iterations that a worker starts in the same state",
+    .source = "own reasoning: two states of 64 bits are not equal by chance"};
 
 using Stream = WorkerStreams::Stream;
 
@@ -49,8 +49,8 @@ void Add(const std::map<std::string, std::set<int>>& generators, Severity severi
   for (const auto& [generator, workers] : generators) {
     verdict.findings.push_back(
         {.severity = severity,
-         .message = StrCat(Counted(static_cast<int64_t>(workers.size()), "worker"), " of loaders ",
-                           fate, " (the generator of ", generator, ")."),
+         .message = StrCat(Counted(static_cast<int64_t>(workers.size()), "DataLoader worker"), " ",
+                           fate, " (", generator, " generator)."),
          .places = PlacesOf(workers),
          .first_step = 0,
          .last_step = 0,
@@ -71,13 +71,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const WorkerStreams& str
   Verdict verdict{.findings = {},
                   .judged = Counted(static_cast<int64_t>(streams.streams.size()), "random stream")};
   Add(shared, streams.reads_iterables ? Severity::kNote : Severity::kWarning,
-      "drew the same random numbers as each other in every iteration", verdict);
+      "drew the same random numbers as another worker in every iteration", verdict);
   Add(repeated, streams.seeds_again ? Severity::kNote : Severity::kWarning,
-      "began every iteration with the same random numbers", verdict);
+      "started every iteration with the same random numbers", verdict);
   return verdict;
 }
 
-// Three iterations of two workers, that begin with these states.
+// Three iterations of two workers that start in these states.
 Evidence Streams(std::initializer_list<double> first, std::initializer_list<double> second,
                  std::string_view samples) {
   RunBuilder run = TwoLayers();
@@ -101,21 +101,37 @@ Evidence Streams(std::initializer_list<double> first, std::initializer_list<doub
 Check DuplicateWorkerSeeds() {
   return {
       .id = "data/duplicate_worker_seeds",
-      .promise = "Each worker of a loader draws random numbers of its own, new in each iteration.",
-      .why = "Augmentations are the same in all workers, or in every epoch: fewer than they look.",
+      .title = "DataLoader workers draw the same random numbers",
+      .promise =
+          "Each DataLoader worker draws its own random numbers, which differ in every iteration.",
+      .why =
+          "All workers, or all epochs, apply the same augmentations. The training data vary less "
+          "than intended.",
       .method =
-          "Digests of the random generators in each worker before its first batch, where the batch "
-          "drew from them: equal in two workers in every iteration, or in one worker in all "
-          "iterations that were looked at, two or more.",
+          "Compares digests of the NumPy, Python and torch generators in each worker before the "
+          "worker's first batch. Only generators that this batch draws from count. Reports two "
+          "workers with equal digests in every iteration. Also reports one worker with equal "
+          "digests in all of two or more iterations.",
       .fix =
-          "In worker_init_fn derive the seed from torch.initial_seed(), which differs by worker "
-          "and "
-          "by iteration, not from a constant.",
-      .limits =
-          "Workers that read one stream may have to agree on its order: a note if a loader has a "
-          "data set of unknown length. A program that sets its seed again, as for each fold, "
-          "begins "
-          "anew on purpose: a note. Generators that a data set makes for itself are not seen.",
+          "In worker_init_fn, derive the seed from torch.initial_seed(), which differs by worker "
+          "and by iteration. Replace any constant seed there.",
+      .limits = {.needs = "A DataLoader with num_workers > 0 whose data set draws random numbers.",
+                 .silent_when = "",
+                 .severity =
+                     "Warning. Note for equal workers if a data set has unknown length: its "
+                     "workers may have to agree on an order. Note for equal iterations if the "
+                     "program sets its seed again after the first step, for example per fold.",
+                 .blind_spots = "Generators that the data set creates for itself are not seen.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(def seed_worker(worker_id):
+    np.random.seed(0)  # the same in every worker and epoch
+
+loader = DataLoader(dataset, num_workers=4, worker_init_fn=seed_worker))",
+                 .good = R"(def seed_worker(worker_id):
+    np.random.seed(torch.initial_seed() % 2**32)
+
+loader = DataLoader(dataset, num_workers=4, worker_init_fn=seed_worker))"},
+      .cpp = {},
       .sources = {"PyTorch documentation: randomness in multi-process data loading",
                   "pytorch issue 5059"},
       .covers = {"D13", "D14"},
@@ -125,15 +141,15 @@ Check DuplicateWorkerSeeds() {
       .stands_at = Event::kFetched,
       .settings = {kIterations},
       .judgement = Reads<&Judge>(),
-      .examples = {{"other numbers in the last iteration", Expect::kClean,
+      .examples = {{"different numbers in the last iteration", Expect::kClean,
                     [] {
                       return Streams({1, 2, 3}, {1, 2, 4}, "128");
                     }},
-                   {"the same numbers in both", Expect::kFaulty,
+                   {"the same numbers in both workers", Expect::kFaulty,
                     [] {
                       return Streams({1, 2, 3}, {1, 2, 3}, "128");
                     }},
-                   {"the same numbers in one stream", Expect::kFaulty,
+                   {"the same numbers, with a data set of unknown length", Expect::kFaulty,
                     [] {
                       return Streams({1, 2, 3}, {1, 2, 3}, "");
                     }},

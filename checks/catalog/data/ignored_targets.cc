@@ -15,15 +15,15 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps at which targets were counted",
-                         .source = "own reasoning: one batch may hold nothing to learn"};
+                         .meaning = "fewest steps in which targets were counted",
+                         .source = "own reasoning: a single batch may have no targets"};
 
 constexpr Setting kFew{.name = "few",
                        .value = 0.01,
                        .low = 0,
                        .high = 1,
                        .unit = "1",
-                       .meaning = "share of counted targets below which it is noted",
+                       .meaning = "share of counted targets below which the check gives a note",
                        .source = "own reasoning: masked language models count 0.15"};
 
 struct Targets {
@@ -39,7 +39,7 @@ std::map<int64_t, Targets> ByStep(const LossFunctions::Function& function) {
   return steps;
 }
 
-// Adds what is to be said of one function, if anything.
+// Adds the findings of one loss function.
 void Add(const LossFunctions& losses, const LossFunctions::Function& function, double few,
          Verdict& verdict) {
   const std::map<int64_t, Targets> steps = ByStep(function);
@@ -50,7 +50,8 @@ void Add(const LossFunctions& losses, const LossFunctions::Function& function, d
     if (targets.counted == 0 && losses.nonfinite_steps.contains(step)) ++broken;
     most = std::max(most, targets.counted / std::max(1.0, targets.all));
   }
-  const std::string of_all = StrCat(" of ", Counted(static_cast<int64_t>(steps.size()), "step"));
+  const std::string of_all =
+      StrCat(" of ", Counted(static_cast<int64_t>(steps.size()), "sampled step"));
   const auto report = [&](Severity severity, const std::string& message, double measured,
                           double bound) {
     verdict.findings.push_back(
@@ -58,18 +59,18 @@ void Add(const LossFunctions& losses, const LossFunctions::Function& function, d
   };
   if (most == 0) {
     report(Severity::kError,
-           StrCat(function.name, " ignored every target in all", of_all, " that were looked at (",
-                  steps.begin()->second.all, " in the first): nothing can be learned."),
+           StrCat(function.name, " ignored every target in all", of_all, " (",
+                  steps.begin()->second.all, " targets in the first): the model cannot learn."),
            0, 1);
   } else if (broken > 0) {
     report(Severity::kWarning,
-           StrCat(function.name, " ignored every target in ", without, of_all, ", and in ", broken,
-                  " of them the loss was not finite: a mean over no targets."),
+           StrCat(function.name, " ignored every target in ", without, of_all, ". In ", broken,
+                  " of these steps the loss was not finite: a mean over no targets."),
            static_cast<double>(broken), 0);
   } else if (most < few) {
     report(Severity::kNote,
            StrCat(function.name, " counted at most ", Short(100 * most), " % of its targets in any",
-                  of_all, " that were looked at and ignored the others."),
+                  of_all, " and ignored all other targets."),
            most, few);
   }
 }
@@ -84,7 +85,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
   }
   if (judged == 0) {
     return absl::NotFoundError(
-        StrCat("the targets of no loss were counted in ", settings[kSteps], " sampled steps"));
+        StrCat("no loss had its targets counted in ", settings[kSteps], " sampled steps"));
   }
   verdict.judged = Counted(judged, "loss function");
   return verdict;
@@ -106,18 +107,32 @@ Evidence LastStep(double counted, double loss, double before = 32) {
 Check IgnoredTargets() {
   return {
       .id = "data/ignored_targets",
-      .promise = "A loss counts some of the targets it is given.",
+      .title = "The loss ignores every target",
+      .promise = "Every loss counts some of the targets that it receives.",
       .why =
-          "A loss whose targets are all ignored is zero, or 0/0: nothing is learned from the "
-          "batch, "
-          "or NaN spreads to all weights.",
-      .method = "Targets that are not ignore_index, counted in every sampled step.",
+          "A loss whose targets are all ignored is 0 or 0/0. Either the model learns nothing from "
+          "the batch, or NaN spreads to all weights.",
+      .method =
+          "Counts the targets of each loss that differ from ignore_index, in every sampled step.",
       .fix =
-          "Look at ignore_index and at what masks the targets: a prompt that fills the whole "
-          "sequence, a truncation that cuts the answer off, padding with a class that is real.",
+          "Check ignore_index and the code that masks the targets. Typical causes: a prompt that "
+          "fills the sequence, a truncated answer, a padding index equal to a real class.",
       .limits =
-          "Batches without a target are legal one by one; they are a warning where the loss was "
-          "not finite at such a step. Fewer than a hundredth always is a note.",
+          {.needs = "A loss with ignore_index, called in four sampled steps.",
+           .silent_when =
+               "Single batches without any counted target are healthy while the loss stays finite.",
+           .severity = "Error if all targets are ignored in every step. Warning if some steps "
+                       "ignore all targets and the loss is then not finite. Note if every step "
+                       "counts less than a hundredth of the targets.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(labels = input_ids.clone()
+labels[:, :max_length] = -100  # masks the answer as well as the prompt
+loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))",
+                 .good = R"(labels = input_ids.clone()
+labels[:, :prompt_length] = -100
+loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss: ignore_index",
                   "own reasoning"},
       .covers = {"D06"},
@@ -131,9 +146,9 @@ Check IgnoredTargets() {
       .examples = {{"one target in the last step", Expect::kClean,
                     [] { return LastStep(1, 2.3, 0); }},
                    {"no target in any step", Expect::kFaulty, [] { return LastStep(0, 2.3, 0); }},
-                   {"no target in one step, and a loss", Expect::kClean,
+                   {"no target in one step, and a finite loss", Expect::kClean,
                     [] { return LastStep(0, 0); }},
-                   {"no target in one step, and NaN", Expect::kFaulty,
+                   {"no target in one step, and a NaN loss", Expect::kFaulty,
                     [] { return LastStep(0, std::numeric_limits<double>::quiet_NaN()); }}},
   };
 }

@@ -10,9 +10,9 @@ constexpr Setting kShare{.name = "share",
                          .value = 0.9,
                          .low = 0,
                          .high = 1,
-                         .unit = "of the repeated steps",
-                         .meaning = "that have other targets than before",
-                         .source = "own reasoning: what happens now and then may be meant"};
+                         .unit = "1",
+                         .meaning = "share of repeated steps that had different targets",
+                         .source = "own reasoning: occasional differences may be intentional"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kLimitedData, ChangedTargets>& limited) {
@@ -22,9 +22,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
   if (share < settings[kShare]) return verdict;
   verdict.findings.push_back(
       {.severity = Severity::kNote,
-       .message = StrCat("The same inputs come with other targets each time: in ", limited->changed,
-                         " of ", limited->repeated,
-                         " steps whose inputs are bit for bit those of an earlier one."),
+       .message =
+           StrCat("The same inputs came with different targets in ", limited->changed, " of ",
+                  limited->repeated, " steps whose inputs equal an earlier step's bit for bit."),
        .places = {},
        .first_step = limited->first_step,
        .last_step = limited->last_step,
@@ -34,7 +34,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
   return verdict;
 }
 
-// Steps that repeat the inputs of others, so many of them with other targets.
+// `repeated` steps repeat the inputs of others, `changed` of them with different targets.
 Evidence Changing(int changed, int repeated) {
   RunBuilder run;
   for (int i = 0; i < repeated; ++i) {
@@ -52,19 +52,30 @@ Evidence Changing(int changed, int repeated) {
 Check InconsistentTargets() {
   return {
       .id = "data/inconsistent_targets",
+      .title = "The same inputs come with different targets",
       .promise = "The same inputs come with the same targets.",
       .why =
-          "Targets that are shuffled, sorted or drawn apart from their inputs are noise: one batch "
-          "can be learnt by heart, and nothing of it holds for the next.",
+          "Targets that are shuffled, sorted or drawn separately from their inputs are noise. The "
+          "model can memorize one batch, but nothing of that batch holds for the next one.",
       .method =
-          "The program runs again with loaders that hand out the same few batches of the same "
-          "samples in every pass; targets are compared where inputs are equal bit for bit.",
+          "Runs the program again with loaders that repeat the same few batches in every pass. "
+          "Compares the targets of steps whose inputs are equal bit for bit.",
       .fix =
-          "Draw and shuffle inputs and targets together: one permutation for both, one index for "
-          "both, one random transform for picture and mask.",
-      .limits =
-          "Needs --deep, a DataLoader, and inputs that are not augmented. A note, as a program "
-          "may draw targets on purpose: label noise, one of several answers.",
+          "Draw and shuffle inputs and targets together. Use one permutation, one index, or one "
+          "random transform for image and mask.",
+      .limits = {.needs = "--deep, a DataLoader, and inputs without augmentation.",
+                 .silent_when = "",
+                 .severity = "Always a note: targets may be random on purpose, such as label noise "
+                             "or one of several answers.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for epoch in range(epochs):
+    order = torch.randperm(len(x))
+    loader = DataLoader(TensorDataset(x[order], y), batch_size=32))",
+                 .good = R"(for epoch in range(epochs):
+    order = torch.randperm(len(x))
+    loader = DataLoader(TensorDataset(x[order], y[order]), batch_size=32))"},
+      .cpp = {},
       .sources = {"own reasoning: exact"},
       .covers = {"D04"},
       .explains = {},
@@ -73,8 +84,10 @@ Check InconsistentTargets() {
       .stands_at = Event::kUsed,
       .settings = {kShare},
       .judgement = Reads<&Judge>(),
-      .examples = {{"in four of five", Expect::kClean, [] { return Changing(4, 5); }},
-                   {"in all five", Expect::kFaulty, [] { return Changing(5, 5); }}},
+      .examples = {{"different targets in four of five repeated steps", Expect::kClean,
+                    [] { return Changing(4, 5); }},
+                   {"different targets in all five", Expect::kFaulty,
+                    [] { return Changing(5, 5); }}},
   };
 }
 

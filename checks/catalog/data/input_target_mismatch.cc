@@ -12,12 +12,12 @@ constexpr Setting kMostAsNoise{
     .value = 0.25,
     .low = 0,
     .high = 1,
-    .unit = "of the targets that can be told",
-    .meaning = "misplaced by steps that draw random numbers, above which it is no note",
-    .source = "own reasoning: half of them are seen where all are dealt anew"};
+    .unit = "of the targets that can be judged",
+    .meaning = "share misplaced by steps that draw random numbers, above which it is a warning",
+    .source = "own reasoning: the check sees half of them if all labels are permuted"};
 
-// Where steps draw random numbers, they may deal some targets on purpose, as noise or as a control;
-// and what is not seen to be minimised alone may be a comparison with others that is meant.
+// Steps that draw random numbers may permute some targets on purpose, as noise or as a control. A
+// loss that is not known to be minimized alone may compare samples on purpose.
 Severity SeverityOf(const Arrangements& held, const Arrangements::Loss& loss,
                     double most_as_noise) {
   if (!held.drawn_at_random || !loss.minimised) return Severity::kNote;
@@ -30,7 +30,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
   if (!held->order && !held->draws) return absl::FailedPreconditionError(held->untried_order);
   const auto count = static_cast<int64_t>(held->losses.size());
   Verdict verdict{.findings = {}, .judged = Counted(count, "loss function")};
-  // Where places do not matter, whatever is paired stays paired.
+  // If the order of samples does not matter, outputs and targets stay paired.
   if (held->order && held->order->share <= HeldBound(settings, held->order->rounding)) {
     return verdict;
   }
@@ -38,9 +38,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
     if (loss.misplaced == 0) continue;
     verdict.findings.push_back(
         {.severity = SeverityOf(*held, loss, settings[kMostAsNoise]),
-         .message = StrCat("Targets came with other samples than the outputs that ", loss.name,
-                           " compares them with: at least ", loss.misplaced, " in a batch, of the ",
-                           loss.told, " of which that could be told."),
+         .message = StrCat(loss.name, " compared at least ", loss.misplaced, " of ", loss.told,
+                           " judged targets of a batch with outputs of other samples."),
          .places = {{.thing = loss.name, .file = ""}},
          .first_step = loss.step,
          .last_step = loss.step,
@@ -51,8 +50,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
   return verdict;
 }
 
-// So many of 26 targets are misplaced; the gradient moves by this share of its norm when samples
-// change places.
+// `targets` of 26 targets are misplaced; the gradient changes by `share` of its norm when samples
+// are permuted.
 Evidence Misplaced(double targets, double share) {
   RunBuilder held;
   held.Process("held_order", "random");
@@ -71,27 +70,37 @@ Evidence Misplaced(double targets, double share) {
 Check InputTargetMismatch() {
   return {
       .id = "data/input_target_mismatch",
-      .promise = "The target that an output is compared with came with the sample it is made of.",
+      .title = "Targets are compared with other samples' outputs",
+      .promise = "The loss compares each output with the target of the same sample.",
       .why =
-          "The model is asked for the labels of other samples. It learns how often each occurs "
-          "and nothing else, or, where only some are misplaced, learns against noise.",
+          "The model receives the labels of other samples. The model learns only how often each "
+          "label occurs. If only some targets are misplaced, the model learns against noise.",
       .method =
-          "One batch is held, and the weights with it. The samples are parted into two halves; "
-          "the inputs of each change places among themselves, and then the targets of each: the "
-          "outputs of one half alone must meet no targets of the other. Beside it, the gradient "
-          "moves when samples change places together with their targets.",
+          "Keeps one batch and the weights fixed and splits the samples into two halves. Permutes "
+          "the inputs of each half, then the targets of each half. An output that depends on one "
+          "half only must meet targets of that half. Also checks that the gradient changes when "
+          "samples are permuted together with their targets.",
       .fix =
-          "Apply what sorts, shuffles, reverses, rolls or filters the inputs to the targets too, "
-          "with the same indices; use transpose or permute, and not view, where axes change "
-          "places.",
+          "Apply the same indices to inputs and targets when you sort, shuffle, reverse, roll or "
+          "filter. Swap axes with transpose or permute, not with view.",
       .limits =
-          "Needs --deep, one optimizer, batches of a DataLoader with a row for each sample, a loss "
-          "of torch.nn.functional and targets that the model is not given. Silent about outputs "
-          "made "
-          "of several samples, inputs sorted by what they hold, and the data set itself. A warning "
-          "at most where steps draw random numbers, which may deal labels anew on purpose; a note "
-          "where the loader's order is not random, and where the loss is not seen to be minimised "
-          "alone.",
+          {.needs = "--deep, one optimizer, and DataLoader batches with one row per sample. A loss "
+                    "of torch.nn.functional. Targets that are not inputs of the model.",
+           .silent_when = "Outputs depend on several samples. Inputs are sorted by their content. "
+                          "The data set itself pairs inputs and targets wrongly.",
+           .severity =
+               "Error. At most a warning if steps draw random numbers, which may permute labels on "
+               "purpose. Note if the loader's order is not random. Note if the loss is not known "
+               "to be minimized alone. Note if steps with random numbers misplace few targets.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(lengths, order = lengths.sort(descending=True)
+outputs = model(x[order], lengths)
+loss = criterion(outputs, y))",
+                 .good = R"(lengths, order = lengths.sort(descending=True)
+outputs = model(x[order], lengths)
+loss = criterion(outputs, y[order]))"},
+      .cpp = {},
       .sources = {"own reasoning: exact"},
       .covers = {"D04"},
       .explains = {"data/order_dependence", "learnability/cannot_overfit_one_batch",
@@ -101,11 +110,11 @@ Check InputTargetMismatch() {
       .stands_at = Event::kUsed,
       .settings = {kHeldTimes, kHeldFloor, kMostAsNoise},
       .judgement = Reads<&Judge>(),
-      .examples = {{"places in the batch do not matter", Expect::kClean,
+      .examples = {{"the order of samples does not matter", Expect::kClean,
                     [] { return Misplaced(1, 1e-5); }},
-                   {"places matter, and one target is misplaced", Expect::kFaulty,
+                   {"the order matters, and one target is misplaced", Expect::kFaulty,
                     [] { return Misplaced(1, 2e-5); }},
-                   {"places matter, and no target is misplaced", Expect::kClean,
+                   {"the order matters, and no target is misplaced", Expect::kClean,
                     [] { return Misplaced(0, 2e-5); }}},
   };
 }

@@ -16,15 +16,15 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "steps that have to show it",
+                         .meaning = "fewest sampled steps that one loader alone feeds",
                          .source = "own reasoning"};
 
 bool CountsClasses(const LossFunctions::Function& function) {
   return function.kind == "cross_entropy" || function.kind == "nll";
 }
 
-// Steps at which every loss had one target. Of a regression the first dimension says too little, as
-// it may be that of time.
+// Steps at which every loss had one target. The first dimension of a regression says too little: it
+// may be time.
 std::set<int64_t> StepsOfOneTarget(const LossFunctions& losses) {
   std::set<int64_t> one, more;
   for (const LossFunctions::Function& function : losses.functions) {
@@ -43,8 +43,8 @@ std::span<const Batches::Fetch> FetchesOf(const Batches& batches, int64_t step) 
   return found == batches.fetches.end() ? std::span<const Batches::Fetch>() : found->second;
 }
 
-// One batch handed out for each that was used, as one sample: samples that are taken one by one out
-// of a batch are used as many times as there are.
+// The loader returned one batch for each that the model used as one sample. A program that takes
+// the samples out of a batch one by one uses as many as there are.
 bool IsOneForOne(const Batches& batches, int64_t step) {
   const std::span<const Batches::Fetch> fetches = FetchesOf(batches, step);
   const auto used = std::ranges::count(batches.batches, step, &Batches::Batch::step);
@@ -52,7 +52,7 @@ bool IsOneForOne(const Batches& batches, int64_t step) {
          std::ranges::all_of(fetches, [](const Batches::Fetch& f) { return f.samples > 1; });
 }
 
-// Of several loaders nobody knows which batches an evaluation used, and which the step.
+// With several loaders, it is unknown which batches an evaluation used and which the step.
 bool HasOneLoader(const Batches& batches, int64_t step) {
   const std::span<const Batches::Fetch> fetches = FetchesOf(batches, step);
   return std::ranges::all_of(
@@ -73,8 +73,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches,
     lost.insert(batch.step);
   }
   if (static_cast<double>(steps.size()) < settings[kSteps]) {
-    return absl::NotFoundError(StrCat("one loader alone was seen to feed a model in fewer than ",
-                                      settings[kSteps], " sampled steps"));
+    return absl::NotFoundError(
+        StrCat("one loader alone fed a model in fewer than ", settings[kSteps], " sampled steps"));
   }
   Verdict verdict{.findings = {},
                   .judged = Counted(static_cast<int64_t>(steps.size()), "sampled step")};
@@ -82,9 +82,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches,
   verdict.findings.push_back(
       {.severity = Severity::kWarning,
        .message = StrCat("In all of ", Counted(static_cast<int64_t>(lost.size()), "sampled step"),
-                         " the loader handed out several samples (", first->fetched->samples,
+                         " the loader returned several samples (", first->fetched->samples,
                          " at step ", first->step, "), but ", first->model,
-                         " was given one row and the loss counted one target."),
+                         " received one row and the loss counted one target."),
        .places = {{.thing = first->model, .file = ""}},
        .first_step = *lost.begin(),
        .last_step = *lost.rbegin(),
@@ -99,20 +99,36 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches,
 Check LostBatchDimension() {
   return {
       .id = "data/lost_batch_dimension",
-      .promise = "A model is given as many samples as its loader handed out.",
+      .title = "A whole batch enters the model as one sample",
+      .promise = "A model receives as many samples as its loader returned.",
       .why =
-          "Samples of a batch are mixed into one, or all but one are dropped: the model trains on "
-          "a fraction of the data, or on something that is no sample.",
+          "The samples of a batch are mixed into one, or all but one are dropped. The model trains "
+          "on a fraction of the data, or on input that is not a sample.",
       .method =
-          "In each sampled step that one loader alone fed: samples of the batch handed out, first "
-          "dimension of the model's input, targets that the loss counted: several, then one, and "
-          "one.",
+          "Compares three numbers in each sampled step that one loader alone feeds. The numbers "
+          "are the loader's samples, the first dimension of the model's input, and the targets "
+          "that the loss counts. Reports several samples, one row and one target.",
       .fix =
-          "Look between the loader and the model for [0], squeeze(0), view(1, -1), unsqueeze(0), "
-          "or a processor that takes one sample.",
-      .limits =
-          "Samples that go in one by one are clean. Batches joined on purpose into one sample, "
-          "such as a bag or a collage with one target, look the same: hence a warning.",
+          "Look between loader and model for [0], squeeze(0), view(1, -1), unsqueeze(0), or a "
+          "processor that takes one sample. Remove that line or keep the batch dimension.",
+      .limits = {.needs = "Eight sampled steps that one loader alone feeds.",
+                 .silent_when =
+                     "The program passes the samples of a batch to the model one by one.",
+                 .severity = "Always a warning: a batch may be one sample on purpose, such as a "
+                             "bag or a collage with one target.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x[0:1]), y[0:1])
+    loss.backward()
+    optimizer.step())",
+                 .good = R"(for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step())"},
+      .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"D26"},
       .explains = {},
@@ -123,13 +139,13 @@ Check LostBatchDimension() {
       .judgement = Reads<&Judge>(),
       .examples = {{"a row for each sample", Expect::kClean,
                     [] { return WithBatches({.used = 32}); }},
-                   {"one row for 32", Expect::kFaulty,
+                   {"one row for 32 samples", Expect::kFaulty,
                     [] { return WithBatches({.used = 1, .counted = 1}); }},
                    {"one row that holds 32 targets", Expect::kClean,
                     [] { return WithBatches({.used = 1}); }},
-                   {"one by one", Expect::kClean,
+                   {"samples one by one", Expect::kClean,
                     [] { return WithBatches({.fetched = 2, .used = 1, .counted = 1, .uses = 2}); }},
-                   {"an evaluation after every fourth step", Expect::kFaulty,
+                   {"one row, with an evaluation after every fourth step", Expect::kFaulty,
                     [] { return WithBatches({.used = 1, .counted = 1, .others_each = 4}); }},
                    {"batches of one", Expect::kClean,
                     [] { return WithBatches({.fetched = 1, .used = 1, .counted = 1}); }}},

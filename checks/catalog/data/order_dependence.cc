@@ -9,22 +9,22 @@ namespace {
 absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
   if (!held->order) return absl::FailedPreconditionError(held->untried_order);
   if (!held->drawn_at_random) {
-    return absl::FailedPreconditionError("its loader does not draw the samples at random");
+    return absl::FailedPreconditionError("the loader does not draw samples at random");
   }
-  Verdict verdict{.findings = {}, .judged = "1 arrangement"};
+  Verdict verdict{.findings = {}, .judged = "1 permutation"};
   const double bound = HeldBound(settings, held->order->rounding);
   if (held->order->share <= bound) return verdict;
   if (held->split && held->split->is_cut && ActOnEachOther(settings, *held->split)) {
     return absl::FailedPreconditionError(
-        "a step cuts its batch into parts, in which samples act on each other");
+        "a step splits its batch into parts in which samples act on each other");
   }
   verdict.findings.push_back(
       {.severity = Severity::kNote,
-       .message = StrCat(
-           "The gradient moves by ", Short(held->order->share),
-           " of its norm when the samples of a batch change places, each with its target, where "
-           "rounding explains ",
-           Short(held->order->rounding), ": the place in a batch that is drawn at random matters."),
+       .message =
+           StrCat("The gradient changed by ", Short(held->order->share),
+                  " of its norm when the samples of a batch were permuted with their targets "
+                  "(rounding explains ",
+                  Short(held->order->rounding), "): the position in a random batch matters."),
        .places = {},
        .first_step = held->order->step,
        .last_step = held->order->step,
@@ -50,25 +50,32 @@ Evidence Moved(double share) {
 Check OrderDependence() {
   return {
       .id = "data/order_dependence",
-      .promise = "What a step learns from a batch does not depend on the order of its samples.",
+      .title = "The gradient depends on the sample order",
+      .promise = "A step learns the same from a batch in any sample order.",
       .why =
-          "A loader that shuffles puts any sample in any place. Where the place matters, samples "
-          "are mixed that do not belong together, or some of them count more than others.",
+          "A shuffling loader puts any sample at any position. If the position matters, unrelated "
+          "samples are mixed, or some samples weigh more than others.",
       .method =
-          "One batch is held, and the weights with it. Its samples change places, each with all "
-          "that belongs to it, and the gradient of the whole step is compared with the one from "
-          "before.",
+          "Keeps one batch and the weights fixed. Permutes the samples, each with its targets, and "
+          "compares the gradient of the whole step before and after.",
       .fix =
-          "Look for a reshape or view that runs across the batch, a slice of it, and what is "
-          "paired by its place: targets, weights, a buffer of the size of a batch.",
-      .limits =
-          "Needs --deep, one optimizer, batches of a DataLoader that draws at random, with a row "
-          "for each sample, and steps that draw no random numbers beside dropout. Silent where a "
-          "step "
-          "cuts its batch into parts in which samples act on each other, as in batch norm. A note, "
-          "as a program may pair the samples of a batch by their places on purpose (mixing them "
-          "with "
-          "the reversed batch, halves that are compared).",
+          "Look for a reshape or view across the batch, a slice of the batch, and pairing by "
+          "position. Pairing may involve targets, weights or a buffer of batch size.",
+      .limits = {.needs = "--deep, one optimizer, and DataLoader batches drawn at random with one "
+                          "row per sample. Steps that draw no random numbers except in dropout.",
+                 .silent_when = "A step splits its batch into parts in which samples act on each "
+                                "other, as in batch norm.",
+                 .severity = "Always a note: pairing by position may be intentional, as in mixup "
+                             "with the reversed batch or contrasted halves.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(weights = torch.linspace(0.5, 1.5, len(y))  # weights by position
+losses = F.cross_entropy(model(x), y, reduction="none")
+loss = (weights * losses).mean())",
+                 .good = R"(weights = class_weights[y]  # weights by class
+losses = F.cross_entropy(model(x), y, reduction="none")
+loss = (weights * losses).mean())"},
+      .cpp = {},
       .sources = {"own reasoning: exact"},
       .covers = {"D21"},
       .explains = {},
@@ -77,8 +84,8 @@ Check OrderDependence() {
       .stands_at = Event::kUsed,
       .settings = {kHeldTimes, kHeldFloor, kHeldBent},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as much as rounding explains", Expect::kClean, [] { return Moved(1e-5); }},
-                   {"twice as much", Expect::kFaulty, [] { return Moved(2e-5); }}},
+      .examples = {{"a change that rounding explains", Expect::kClean, [] { return Moved(1e-5); }},
+                   {"a change twice as large", Expect::kFaulty, [] { return Moved(2e-5); }}},
   };
 }
 

@@ -8,21 +8,20 @@
 namespace dlcheck::data {
 namespace {
 
-constexpr Setting kSteps{
-    .name = "steps",
-    .value = 2,
-    .low = 1,
-    .high = 1e6,
-    .unit = "steps",
-    .meaning = "fewest steps of the trials that had padding, all of which count it",
-    .source = "own reasoning: one batch may be special"};
+constexpr Setting kSteps{.name = "steps",
+                         .value = 2,
+                         .low = 1,
+                         .high = 1e6,
+                         .unit = "steps",
+                         .meaning = "fewest tested steps with padding, all of which count it",
+                         .source = "own reasoning: one batch may be an exception"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kTrials, Sensitivities>& tried) {
   const std::vector<Sensitivities::Trial>& trials = tried->counted.trials;
   if (trials.empty()) {
     return absl::FailedPreconditionError(
-        "no loss was seen to have a target for each token of a text whose padding is marked");
+        "no loss had one target per token of a text whose padding is marked");
   }
   const auto count = static_cast<int64_t>(trials.size());
   Verdict verdict{.findings = {}, .judged = Counted(count, "step")};
@@ -31,9 +30,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
   const Sensitivities::Trial& first = trials.front();
   verdict.findings.push_back(
       {.severity = Severity::kNote,
-       .message = StrCat("The loss counts padding: ", first.share, " of the ", first.rounding,
-                         " targets at step ", first.step, " stand where ", first.model,
-                         " is told that there is none of the text, and none is left out."),
+       .message = StrCat("The loss counted padding: ", first.share, " of ", first.rounding,
+                         " targets at step ", first.step, " were at positions that the mask of ",
+                         first.model, " marks as padding, and none was ignored."),
        .places = {{.thing = first.model, .file = ""}},
        .first_step = first.step,
        .last_step = trials.back().step,
@@ -43,7 +42,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
   return verdict;
 }
 
-// So many targets at padding, in each of two steps.
+// `first` and `second` targets at padded positions, in two steps.
 Evidence Counting(double first, double second) {
   RunBuilder trials;
   for (const double padding : {first, second}) {
@@ -61,19 +60,34 @@ Evidence Counting(double first, double second) {
 Check PaddingInLoss() {
   return {
       .id = "data/padding_in_loss",
-      .promise = "Targets at padded positions are left out of the loss.",
+      .title = "The loss counts padded positions",
+      .promise = "The loss ignores the targets at padded positions.",
       .why =
-          "The model spends itself on saying padding, the more the longer the longest text of a "
-          "batch is, and the loss and every accuracy look better than they are.",
+          "The model learns to predict padding, more so when the longest text of a batch is long. "
+          "The loss and every accuracy look better than they are.",
       .method =
-          "The targets of a cross-entropy that gives one number are counted where the mask that "
-          "the model is given marks padding.",
-      .fix = "Set the targets there to ignore_index (-100), or select the others before the loss.",
+          "Counts the targets of a scalar cross-entropy at the positions that the model's mask "
+          "marks as padding.",
+      .fix =
+          "Set the targets at padded positions to ignore_index (-100), or select the other "
+          "positions before the loss.",
       .limits =
-          "Needs --deep and a mask among the inputs (see attention/unmasked_padding). A note, as "
-          "a model may be meant to say where a text ends. Silent if any target is ignored or has "
-          "no weight, if the loss is not reduced, if no row has more than one padded position, "
-          "and where a second text is among the inputs.",
+          {.needs = "--deep, and a padding mask among the model's inputs (see "
+                    "attention/unmasked_padding).",
+           .silent_when = "Any target is ignored or has weight zero. The loss is not reduced. Each "
+                          "row has at most one padded position. The inputs contain a second text.",
+           .severity =
+               "Always a note: a model may be trained on purpose to predict where a text ends.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(labels = batch["input_ids"].clone()
+logits = model(batch["input_ids"], batch["attention_mask"])
+loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))",
+                 .good = R"(labels = batch["input_ids"].clone()
+labels[batch["attention_mask"] == 0] = -100  # ignore_index
+logits = model(batch["input_ids"], batch["attention_mask"])
+loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))"},
+      .cpp = {},
       .sources = {"PyTorch: torch.nn.CrossEntropyLoss, ignore_index", "own reasoning"},
       .covers = {"T13"},
       .explains = {},
@@ -82,8 +96,10 @@ Check PaddingInLoss() {
       .stands_at = Event::kUsed,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"left out in one of two steps", Expect::kClean, [] { return Counting(8, 0); }},
-                   {"counted in both", Expect::kFaulty, [] { return Counting(8, 1); }}},
+      .examples = {{"padding ignored in one of two steps", Expect::kClean,
+                    [] { return Counting(8, 0); }},
+                   {"padding counted in both steps", Expect::kFaulty,
+                    [] { return Counting(8, 1); }}},
   };
 }
 

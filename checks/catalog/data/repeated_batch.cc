@@ -15,10 +15,10 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 2,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "steps in a row that have to train on one batch",
+                         .meaning = "fewest sampled steps, all of which train on one batch",
                          .source = "own reasoning"};
 
-// One model's batches that came from a loader with at least twice as many samples, as they came.
+// One model's batches that came unchanged from a loader with at least twice as many samples.
 struct Seen {
   std::set<Batches::Digest> different;
   std::set<int64_t> steps, places;
@@ -37,7 +37,7 @@ std::map<std::string, Seen> SeenByModel(const Batches& batches) {
     if (loader == batches.loaders.end() || loader->second.samples < 2 * batch.fetched->samples) {
       continue;
     }
-    // An input of another size is not what the loader handed out: a whole graph, a grid.
+    // An input of another size is not the loader's batch: a whole graph, a grid.
     if (batch.size != batch.fetched->samples) continue;
     seen.steps.insert(batch.step);
     seen.places.insert(batch.fetched->place);
@@ -57,16 +57,17 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
     if (seen.different.size() > 1) continue;
     const Batches::Loader& loader = batches.loaders.at(seen.loader);
     const bool rebuilt = seen.places.size() == 1 && *seen.places.begin() == 0;
-    // The first batches of a loader that shuffles are others each time: such an input is constant.
+    // A loader that shuffles has a new first batch each time: an equal input is a constant.
     const bool shuffles = loader.order == "random" || loader.order == "distributed";
-    const std::string same =
-        StrCat("All of ", Counted(steps, "sampled step"), " trained on the same batch of ",
-               seen.samples, " of the ", WithCommas(Whole(loader.samples)),
-               " samples of ", loader.name, ": ");
+    const std::string same = StrCat(
+        "All of ", Counted(steps, "sampled step"), " trained on the same batch of ", seen.samples,
+        " of the ", WithCommas(Whole(loader.samples)), " samples of ", loader.name, ": ");
     verdict.findings.push_back(
         {.severity = rebuilt && !shuffles ? Severity::kError : Severity::kNote,
-         .message = same + (rebuilt ? "each came as the first of a new iteration."
-                                    : "others were handed out, but the model was not given them."),
+         .message =
+             same +
+             (rebuilt ? "each was the first batch of a new iteration."
+                      : "the loader returned other batches, but the model did not receive them."),
          .places = {{.thing = loader.name, .file = ""}, {.thing = model, .file = ""}},
          .first_step = *seen.steps.begin(),
          .last_step = *seen.steps.rbegin(),
@@ -75,7 +76,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
          .bound = 1});
   }
   if (judged == 0) {
-    return absl::NotFoundError(StrCat("no loader with several batches was seen to feed a model in ",
+    return absl::NotFoundError(StrCat("no loader with several batches fed a model in ",
                                       settings[kSteps], " sampled steps"));
   }
   verdict.judged = Counted(judged, "sampled step");
@@ -87,20 +88,30 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
 Check RepeatedBatch() {
   return {
       .id = "data/repeated_batch",
-      .promise = "Steps train on different batches where the data set has several.",
-      .why = "The model learns one batch by heart and has never seen the rest of the data.",
+      .title = "Every step trains on the same batch",
+      .promise = "Steps train on different batches if the data set has several.",
+      .why = "The model memorizes one batch and never sees the rest of the data.",
       .method =
-          "Fingerprints of the first input of each training forward, against what loaders handed "
-          "out before it: the same at every sampled step, and each the first batch of an iteration "
-          "that had just begun.",
+          "Compares fingerprints of the first input of each training forward with the batches that "
+          "loaders returned before. Reports one fingerprint in every sampled step, where each "
+          "batch was the first of a new iteration.",
       .fix =
-          "Make the iterator once, before the loop: for batch in loader, not next(iter(loader)).",
-      .limits =
-          "Inputs that are the same by design are left out where their size is not the batch's. "
-          "Without a loader, or with one that hands out a single batch, nothing is judged. A model "
-          "that is given one input while others are handed out is a note, and so is one whose "
-          "loader "
-          "shuffles.",
+          "Create the iterator once, before the loop: write for batch in loader instead of "
+          "next(iter(loader)).",
+      .limits = {.needs = "A loader whose data set has at least two batches, and 16 sampled steps.",
+                 .silent_when = "The input has another size than the loader's batch, as a graph or "
+                                "grid that is constant by design.",
+                 .severity = "Error. Note if the loader returned other batches but the model "
+                             "received one input, or if the loader shuffles.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for step in range(steps):
+    x, y = next(iter(loader))  # the first batch every time
+    train_step(model, optimizer, x, y))",
+                 .good = R"(for epoch in range(epochs):
+    for x, y in loader:
+        train_step(model, optimizer, x, y))"},
+      .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"D31"},
       .explains = {},
@@ -109,19 +120,19 @@ Check RepeatedBatch() {
       .stands_at = Event::kUsed,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"random batches, each of a new iteration", Expect::kClean,
+      .examples = {{"random batches, each from a new iteration", Expect::kClean,
                     [] {
                       return WithBatches(
                           {.places = 1, .batch = [](int iteration, int) { return iteration; }});
                     }},
-                   {"the same first batch again and again", Expect::kFaulty,
+                   {"the same first batch in every step", Expect::kFaulty,
                     [] {
                       return WithBatches(
                           {.order = "sequential", .places = 1, .batch = SameByPlace});
                     }},
-                   {"the same of a loader that shuffles", Expect::kFaulty,
+                   {"the same first batch from a loader that shuffles", Expect::kFaulty,
                     [] { return WithBatches({.places = 1, .batch = SameByPlace}); }},
-                   {"one batch in the model, others handed out", Expect::kFaulty,
+                   {"one batch in the model, other batches from the loader", Expect::kFaulty,
                     [] { return WithBatches({.batch = [](int, int) { return 0; }}); }}},
   };
 }

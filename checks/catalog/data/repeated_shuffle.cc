@@ -11,7 +11,7 @@ constexpr Setting kIterations{.name = "iterations",
                               .low = 2,
                               .high = 1e6,
                               .unit = "iterations",
-                              .meaning = "how often a place has to have held the same batch",
+                              .meaning = "fewest iterations that have the same batch at a position",
                               .source = "own reasoning"};
 
 constexpr Setting kSamples{.name = "samples",
@@ -21,8 +21,8 @@ constexpr Setting kSamples{.name = "samples",
                            .unit = "samples",
                            .meaning = "smallest data set whose order is judged",
                            .source =
-                               "own reasoning: two batches of one out of 16 agree twice by "
-                               "chance in one of 60,000 runs"};
+                               "own reasoning: two single-sample batches of 16 samples agree twice "
+                               "by chance in one of 60,000 runs"};
 
 bool IsShuffled(const Batches::Loader& loader) {
   return loader.order == "random" || loader.order == "distributed";
@@ -40,11 +40,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
     const bool distributed = loader.order == "distributed";
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat(loader.name, " shuffles (", loader.order, "), but handed out the same ",
-                           order.places, " batches at the same places of ", order.iterations,
+         .message = StrCat(loader.name, " shuffles (", loader.order, "), but returned the same ",
+                           order.places, " batches at the same positions of ", order.iterations,
                            " iterations",
-                           distributed ? ": its sampler was not told the epoch."
-                                       : ": its random numbers begin anew each time."),
+                           distributed ? ": set_epoch() was not called on its sampler."
+                                       : ": its random numbers are reset each time."),
          .places = {{.thing = loader.name, .file = ""}},
          .first_step = order.first_step,
          .last_step = order.last_step,
@@ -53,8 +53,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
          .bound = 1});
   }
   if (judged == 0) {
-    return absl::NotFoundError(StrCat("no loader that shuffles was seen in ", settings[kIterations],
-                                      " iterations of several batches"));
+    return absl::NotFoundError(StrCat("no loader that shuffles went through ",
+                                      settings[kIterations], " iterations of several batches"));
   }
   verdict.judged = Counted(judged, "loader");
   return verdict;
@@ -65,19 +65,45 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
 Check RepeatedShuffle() {
   return {
       .id = "data/repeated_shuffle",
-      .promise = "A loader that shuffles gives another order in each iteration.",
+      .title = "Every epoch uses the same shuffled order",
+      .promise = "A loader that shuffles returns a different order in each iteration.",
       .why =
-          "The same batches in the same order every epoch generalise worse than shuffling does, "
-          "and whoever asked for shuffling does not get it.",
+          "Training repeats the same batches in the same order every epoch and generalizes worse "
+          "than with shuffling. The requested shuffling does not happen.",
       .method =
-          "Fingerprints of the batches at the same places of at least three iterations of one "
-          "loader: all equal, while different places differ.",
+          "Compares fingerprints of the batches at the same positions of at least three iterations "
+          "of one loader. Reports a loader if all iterations agree while different positions "
+          "differ.",
       .fix =
-          "Call sampler.set_epoch(epoch) before each epoch of a DistributedSampler; seed once "
-          "before the loop, not in each epoch.",
-      .limits =
-          "Only what sampled steps show: short epochs, or many. Random augmentations hide a "
-          "repeated order. A loader that is built anew for each epoch is not judged.",
+          "Call sampler.set_epoch(epoch) before each epoch of a DistributedSampler. Call "
+          "torch.manual_seed() once before the loop, not in each epoch.",
+      .limits = {.needs = "A loader that shuffles, at least 16 samples, and three iterations of "
+                          "several batches that sampled steps cover.",
+                 .silent_when = "The program creates a new loader for each epoch. Random "
+                                "augmentations hide the repeated order.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "Sampled steps show the order only if epochs are short or many.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+for epoch in range(epochs):
+    train_one_epoch(model, loader))",
+                 .good = R"(sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=32, sampler=sampler)
+for epoch in range(epochs):
+    sampler.set_epoch(epoch)
+    train_one_epoch(model, loader))"},
+      .cpp = {.bad =
+                  R"(torch::data::samplers::DistributedRandomSampler sampler(size, replicas, rank);
+for (size_t epoch = 0; epoch < epochs; ++epoch) {
+  TrainOneEpoch(model, *loader);
+})",
+              .good =
+                  R"(torch::data::samplers::DistributedRandomSampler sampler(size, replicas, rank);
+for (size_t epoch = 0; epoch < epochs; ++epoch) {
+  sampler.set_epoch(epoch);
+  TrainOneEpoch(model, *loader);
+})"},
       .sources = {"PyTorch documentation of DistributedSampler.set_epoch", "pytorch issue 31771"},
       .covers = {"D12"},
       .explains = {},
@@ -86,7 +112,7 @@ Check RepeatedShuffle() {
       .stands_at = Event::kFetched,
       .settings = {kIterations, kSamples},
       .judgement = Reads<&Judge>(),
-      .examples = {{"one batch of four goes elsewhere", Expect::kClean,
+      .examples = {{"two of four batches swap positions once", Expect::kClean,
                     [] {
                       return WithBatches({.batch = [](int iteration, int place) {
                         return iteration == 3 && place >= 2 ? 5 - place : place;
@@ -94,9 +120,9 @@ Check RepeatedShuffle() {
                     }},
                    {"the same order in four iterations", Expect::kFaulty,
                     [] { return WithBatches({.batch = SameByPlace}); }},
-                   {"the same in a distributed run", Expect::kFaulty,
+                   {"the same order in a distributed run", Expect::kFaulty,
                     [] { return WithBatches({.order = "distributed", .batch = SameByPlace}); }},
-                   {"one input for all", Expect::kClean,
+                   {"one input at all positions", Expect::kClean,
                     [] {
                       return WithBatches({.steps = 12, .batch = [](int, int) { return 0; }});
                     }}},

@@ -8,16 +8,18 @@
 namespace dlcheck::data {
 namespace {
 
-// What is wrong with the only shift that was seen; empty if nothing is.
+// Says why the only shift is wrong; empty if the shift is right.
 std::string Wrong(const Settings& settings, int64_t shift, const Sensitivities* tried) {
   if (shift > 1) {
-    return StrCat("run ", shift, " positions ahead of its input: the token after the next");
+    return StrCat("were ", shift, " positions ahead of the input instead of one");
   }
-  if (shift < 0) return "run one position behind its input: a token that it was just given";
+  if (shift < 0)
+    return "were one position behind the input: tokens that the model had already read";
   if (shift == 1 || tried == nullptr) return "";
   for (const Sensitivities::Trial& trial : tried->copies.trials) {
     if (trial.share <= settings[kTimes] * trial.rounding + settings[kFloor]) {
-      return "are its very input, and its outputs depend on no later tokens: it learns to copy";
+      return "were the input itself, and the outputs depend on no later tokens: the model learns "
+             "to copy";
     }
   }
   return "";
@@ -32,19 +34,19 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const TargetShifts& targ
   const int64_t shift = *targets.shifts.begin();
   const std::string wrong = Wrong(settings, shift, tried ? &*tried : nullptr);
   if (wrong.empty()) return verdict;
-  verdict.findings.push_back(
-      FindingOver(targets.steps, Severity::kWarning,
-                  StrCat("In all ", Counted(static_cast<int64_t>(targets.steps.size()), "step"),
-                         " that were looked at, the targets of ", targets.function, " ", wrong, "."),
-                  {{.thing = targets.function, .file = ""}}, static_cast<double>(shift), 1));
+  verdict.findings.push_back(FindingOver(
+      targets.steps, Severity::kWarning,
+      StrCat("In all ", Counted(static_cast<int64_t>(targets.steps.size()), "checked step"),
+             ", the targets of ", targets.function, " ", wrong, "."),
+      {{.thing = targets.function, .file = ""}}, static_cast<double>(shift), 1));
   return verdict;
 }
 
 struct Shifted {
   int steps = 3;
   double shift = 1;
-  double other = 1;  // of a second loss, of the last step alone
-  double share = -1;  // how far outputs move with later tokens; below 0: not tried
+  double other = 1;   // of a second loss, in the last step only
+  double share = -1;  // how far outputs change with later tokens; below 0: not tested
 };
 
 Evidence With(const Shifted& values) {
@@ -72,22 +74,33 @@ Evidence With(const Shifted& values) {
 Check ShiftedTargets() {
   return {
       .id = "data/shifted_targets",
+      .title = "Language model targets are shifted wrongly",
       .promise = "The target of a language model at each position is the next token.",
       .why =
-          "Shifted twice, the model learns to skip a token and never gives a sentence; not shifted, "
-          "it learns to copy, and its loss falls to nothing.",
+          "With a double shift, the model learns to skip a token and cannot write a sentence. "
+          "Without a shift, the model learns to copy, and its loss falls to zero.",
       .method =
-          "The integer targets of a cross-entropy are compared, position by position, with the "
-          "tokens that the model was called with; in a trial (--deep) also whether its outputs "
-          "depend on later tokens.",
+          "Compares the integer targets of a cross-entropy with the model's input tokens, position "
+          "by position. With --deep, also tests whether the model's outputs depend on later "
+          "tokens.",
       .fix =
-          "Shift once: in the data, or in the loss, or inside the model where it takes labels, but "
-          "only in one of them.",
-      .limits =
-          "Speaks only where all targets that count are tokens of the input at one and the same "
-          "distance, and no other loss has another one. Targets that are the input itself are "
-          "clean unless a trial shows that the model sees no later token. Prefixes that a model "
-          "puts before its input move the distance.",
+          "Shift the labels once: in the data, in the loss, or inside a model that takes labels.",
+      .limits = {.needs = "A language model with integer tokens as inputs and a cross-entropy over "
+                          "them. --deep for targets equal to the input.",
+                 .silent_when = "Counted targets are input tokens at differing distances. Another "
+                                "loss has a different distance. Targets equal the input, and no "
+                                "test shows that the model sees no later tokens.",
+                 .severity = "Always a warning.",
+                 .blind_spots =
+                     "A prefix that the model puts before its input changes the distance.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(labels = tokens[:, 1:]
+logits = model(tokens[:, :-1])
+loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten()))",
+                 .good = R"(labels = tokens[:, 1:]
+logits = model(tokens[:, :-1])
+loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))"},
+      .cpp = {},
       .sources = {"transformers #47394: labels shifted twice", "own reasoning: exact"},
       .covers = {"T06"},
       .explains = {},
@@ -97,16 +110,16 @@ Check ShiftedTargets() {
       .settings = {kEnoughSteps, kTimes, kFloor},
       .judgement = Reads<&Judge>(),
       .examples = {{"the next token", Expect::kClean, [] { return With({}); }},
-                   {"the one after it", Expect::kFaulty, [] { return With({.shift = 2}); }},
-                   {"the one after it, as a second head", Expect::kClean,
+                   {"the token after the next", Expect::kFaulty, [] { return With({.shift = 2}); }},
+                   {"the token after the next, in a second head", Expect::kClean,
                     [] { return With({.shift = 2, .other = 3}); }},
-                   {"the one before", Expect::kFaulty, [] { return With({.shift = -1}); }},
+                   {"the previous token", Expect::kFaulty, [] { return With({.shift = -1}); }},
                    {"the input itself", Expect::kClean, [] { return With({.shift = 0}); }},
-                   {"the input itself, of a model that sees later tokens", Expect::kClean,
+                   {"the input itself, in a model that sees later tokens", Expect::kClean,
                     [] { return With({.shift = 0, .share = 0.1}); }},
-                   {"the input itself, of a model that does not", Expect::kFaulty,
+                   {"the input itself, in a model that sees no later tokens", Expect::kFaulty,
                     [] { return With({.shift = 0, .share = 0}); }},
-                   {"the one after it, in two steps", Expect::kClean,
+                   {"the token after the next, in only two steps", Expect::kClean,
                     [] { return With({.steps = 2, .shift = 2}); }}},
   };
 }

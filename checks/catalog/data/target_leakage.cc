@@ -13,28 +13,29 @@ constexpr Setting kShare{
     .value = 0.8,
     .low = 0.01,
     .high = 1,
-    .unit = "of the floor",
-    .meaning = "losses that are below it count",
-    .source = "own reasoning: 1 is the least that can be expected of any model that is not told"};
+    .unit = "of the lowest honest loss",
+    .meaning = "mean loss below which the check reports",
+    .source =
+        "own reasoning: 1 is the lowest expected loss of a model that does not see the targets"};
 constexpr Setting kErrors{.name = "errors",
                           .value = 8,
                           .low = 1,
                           .high = 1e6,
                           .unit = "standard errors",
-                          .meaning = "by which the mean loss must be below the floor",
+                          .meaning = "distance of the mean loss below the lowest honest loss",
                           .source = "own reasoning: chance alone gives 1e-15"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss,
                               const During<kHeld, Arrangements>& held,
                               const IfSeen<During<kShuffledLabels, ShuffledLosses>>& shuffled) {
   if (loss.kind.empty()) {
-    return absl::FailedPreconditionError("the loss is none of those whose targets are known");
+    return absl::FailedPreconditionError("no supported loss function computes the loss");
   }
   if (!held->losses.empty()) {
-    return Verdict{.findings = {}, .judged = "outputs that stay when targets alone change"};
+    return Verdict{.findings = {}, .judged = "outputs that do not change with the targets"};
   }
   if (!shuffled) {
-    return absl::NotFoundError("no run with labels dealt anew can be judged");
+    return absl::NotFoundError("no run with permuted labels can be judged");
   }
   if (shuffled->floor <= 0) {
     return absl::FailedPreconditionError("all samples of a batch have the same label");
@@ -46,12 +47,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss,
   if (share >= settings[kShare] || below < settings[kErrors] * shuffled->error) return verdict;
   verdict.findings.push_back(
       {.severity = Severity::kNote,
-       .message = StrCat(
-           "The labels reach what is compared with them: with those of each batch dealt anew among "
-           "its samples, "
-           "so that nothing in a sample says which is its own, the loss still falls to ",
-           Short(shuffled->loss), "; an answer that does not know them cannot be expected below ",
-           Short(shuffled->floor), "."),
+       .message = StrCat("The model sees its targets: with labels permuted within each batch, the "
+                         "loss still fell to ",
+                         Short(shuffled->loss),
+                         ". A model that does not see them cannot be expected below ",
+                         Short(shuffled->floor), "."),
        .places = {},
        .first_step = shuffled->first_step,
        .last_step = shuffled->last_step,
@@ -61,8 +61,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss,
   return verdict;
 }
 
-// Losses on shuffled labels that come to rest at a share of their floor. Whether outputs stay when
-// targets alone change, where that is told.
+// Losses on permuted labels that settle at `share` of the lowest honest loss. `stays`: outputs do
+// not change when only targets change.
 Evidence Reaches(double share, bool stays = false) {
   RunBuilder held;
   held.Process("held_order", "random");
@@ -86,29 +86,36 @@ Evidence Reaches(double share, bool stays = false) {
 Check TargetLeakage() {
   return {
       .id = "data/target_leakage",
-      .promise = "A model is not told the targets that it is to find.",
+      .title = "The targets leak into the model's input",
+      .promise = "A model does not receive the targets that it has to predict.",
       .why =
-          "It learns to copy them: the loss is excellent in training, and in evaluation too where "
-          "the same code feeds it, and the model knows nothing.",
+          "The model learns to copy the targets. The training loss is excellent, and so is the "
+          "evaluation loss if the same code feeds it. The model knows nothing about new data.",
       .method =
-          "Targets alone are changed in a batch that is held: outputs that stay are not told. "
-          "Where "
-          "they move, or that cannot be tried, the program runs again with the labels of each "
-          "batch dealt anew among its samples before it sees them. Whatever it learns, its mean "
-          "loss can then not be expected below the entropy (or variance) of the labels in the "
+          "Changes only the targets of one fixed batch. A model whose outputs do not change does "
+          "not see them. Otherwise, runs the program again with labels permuted within each batch. "
+          "With permuted labels, no honest model can beat the label entropy (or variance) of the "
           "batch.",
       .fix =
-          "Follow the targets from the loader: drop the column of the features that holds them, "
-          "the features that are worked out from them, and a model's argument that takes them.",
-      .limits =
-          "Needs --deep and one label a sample, from a DataLoader, that reaches cross_entropy, "
-          "nll_loss, mse_loss or binary_cross_entropy_with_logits as it is, and batches that are "
-          "used "
-          "once each. What leaks before the loader hands out its batches is part of the data and "
-          "not "
-          "seen. A note, as labels are given to a model on purpose: autoencoders of them, "
-          "diffusion, "
-          "prototypes or heads that are worked out from a batch.",
+          "Trace the targets from the loader to the model. Drop the feature column that holds "
+          "them, features computed from them, and model arguments that take them.",
+      .limits = {.needs =
+                     "--deep, and one label per sample from a DataLoader. The labels must reach "
+                     "cross_entropy, nll_loss, mse_loss or binary_cross_entropy_with_logits "
+                     "unchanged. Each batch must be used once.",
+                 .silent_when =
+                     "The leak is part of the data set, before the loader returns batches.",
+                 .severity = "Always a note: labels as input may be intentional, as in label "
+                             "autoencoders, diffusion, prototypes or heads computed from a batch.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(frame = pandas.read_csv("houses.csv")
+y = torch.tensor(frame["price"].values)
+x = torch.tensor(frame.values)  # still has the price column)",
+                 .good = R"(frame = pandas.read_csv("houses.csv")
+y = torch.tensor(frame["price"].values)
+x = torch.tensor(frame.drop(columns="price").values))"},
+      .cpp = {},
       .sources = {"own reasoning: an expectation over permutations, which no answer is below"},
       .covers = {"D08"},
       .explains = {},
@@ -117,9 +124,11 @@ Check TargetLeakage() {
       .stands_at = Event::kUsed,
       .settings = {kShare, kErrors},
       .judgement = Reads<&Judge>(),
-      .examples = {{"at nine tenths of the floor", Expect::kClean, [] { return Reaches(0.9); }},
-                   {"at seven tenths", Expect::kFaulty, [] { return Reaches(0.7); }},
-                   {"outputs stay when targets alone change", Expect::kClean,
+      .examples = {{"nine tenths of the lowest honest loss", Expect::kClean,
+                    [] { return Reaches(0.9); }},
+                   {"seven tenths of the lowest honest loss", Expect::kFaulty,
+                    [] { return Reaches(0.7); }},
+                   {"outputs do not change with the targets", Expect::kClean,
                     [] { return Reaches(0.7, true); }}},
   };
 }

@@ -13,7 +13,7 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "steps that are looked at, all together",
+                         .meaning = "fewest sampled steps with such a loss",
                          .source = "own reasoning"};
 
 constexpr Setting kShare{.name = "share",
@@ -21,12 +21,12 @@ constexpr Setting kShare{.name = "share",
                          .low = 0,
                          .high = 1,
                          .unit = "1",
-                         .meaning = "share of the targets that may lie out of reach",
-                         .source = "own reasoning: noise pushes a few over the edge"};
+                         .meaning = "share of the targets that may lie out of range",
+                         .source = "own reasoning: noise pushes a few targets out of range"};
 
 using Function = LossFunctions::Function;
 
-// Of all targets that were looked at.
+// Over all checked targets.
 double ShareOf(const Function& function) {
   double outside = 0, all = 0;
   for (const Sample& sample : function.unreachable) {
@@ -37,7 +37,7 @@ double ShareOf(const Function& function) {
 }
 
 std::string Seen(const Function& function) {
-  return function.targets.empty() ? "" : StrCat("; those of a batch go from ", function.targets);
+  return function.targets.empty() ? "" : StrCat("; one batch has targets from ", function.targets);
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& losses) {
@@ -51,15 +51,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
     if (share <= settings[kShare]) continue;
     const std::string where =
         function.kind == "bce"
-            ? "outside of 0 to 1, between which the loss takes them"
-            : StrCat("where ", function.input_from, ", which makes the outputs, never comes");
-    verdict.findings.push_back(LossFinding(
-        function, Severity::kWarning,
-        StrCat("Of the targets of ", function.name, " in ", Counted(steps, "sampled step"), ", ",
-               Short(100 * share), " % lie ", where, Seen(function), "."),
-        function.unreachable, share, settings[kShare]));
+            ? "outside the range 0 to 1 of this loss"
+            : StrCat("outside the range of ", function.input_from, ", which computes the outputs");
+    verdict.findings.push_back(
+        LossFinding(function, Severity::kWarning,
+                    StrCat(Short(100 * share), " % of the targets of ", function.name, " in ",
+                           Counted(steps, "sampled step"), " lie ", where, Seen(function), "."),
+                    function.unreachable, share, settings[kShare]));
   }
-  if (judged == 0) return NoSuchLoss("no loss whose targets have known bounds");
+  if (judged == 0) return NoSuchLoss("no loss with a known target range");
   verdict.judged = Counted(judged, "loss function");
   return verdict;
 }
@@ -81,22 +81,32 @@ Evidence Outside(double share) {
 Check TargetsOutOfRange() {
   return {
       .id = "data/targets_out_of_range",
-      .promise = "Targets lie where the outputs can come, and where the loss takes them.",
+      .title = "Targets lie outside the range of the outputs",
+      .promise = "Targets lie in the range of the outputs and of the loss.",
       .why =
-          "Outputs that end in sigmoid, tanh or relu never come to targets beyond, so that the "
-          "model "
-          "sticks at the edge; and binary cross-entropy of labels other than 0 and 1 has no floor.",
+          "Outputs of sigmoid, tanh or relu never reach targets outside their range, so the model "
+          "sticks at the edge. Binary cross-entropy has no lower bound for labels outside 0 to 1.",
       .method =
-          "The operation that made the outputs, as the graph tells, gives their range; of a mean "
-          "squared, absolute, smooth or Huber error, the share of targets outside of it. Of "
-          "binary_cross_entropy_with_logits, the share of labels outside of 0 to 1.",
+          "Reads the range of the outputs from the last activation in the graph. Compares the "
+          "targets of a squared, absolute, smooth L1 or Huber loss with this range. For "
+          "binary_cross_entropy_with_logits, compares the labels with 0 to 1.",
       .fix =
-          "Scale the targets into the range: labels of -1 and 1, or of 1 and 2, become 0 and 1. Or "
-          "leave out the last activation, where the outputs have one.",
-      .limits =
-          "Between the activation and the loss nothing may stand but a change of shape. Labels "
-          "smoothed to between -0.3 and 1.3 are left alone. A relu that is to clip a noisy target "
-          "looks the same.",
+          "Scale the targets into the range: map labels -1 and 1, or 1 and 2, to 0 and 1. Or "
+          "remove the last activation.",
+      .limits = {.needs = "A regression loss on outputs that end in sigmoid, tanh or relu, or "
+                          "binary_cross_entropy_with_logits, in eight sampled steps.",
+                 .silent_when = "Any operation except a change of shape comes between activation "
+                                "and loss. Labels are smoothed to between -0.3 and 1.3.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "A relu that clips noisy targets on purpose looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(criterion = nn.BCEWithLogitsLoss()
+target = label.float()  # labels are 1 and 2
+loss = criterion(model(x).squeeze(1), target))",
+                 .good = R"(criterion = nn.BCEWithLogitsLoss()
+target = label.float() - 1  # labels are 0 and 1
+loss = criterion(model(x).squeeze(1), target))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.BCEWithLogitsLoss", "own reasoning"},
       .covers = {"L01"},
       .explains = {"learnability/cannot_overfit_one_batch", "gradients/always_clipped"},
@@ -105,7 +115,7 @@ Check TargetsOutOfRange() {
       .stands_at = Event::kBackward,
       .settings = {kSteps, kShare},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a few, as noise has it", Expect::kClean, [] { return Outside(0.04); }},
+      .examples = {{"a few, as with noise", Expect::kClean, [] { return Outside(0.04); }},
                    {"more", Expect::kFaulty, [] { return Outside(0.0625); }}},
   };
 }

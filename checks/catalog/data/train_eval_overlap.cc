@@ -15,15 +15,15 @@ constexpr Setting kLeast{.name = "least",
                          .low = 0,
                          .high = 1,
                          .unit = "1",
-                         .meaning = "share of an evaluation's rows that may be known",
-                         .source = "own reasoning: natural repetitions"};
+                         .meaning = "share of an evaluation's rows that may come from training",
+                         .source = "own reasoning: data repeat naturally"};
 
 constexpr Setting kRows{.name = "rows",
                         .value = 64,
                         .low = 1,
                         .high = 1e9,
                         .unit = "rows",
-                        .meaning = "different rows of the smallest evaluation that is judged",
+                        .meaning = "fewest different rows of an evaluation that is judged",
                         .source = "own reasoning"};
 
 constexpr Setting kKnown{.name = "known",
@@ -31,11 +31,11 @@ constexpr Setting kKnown{.name = "known",
                          .low = 1,
                          .high = 1e9,
                          .unit = "rows",
-                         .meaning = "fewest rows trained on that a finding rests on",
+                         .meaning = "fewest trained rows in an evaluation for a finding",
                          .source = "own reasoning"};
 
-// How many rows would be known if training data and these repeated each other as these repeat
-// themselves, three being what may go unseen. Twice that is no contamination.
+// How many rows would be known if training and evaluation data shared rows as often as evaluation
+// rows repeat; at least three repetitions are assumed. Twice that number is no contamination.
 double Natural(const DataOverlap& overlap, const DataOverlap::Evaluation& evaluation) {
   return 2 * std::max(3.0, evaluation.repeated) * overlap.training_samples /
          std::max(1.0, evaluation.rows);
@@ -43,8 +43,8 @@ double Natural(const DataOverlap& overlap, const DataOverlap::Evaluation& evalua
 
 using Judged = std::vector<const DataOverlap::Evaluation*>;  // ascending by step
 
-// Once all training data are known, the number stays, but for what the first iteration left out:
-// another grows because data are drawn with replacement, or is of other data.
+// Once all training data are known, the number stays constant, apart from samples that the first
+// iteration skipped. A number that grows more comes from drawing with replacement or other data.
 bool Stays(const Judged& judged, double left_out) {
   const DataOverlap::Evaluation& last = *judged.back();
   return judged[judged.size() - 2]->trained == last.trained &&
@@ -66,7 +66,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const DataOverlap& overl
   }
   if (judged.size() < 2) {
     return absl::NotFoundError(
-        "fewer than two evaluations of one loader came after all training data were looked at");
+        "fewer than two evaluations of one loader came after all training data were seen");
   }
   std::ranges::stable_sort(judged, {}, &DataOverlap::Evaluation::step);
   const std::string count = Counted(static_cast<int64_t>(judged.size()), "evaluation");
@@ -75,11 +75,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const DataOverlap& overl
   const DataOverlap::Evaluation* last = judged.back();
   verdict.findings.push_back(
       {.severity = last->trained > Natural(overlap, *last) ? Severity::kWarning : Severity::kNote,
-       .message = StrCat(WithCommas(Whole(last->trained)), " of ",
-                         WithCommas(Whole(last->different)), " different rows of ",
-                         last->loader, " (", Short(100 * last->trained / last->different),
-                         " %) had been trained on by the last of ", count, ", before step ",
-                         last->step, "."),
+       .message = StrCat(
+           WithCommas(Whole(last->trained)), " of ", WithCommas(Whole(last->different)),
+           " different rows of ", last->loader, " (", Short(100 * last->trained / last->different),
+           " %) had been trained on before the last of ", count, ", at step ", last->step, "."),
        .places = {{.thing = last->loader, .file = ""}},
        .first_step = overlap.evaluations.front().step,
        .last_step = overlap.evaluations.back().step,
@@ -94,19 +93,32 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const DataOverlap& overl
 Check TrainEvalOverlap() {
   return {
       .id = "data/train_eval_overlap",
-      .promise = "No part of the data that a model is evaluated on was trained on.",
-      .why = "The evaluation is better than the model is on data it has not seen.",
+      .title = "Evaluation data were also trained on",
+      .promise = "No training sample appears in the evaluation data.",
+      .why = "The evaluation shows a better result than the model reaches on unseen data.",
       .method =
-          "Digests of the rows that entered the model in training, against those of each "
-          "evaluation: a part of the rows of one loader, always, is known.",
+          "Compares digests of the rows that entered the model in training with the rows of each "
+          "evaluation. Reports a loader if part of its rows are known in every evaluation.",
       .fix =
-          "Split the data once, by index or by group, before anything else is done to them; drop "
-          "duplicates before the split.",
-      .limits =
-          "Judged once every batch of the one training loader was in a sampled step, for one "
-          "model and one optimizer, and evaluations that one other loader fed. All known is an "
-          "evaluation of the training data. A note if natural repetitions can explain the number. "
-          "Random augmentations hide an overlap.",
+          "Split the data once, by index or by group, before any other processing. Drop duplicates "
+          "before the split.",
+      .limits = {.needs = "One model, one optimizer and one training loader, every batch of which "
+                          "was in a sampled step. Two later evaluations of at least 64 different "
+                          "rows that one other loader feeds.",
+                 .silent_when = "All rows of the evaluation are known: this is an evaluation on "
+                                "training data. Random augmentations hide an overlap.",
+                 .severity =
+                     "Warning. Note if natural repetitions in the data can explain the number.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(train = dataset
+test = Subset(dataset, range(0, 2000))  # also part of train
+train_loader = DataLoader(train, batch_size=64, shuffle=True)
+test_loader = DataLoader(test, batch_size=64))",
+                 .good = R"(train, test = random_split(dataset, [len(dataset) - 2000, 2000])
+train_loader = DataLoader(train, batch_size=64, shuffle=True)
+test_loader = DataLoader(test, batch_size=64))"},
+      .cpp = {},
       .sources = {"marin issue 2700", "own reasoning"},
       .covers = {"D09"},
       .explains = {},
@@ -119,23 +131,23 @@ Check TrainEvalOverlap() {
                     [] {
                       return Overlapping({1, 1});
                     }},
-                   {"a quarter is known", Expect::kFaulty,
+                   {"a quarter of the rows are known", Expect::kFaulty,
                     [] {
                       return Overlapping({64, 64});
                     }},
-                   {"all are known", Expect::kClean,
+                   {"all rows are known", Expect::kClean,
                     [] {
                       return Overlapping({256, 256});
                     }},
-                   {"a quarter, and a few more that the first epoch dropped", Expect::kFaulty,
+                   {"a quarter, and a few more rows that the first epoch dropped", Expect::kFaulty,
                     [] {
                       return Overlapping({60, 64, 64}, 260);
                     }},
-                   {"more than it dropped", Expect::kClean,
+                   {"more rows than the first epoch dropped", Expect::kClean,
                     [] {
                       return Overlapping({59, 64, 64}, 260);
                     }},
-                   {"still growing", Expect::kClean,
+                   {"a number that still grows", Expect::kClean,
                     [] {
                       return Overlapping({62, 64}, 260);
                     }},

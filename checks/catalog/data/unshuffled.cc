@@ -18,8 +18,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Batches& batches) {
     if (!verdict.findings.empty()) continue;
     verdict.findings.push_back(
         {.severity = batches.declared_shuffle == "1" ? Severity::kError : Severity::kNote,
-         .message = StrCat(loader.name, " does not shuffle: training saw the same batches at the ",
-                           "same ", order.places, " places of ", order.iterations, " iterations."),
+         .message =
+             StrCat(loader.name, " does not shuffle: training saw the same batches at the ",
+                    "same ", order.places, " positions of ", order.iterations, " iterations."),
          .places = {{.thing = loader.name, .file = ""}},
          .first_step = order.first_step,
          .last_step = order.last_step,
@@ -28,7 +29,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Batches& batches) {
          .bound = 1});
   }
   if (judged == 0) {
-    return absl::NotFoundError("no loader was seen to feed training twice with several batches");
+    return absl::NotFoundError("no loader fed training for two iterations of several batches");
   }
   verdict.judged = Counted(judged, "loader");
   return verdict;
@@ -39,18 +40,35 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Batches& batches) {
 Check Unshuffled() {
   return {
       .id = "data/unshuffled",
-      .promise = "Training sees its data in another order each time.",
+      .title = "The training data are never shuffled",
+      .promise = "Training sees its data in a different order each time.",
       .why =
-          "In data that are sorted, neighbours are alike: each batch pulls the model to one side, "
-          "and the loss goes up and down with the order.",
+          "Sorted data have similar neighbors. Each batch pulls the model to one side, and the "
+          "loss rises and falls with the order.",
       .method =
-          "A loader whose order is sequential, and the fingerprints of the batches at the same "
-          "places of two iterations or more.",
-      .fix = "Give the loader shuffle=True.",
+          "Compares fingerprints of the batches at the same positions of two or more iterations of "
+          "a sequential loader.",
+      .fix = "Pass shuffle=True to the DataLoader.",
       .limits =
-          "Order may be meant, as in time series, and data may be shuffled before: hence a note, "
-          "an error where [program] declares shuffle = true, and nothing where it declares "
-          "false. Only what sampled steps show.",
+          {.needs =
+               "A sequential loader that feeds training for two iterations of several batches.",
+           .silent_when = "[program] declares shuffle = false.",
+           .severity = "Error if [program] declares shuffle = true. Otherwise a note: order may be "
+                       "intentional, as in time series, or the data may be shuffled in advance.",
+           .blind_spots = "The check sees only the batches of sampled steps.",
+           .sensitivity = ""},
+      .python = {.bad = R"(loader = DataLoader(dataset, batch_size=64)
+for epoch in range(epochs):
+    train_one_epoch(model, loader))",
+                 .good = R"(loader = DataLoader(dataset, batch_size=64, shuffle=True)
+for epoch in range(epochs):
+    train_one_epoch(model, loader))"},
+      .cpp = {.bad = R"(auto loader = torch::data::make_data_loader<
+    torch::data::samplers::SequentialSampler>(std::move(dataset), 64);
+for (auto& batch : *loader) TrainStep(model, optimizer, batch);)",
+              .good = R"(auto loader = torch::data::make_data_loader<
+    torch::data::samplers::RandomSampler>(std::move(dataset), 64);
+for (auto& batch : *loader) TrainStep(model, optimizer, batch);)"},
       .sources = {"PyTorch documentation of torch.utils.data.DataLoader: shuffle"},
       .covers = {"D11"},
       .explains = {},
@@ -59,14 +77,14 @@ Check Unshuffled() {
       .stands_at = Event::kFetched,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"data that are shuffled by hand", Expect::kClean,
+      .examples = {{"data that the program shuffles itself", Expect::kClean,
                     [] { return WithBatches({.order = "sequential", .shuffle = "1"}); }},
                    {"the same order", Expect::kFaulty,
                     [] {
                       return WithBatches(
                           {.order = "sequential", .batch = SameByPlace, .shuffle = "1"});
                     }},
-                   {"the same order, nothing declared", Expect::kFaulty,
+                   {"the same order, with nothing declared", Expect::kFaulty,
                     [] { return WithBatches({.order = "sequential", .batch = SameByPlace}); }},
                    {"the same order on purpose", Expect::kClean,
                     [] {
