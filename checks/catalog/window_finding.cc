@@ -38,7 +38,7 @@ std::string Described(const std::vector<const Windows::Window*>& windows) {
     least = std::min(least, window->micro.size());
     most = std::max(most, window->micro.size());
   }
-  return StrCat(Counted(static_cast<int64_t>(windows.size()), "window"), " of ",
+  return StrCat(Counted(static_cast<int64_t>(windows.size()), "accumulation window"), " of ",
                 least == most ? "" : StrCat(least, " to "), most, " micro-batch",
                 most == 1 ? "" : "es");
 }
@@ -58,19 +58,19 @@ absl::Status IsAWindowQuestion(const Windows& windows) {
   }
   if (windows.interleaved) {
     return absl::FailedPreconditionError(
-        "several optimizers step in turns, and each may have windows and losses of its own");
+        "several optimizers take turns, and each may have its own accumulation windows and losses");
   }
   if (!windows.declared.empty() && windows.declared != "mean") {
     return absl::FailedPreconditionError(
-        StrCat("the program declares its accumulation to be '", windows.declared, "'"));
+        StrCat("the program declares its accumulation as '", windows.declared, "'"));
   }
   return absl::OkStatus();
 }
 
 absl::Status UnknownDivision(int64_t unknown, int64_t windows) {
   return absl::FailedPreconditionError(
-      StrCat("in ", unknown, " of ", Counted(windows, "window"),
-             " the losses are no plain mean over their targets, divided in any known way"));
+      StrCat("in ", unknown, " of ", Counted(windows, "accumulation window"),
+             " the losses are not the plain mean over their targets, divided by a known number"));
 }
 
 }  // namespace dlcheck

@@ -1,5 +1,4 @@
-// What the checks of loop/ say about windows of micro-batches: the settings, the sorting and the
-// finding that they share.
+// Settings, sorting and findings that the checks of accumulation windows share.
 #pragma once
 
 #include <map>
@@ -17,7 +16,7 @@ inline constexpr Setting kShareTolerance{
     .low = 1e-6,
     .high = 0.05,
     .unit = "1",
-    .meaning = "relative difference of a loss share from what explains it",
+    .meaning = "relative difference between a loss share and the expected share",
     .source = "own reasoning: a loss of 0.01 in fp32 is exact to 1e-4, one in bf16 to 4e-3"};
 
 inline constexpr Setting kEnoughWindows{
@@ -25,9 +24,9 @@ inline constexpr Setting kEnoughWindows{
     .value = 3,
     .low = 1,
     .high = 1e6,
-    .unit = "windows",
-    .meaning = "fewest windows that a finding rests on",
-    .source = "own reasoning: all of them agree to a thousandth, so that three are no chance"};
+    .unit = "accumulation windows",
+    .meaning = "fewest accumulation windows for a finding",
+    .source = "own reasoning: all of them agree to 0.001, so three are not chance"};
 
 inline constexpr Setting kMean{
     .name = "mean",
@@ -35,11 +34,11 @@ inline constexpr Setting kMean{
     .low = 1e-6,
     .high = 0.5,
     .unit = "1",
-    .meaning = "how near to 1 the loss shares of a window add that is a mean",
-    .source = "own reasoning: a single loss has a share of 1 alone"};
+    .meaning = "largest distance from 1 of the summed loss shares of a mean",
+    .source = "own reasoning: only an undivided single loss has a share of 1"};
 
-// True if all windows of these steps, ascending, were divided for an accumulation: each loss is a
-// part, and together they are a mean but for `bound`.
+// True if all accumulation windows of these steps (ascending) were divided: each loss is a part,
+// and the parts add up to a mean within `bound`.
 bool Accumulates(const Windows& windows, const std::vector<int64_t>& steps, double bound);
 
 inline constexpr Setting kRareWindows{
@@ -48,28 +47,28 @@ inline constexpr Setting kRareWindows{
     .low = 0,
     .high = 1,
     .unit = "1",
-    .meaning = "share of all windows below which it is a note, where no mean is declared",
-    .source = "own reasoning: the last window of an epoch is seldom whole, and counts for little"};
+    .meaning = "share of all accumulation windows below which an undeclared case is a note",
+    .source =
+        "own reasoning: the last accumulation window of an epoch is rarely full and counts little"};
 
-// A finding over `windows`. REQUIRES: they are not empty.
+// A finding over `windows`. REQUIRES: windows is not empty.
 Finding WindowFinding(Severity severity, std::string message,
                       const std::vector<const Windows::Window*>& windows, double measured,
                       double bound);
 
-// "3 windows of 2 to 4 micro-batches"
+// "3 accumulation windows of 2 to 4 micro-batches"
 std::string Described(const std::vector<const Windows::Window*>& windows);
 
-// FailedPrecondition unless a window may be asked how it was divided: some step has several
-// micro-batches, one optimizer steps at a time, and the program did not declare that they are to be
-// something else than a mean.
+// FailedPrecondition unless the division of accumulation windows can be judged: some step has
+// several micro-batches, one optimizer steps at a time, and the program declares a mean or nothing.
 absl::Status IsAWindowQuestion(const Windows& windows);
 
 using SortedWindows = std::map<Division, std::vector<const Windows::Window*>>;
 
-// Windows of at least `least` micro-batches, by what divided their losses.
+// Accumulation windows of at least `least` micro-batches, by the divisor of their losses.
 SortedWindows Sorted(const Windows& windows, size_t least, double tolerance);
 
-// Why windows whose shares nothing explains cannot be judged.
+// Why accumulation windows with unexplained shares cannot be judged.
 absl::Status UnknownDivision(int64_t unknown, int64_t windows);
 
 }  // namespace dlcheck

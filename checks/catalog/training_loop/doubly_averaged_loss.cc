@@ -9,8 +9,7 @@
 namespace dlcheck::training_loop {
 namespace {
 
-// The numbers that the losses of a step were divided by although they are means; empty where
-// something else explains what they start from.
+// The divisors of the mean losses of a step; empty if another division explains their shares.
 std::vector<double> DividedBy(const Windows& windows, const Windows::Window& window,
                               double tolerance) {
   if (DivisionOf(window, windows.full, tolerance) != Division::kOther) return {};
@@ -19,7 +18,7 @@ std::vector<double> DividedBy(const Windows& windows, const Windows::Window& win
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) {
   if (windows.interleaved) {
-    return absl::FailedPreconditionError("several optimizers step in turns");
+    return absl::FailedPreconditionError("several optimizers take turns");
   }
   const auto count = static_cast<int64_t>(windows.windows.size());
   Verdict verdict{.findings = {}, .judged = Counted(count, "sampled step")};
@@ -38,16 +37,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
                        Short(*divisors.rbegin()))
               : StrCat(Short(*divisors.begin()), ", the number of its targets or samples");
   const double share = found.front()->micro.front().share;
-  verdict.findings.push_back(
-      WindowFinding(follows ? Severity::kWarning : Severity::kNote,
-                    StrCat("In all of ", Counted(count, "sampled step"),
-                           " the mean loss of a batch was divided by ", by,
-                           ": backward started from ", Short(share), " of it."),
-                    found, share, 1));
+  verdict.findings.push_back(WindowFinding(
+      follows ? Severity::kWarning : Severity::kNote,
+      StrCat("In all ", Counted(count, "sampled step"), " the mean loss of a batch was divided by ",
+             by, ": backward() used ", Short(share), " of the mean loss."),
+      found, share, 1));
   return verdict;
 }
 
-// Steps of one batch of eight samples, or of two sizes in turns.
+// Steps with one batch of eight samples each; the batch size may alternate.
 Evidence Batches(double share, double targets, double other_share, double other_targets) {
   return WindowsOf({{{share, targets, 8}}, {{other_share, other_targets, 8}}});
 }
@@ -57,21 +55,37 @@ Evidence Batches(double share, double targets, double other_share, double other_
 Check DoublyAveragedLoss() {
   return {
       .id = "training_loop/doubly_averaged_loss",
-      .promise = "A loss that is a mean is not divided by the number of its terms again.",
+      .title = "A mean loss is divided by the batch size again",
+      .promise = "A mean loss is never divided by its number of samples or targets again.",
       .why =
-          "The gradient is as many times too small as there are samples, and a batch of another "
-          "size trains with another rate.",
+          "The gradient is too small by a factor of the batch size. A batch of another size trains "
+          "with another effective learning rate.",
       .method =
-          "What each backward call starts from, as a share of the mean loss of the same outputs "
-          "and targets: in every sampled step it is one over the number of targets, or of samples "
-          "in the batch.",
+          "Compares the gradient at each backward call with that of the mean loss over the same "
+          "outputs and targets. In every sampled step, the ratio is one over the number of targets "
+          "or of samples.",
       .fix =
-          "Leave out the division, or reduce the loss by reduction='sum' before it. Divide by the "
-          "number of micro-batches alone where gradients are accumulated.",
-      .limits =
-          "A warning if batches of several sizes all agree, else a note: a constant in front of "
-          "the loss may look the same. Losses with smoothing, weights or further terms, those "
-          "worked out by hand, and optimizers in turns, are not judged.",
+          "Remove the division, or compute the loss with reduction='sum' before it. For gradient "
+          "accumulation, divide only by the number of micro-batches.",
+      .limits = {.needs = "A loss of torch.nn.functional and one optimizer at a time.",
+                 .silent_when =
+                     "Losses with label smoothing, weights or further terms are not judged. Losses "
+                     "computed by hand and optimizers that take turns are not judged.",
+                 .severity = "Warning if batches of several sizes all agree; otherwise note, "
+                             "because a constant factor of the loss may look the same.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(x), y) / len(x)  # already a mean
+    loss.backward()
+    optimizer.step())",
+                 .good = R"(for x, y in loader:
+    optimizer.zero_grad()
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of the reduction of losses",
                   "own reasoning: the gradient is linear in the loss"},
       .covers = {"L02"},
@@ -82,15 +96,15 @@ Check DoublyAveragedLoss() {
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"the mean", Expect::kClean, [] { return Batches(1, 32, 1, 32); }},
-                   {"a weight that is one over the larger batch alone", Expect::kClean,
+                   {"a constant weight of one over the larger batch size", Expect::kClean,
                     [] { return Batches(1.0 / 32, 32, 1.0 / 32, 20); }},
-                   {"one over each batch's targets", Expect::kFaulty,
+                   {"divided by the number of targets of each batch", Expect::kFaulty,
                     [] { return Batches(1.0 / 32, 32, 1.0 / 20, 20); }},
-                   {"one over the targets of equal batches", Expect::kFaulty,
+                   {"divided by the targets of equal batches", Expect::kFaulty,
                     [] { return Batches(1.0 / 32, 32, 1.0 / 32, 32); }},
-                   {"one over the samples of batches of tokens", Expect::kFaulty,
+                   {"a token loss divided by the number of samples", Expect::kFaulty,
                     [] { return Batches(1.0 / 8, 32, 1.0 / 8, 32); }},
-                   {"two micro-batches that count half each", Expect::kClean,
+                   {"two micro-batches with a share of 0.5 each", Expect::kClean,
                     [] {
                       return WindowsOf({{{0.5, 2, 2}, {0.5, 2, 2}}});
                     }}},

@@ -19,8 +19,8 @@ List OfSize(const List& windows, size_t size) {
   return found;
 }
 
-// A constant in front of the loss gives every window the same sum of shares; only a division by a
-// window's own number of micro-batches follows that number.
+// A constant factor of the loss gives every accumulation window the same sum of shares. Only a
+// division by the number of micro-batches follows that number.
 bool FollowsTheNumber(const List& twice) {
   return std::ranges::any_of(twice, [&](const Windows::Window* window) {
     return window->micro.size() != twice.front()->micro.size();
@@ -37,9 +37,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
     judged += static_cast<int64_t>(found.size());
     full += OfSize(found, windows.full).size();
   }
-  Verdict verdict{.findings = {}, .judged = Counted(judged, "window")};
-  // Two of four micro-batches at a quarter each could be undersized windows as well as these, so
-  // that full windows decide.
+  Verdict verdict{.findings = {}, .judged = Counted(judged, "accumulation window")};
+  // Two of four micro-batches at a quarter each may also be a short window, so full windows decide.
   const size_t full_twice = OfSize(twice, windows.full).size();
   if (full_twice < full || full == 0) {
     const auto unknown = static_cast<int64_t>(sorted[Division::kOther].size());
@@ -50,12 +49,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   const bool declared = windows.declared == "mean";
   const Severity mildest = FollowsTheNumber(twice) ? Severity::kWarning : Severity::kNote;
   const double share = twice.front()->Share();
-  verdict.findings.push_back(WindowFinding(
-      declared ? Severity::kError : mildest,
-      StrCat("In all ", Described(twice), " the losses were divided twice: their shares add to ",
-             Short(share), " at step ", twice.front()->step, ", that is 1 / ",
-             twice.front()->micro.size(), ", where a mean adds to 1."),
-      twice, share, 1));
+  verdict.findings.push_back(
+      WindowFinding(declared ? Severity::kError : mildest,
+                    StrCat("In all ", Described(twice), " the losses were divided twice: at step ",
+                           twice.front()->step, " their shares sum to ", Short(share), " (1 / ",
+                           twice.front()->micro.size(), "), but the shares of a mean sum to 1."),
+                    twice, share, 1));
   return verdict;
 }
 
@@ -69,23 +68,34 @@ Evidence Shares(double share, bool declared) {
 Check DoublyDividedLoss() {
   return {
       .id = "training_loop/doubly_divided_loss",
-      .promise = "The loss of a window of micro-batches is divided by what it holds only once.",
+      .title = "The accumulated loss is divided twice",
+      .promise =
+          "The loss of an accumulation window is divided by its number of micro-batches only once.",
       .why =
-          "The gradient is as many times too small as there are micro-batches, so the model "
-          "trains with a rate that nobody chose.",
+          "The gradient is too small by the number of micro-batches. The model trains with a "
+          "learning rate that nobody chose.",
       .method =
-          "What each backward call starts from, as a share of the mean loss of the same outputs "
-          "and targets; in every full window the shares add to one over the number of "
-          "micro-batches and each is as large as a second division makes it.",
+          "Compares the gradient at each backward call with that of the mean loss over the same "
+          "targets (its share). In every full accumulation window, the shares sum to one over the "
+          "number of micro-batches. Each share has the size that a second division gives.",
       .fix =
-          "Leave out one division: a loop that divides the loss by accumulation_steps must not use "
-          "a trainer or an engine whose backward() divides too.",
-      .limits =
-          "An error where accumulation is declared to be the mean. Otherwise a note, as a constant "
-          "in front of the loss may look the same, and a warning if windows of several sizes all "
-          "agree. Losses with smoothing, weights or further terms, and optimizers in turns, are "
-          "not "
-          "judged.",
+          "Remove one division. If a trainer or engine divides the loss in its own backward(), do "
+          "not divide by accumulation_steps in the loop.",
+      .limits = {.needs = "Gradient accumulation and one optimizer at a time.",
+                 .silent_when = "Losses with label smoothing, weights or further terms are not "
+                                "judged. Optimizers that take turns are not judged.",
+                 .severity = "Error if accumulation is declared as the mean. Warning if "
+                             "accumulation windows of several sizes all agree. Otherwise note, "
+                             "because a constant factor of the loss may look the same.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    loss = criterion(model(x), y) / accumulation_steps
+    accelerator.backward(loss)  # divides the loss again)",
+                 .good = R"(for x, y in loader:
+    loss = criterion(model(x), y)
+    accelerator.backward(loss)  # divides the loss)"},
+      .cpp = {},
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"G02"},
       .explains = {"training_loop/split_dependence"},
@@ -94,12 +104,12 @@ Check DoublyDividedLoss() {
       .stands_at = Event::kBackward,
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
-      .examples = {{"four micro-batches that count a quarter each", Expect::kClean,
+      .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,
                     [] { return Shares(0.25, true); }},
-                   {"a sixteenth each", Expect::kFaulty, [] { return Shares(0.0625, true); }},
-                   {"a sixteenth each, undeclared", Expect::kFaulty,
+                   {"a share of 1/16 each", Expect::kFaulty, [] { return Shares(0.0625, true); }},
+                   {"a share of 1/16 each, undeclared", Expect::kFaulty,
                     [] { return Shares(0.0625, false); }},
-                   {"windows of two sizes, undeclared", Expect::kFaulty,
+                   {"accumulation windows of two sizes, undeclared", Expect::kFaulty,
                     [] {
                       const Windows::MicroBatch ninth{1.0 / 9, 32}, quarter{0.25, 32};
                       return WindowsOf({{ninth, ninth, ninth}, {quarter, quarter}});

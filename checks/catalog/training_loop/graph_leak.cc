@@ -13,8 +13,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 4,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps through which the number of graphs has to grow",
-                         .source = "own reasoning: windows of losses for a log are shorter"};
+                         .meaning = "fewest steps over which the number of graphs grows",
+                         .source = "own reasoning: losses kept for logging span fewer steps"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LiveGraphs& graphs) {
   Verdict verdict{.findings = {}, .judged = Counted(graphs.judged, "sampled step")};
@@ -25,10 +25,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LiveGraphs& graphs
   verdict.findings.push_back(
       {.severity = Severity::kWarning,
        .message =
-           StrCat("The graphs of ", Short(row.last), " backward calls were still alive after step ",
-                  row.last_step, ", up from ", Short(row.first), " after step ", row.first_step,
-                  ": nearly every graph of the ", Counted(row.steps, "sampled step"),
-                  " is kept, and memory grows with it."),
+           StrCat("The autograd graphs of ", Short(row.last),
+                  " backward calls were still alive after step ", row.last_step, ", up from ",
+                  Short(row.first), " after step ", row.first_step, ": nearly every graph of ",
+                  Counted(row.steps, "sampled step"), " stayed in memory."),
        .places = {},
        .first_step = row.first_step,
        .last_step = row.last_step,
@@ -43,17 +43,44 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LiveGraphs& graphs
 Check GraphLeak() {
   return {
       .id = "training_loop/graph_leak",
-      .promise = "The graph of a backward call is free once its step is over.",
-      .why = "Memory grows at every step, until the program is slow or is killed.",
+      .title = "Autograd graphs of past steps stay in memory",
+      .promise = "The autograd graph of a backward call is freed at the end of its step.",
+      .why = "Memory grows at every step until the program slows down or runs out of memory.",
       .method =
-          "How many graphs of earlier backward calls live as each sampled step ends: nine in ten "
-          "or more, and never fewer than before, through 32 sampled steps.",
+          "Counts the autograd graphs of earlier backward calls that are still alive at the end of "
+          "each sampled step. A leak keeps at least nine in ten graphs, and the count never falls "
+          "through 32 sampled steps.",
       .fix =
-          "Add up loss.item() or loss.detach(), not the loss itself; detach outputs that are "
-          "collected for a metric, and hidden states that are carried on.",
-      .limits =
-          "Graphs that are kept for a few steps are clean. Where all are let go at the end of an "
-          "epoch it is still found, if the epoch is long enough.",
+          "Accumulate loss.item() or loss.detach() instead of the loss tensor. Call detach() on "
+          "outputs collected for a metric and on hidden states carried to the next step.",
+      .limits = {.needs = "At least 32 sampled steps in a row.",
+                 .silent_when = "Graphs are kept for a few steps only.",
+                 .severity = "",
+                 .blind_spots = "If all graphs are freed at the end of an epoch, a leak is found "
+                                "only in long epochs.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(total_loss = 0
+for x, y in loader:
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+    total_loss += loss)",
+                 .good = R"(total_loss = 0
+for x, y in loader:
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+    total_loss += loss.item())"},
+      .cpp = {.bad = R"(torch::Tensor total = torch::zeros({});
+for (auto& batch : *loader) {
+  auto loss = train_step(model, batch);
+  total += loss;
+})",
+              .good = R"(double total = 0;
+for (auto& batch : *loader) {
+  auto loss = train_step(model, batch);
+  total += loss.item<double>();
+})"},
       .sources = {"PyTorch FAQ: my model reports cuda runtime error, out of memory"},
       .covers = {"P03"},
       .explains = {"performance/memory_growth"},
@@ -62,15 +89,15 @@ Check GraphLeak() {
       .stands_at = Event::kBackward,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a window of the last ten", Expect::kClean,
+      .examples = {{"the last ten graphs stay alive", Expect::kClean,
                     [] {
                       return WithGraphs({.alive = [](int step) { return std::min(step + 1, 10); }});
                     }},
-                   {"every one", Expect::kFaulty,
+                   {"every graph stays alive", Expect::kFaulty,
                     [] { return WithGraphs({.alive = [](int step) { return step + 1; }}); }},
-                   {"every one, for sixteen steps at a time", Expect::kClean,
+                   {"every graph stays alive for sixteen steps at a time", Expect::kClean,
                     [] { return WithGraphs({.alive = [](int step) { return step % 16 + 1; }}); }},
-                   {"every one, until an epoch of 40 steps ends", Expect::kFaulty,
+                   {"every graph stays alive until an epoch of 40 steps ends", Expect::kFaulty,
                     [] { return WithGraphs({.alive = [](int step) { return step % 40 + 1; }}); }}},
   };
 }

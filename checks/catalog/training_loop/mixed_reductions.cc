@@ -11,17 +11,17 @@ namespace {
 absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
   if (!held->sizes) return absl::FailedPreconditionError(held->untried_sizes);
   const Arrangements::Sizes& sizes = *held->sizes;
-  Verdict verdict{.findings = {}, .judged = "3 sizes of a batch"};
+  Verdict verdict{.findings = {}, .judged = "3 batch sizes"};
   const double bound = HeldBound(settings, sizes.rounding);
   const double smaller = std::min(sizes.summed, sizes.averaged);
   if (smaller <= bound || sizes.bent > bound) return verdict;
   verdict.findings.push_back(
       {.severity = Severity::kNote,
-       .message = StrCat(
-           "A part of the loss is summed over the batch and another is averaged: of two copies of "
-           "the same samples, ",
-           Short(sizes.summed), " of the gradient counts twice, and ", Short(sizes.averaged),
-           " once. How the parts weigh against each other depends on the size of the batch."),
+       .message =
+           StrCat("One part of the loss is summed over the batch and another part is averaged: "
+                  "when every sample was repeated, ",
+                  Short(sizes.summed), " of the gradient doubled and ", Short(sizes.averaged),
+                  " stayed. The balance of the two parts depends on the batch size."),
        .places = {},
        .first_step = sizes.step,
        .last_step = sizes.step,
@@ -49,20 +49,33 @@ Evidence Parts(double summed, double averaged, double bent) {
 Check MixedReductions() {
   return {
       .id = "training_loop/mixed_reductions",
-      .promise = "The parts of a loss are all averaged over the batch, or all summed.",
+      .title = "One loss term is summed, another is averaged",
+      .promise = "All terms of a loss are averaged over the batch, or all are summed.",
       .why =
-          "With another batch size, or in a last batch that is smaller, one part counts for more: "
-          "what was found to be a good weight for it is not one any more.",
+          "With another batch size, or in a smaller last batch, the summed term weighs more or "
+          "less than before. A tuned term weight is then wrong.",
       .method =
-          "One batch is held, and the weights with it. Of one, two and three copies of some of its "
-          "samples the gradients are n times one part and once another; for other samples the "
-          "latter is another, so that no penalty on the weights is meant.",
-      .fix = "Give every loss function the same reduction, or divide a sum by the batch size.",
-      .limits =
-          "Needs --deep, one optimizer, batches of a DataLoader with a row for each of six or more "
-          "samples, a program that bears smaller ones, and steps that draw no random numbers "
-          "beside dropout. Silent where samples are compared with each other. A note, as the "
-          "weights of the parts may be meant for one size.",
+          "Keeps one batch and the weights fixed and repeats some samples once, twice and three "
+          "times. One part of the gradient grows with the copies, another part stays. The constant "
+          "part must differ for other samples, so a weight penalty is not reported.",
+      .fix =
+          "Use the same reduction in every loss function, or divide a summed term by the batch "
+          "size.",
+      .limits = {.needs = "--deep, one optimizer, and DataLoader batches with one row for each of "
+                          "six or more samples. The program must accept smaller batches. Apart "
+                          "from dropout, steps must draw no random numbers.",
+                 .silent_when = "The loss compares samples with each other.",
+                 .severity =
+                     "Always a note, because the term weights may be chosen for one batch size.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(recon = F.mse_loss(decoded, x, reduction="sum")
+kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()
+loss = recon + beta * kl)",
+                 .good = R"(recon = F.mse_loss(decoded, x, reduction="mean")
+kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).mean()
+loss = recon + beta * kl)"},
+      .cpp = {},
       .sources = {"own reasoning: exact"},
       .covers = {"L02"},
       .explains = {},
@@ -71,10 +84,11 @@ Check MixedReductions() {
       .stands_at = Event::kBackward,
       .settings = {kHeldTimes, kHeldFloor},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as much is summed as rounding explains", Expect::kClean,
+      .examples = {{"a summed part as small as rounding error", Expect::kClean,
                     [] { return Parts(1e-5, 1, 1e-6); }},
-                   {"twice as much", Expect::kFaulty, [] { return Parts(2e-5, 1, 1e-6); }},
-                   {"samples are compared with each other", Expect::kClean,
+                   {"a summed part of twice the rounding error", Expect::kFaulty,
+                    [] { return Parts(2e-5, 1, 1e-6); }},
+                   {"the loss compares samples with each other", Expect::kClean,
                     [] { return Parts(0.5, 0.5, 0.2); }}},
   };
 }

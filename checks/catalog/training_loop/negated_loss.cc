@@ -15,8 +15,7 @@ bool IsNegated(const Windows::Window& window) {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) {
   if (windows.interleaved) {
-    return absl::FailedPreconditionError(
-        "several optimizers step in turns, which may be opponents");
+    return absl::FailedPreconditionError("several optimizers take turns and may be adversaries");
   }
   const auto count = static_cast<int64_t>(windows.windows.size());
   Verdict verdict{.findings = {}, .judged = Counted(count, "sampled step")};
@@ -27,9 +26,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   const double share = found.front()->micro.front().share;
   verdict.findings.push_back(
       WindowFinding(Severity::kWarning,
-                    StrCat("In all of ", Counted(count, "sampled step"),
-                           " backward started from the loss times a negative number, ",
-                           Short(share), ": the steps make it larger."),
+                    StrCat("In all ", Counted(count, "sampled step"),
+                           " backward() used the loss times a negative number (", Short(share),
+                           "), so the steps increase the loss."),
                     found, share, 0));
   return verdict;
 }
@@ -41,17 +40,28 @@ Evidence Shares(double share) { return WindowsOf({{{1, 32}}, {{share, 32}}}); }
 Check NegatedLoss() {
   return {
       .id = "training_loop/negated_loss",
-      .promise = "Steps make the loss smaller.",
-      .why = "A sign too many makes the model worse with every step, faster and faster.",
+      .title = "The loss is negated and grows with every step",
+      .promise = "Optimizer steps reduce the loss.",
+      .why = "With the wrong sign, every step makes the model worse, faster and faster.",
       .method =
-          "What each backward call starts from, as a share of the mean loss of the same outputs "
-          "and "
-          "targets: negative in every sampled step.",
-      .fix = "Leave out the minus, or maximize=True of the optimizer.",
-      .limits =
-          "Losses of torch.nn.functional alone, where nothing is added to them. Not judged where "
-          "optimizers step in turns. To raise a loss on purpose, as an attack on inputs or to make "
-          "a model forget, looks the same.",
+          "Compares the gradient at each backward call with that of the mean loss over the same "
+          "outputs and targets. The ratio is negative in every sampled step.",
+      .fix = "Remove the minus sign before the loss, or remove maximize=True from the optimizer.",
+      .limits = {.needs = "A loss of torch.nn.functional with no further terms.",
+                 .silent_when = "Several optimizers take turns, as in a GAN.",
+                 .severity = "",
+                 .blind_spots = "Raising a loss on purpose looks the same, as in adversarial "
+                                "attacks or machine unlearning.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(optimizer.zero_grad()
+loss = -F.cross_entropy(model(x), y)
+loss.backward()
+optimizer.step())",
+                 .good = R"(optimizer.zero_grad()
+loss = F.cross_entropy(model(x), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"L01"},
       .explains = {"gradients/exploding", "numerics/nonfinite_values"},
@@ -60,8 +70,9 @@ Check NegatedLoss() {
       .stands_at = Event::kBackward,
       .settings = {kEnoughWindows},
       .judgement = Reads<&Judge>(),
-      .examples = {{"negative in every other step", Expect::kClean, [] { return Shares(-1); }},
-                   {"negative in all", Expect::kFaulty,
+      .examples = {{"a negative factor in every other step", Expect::kClean,
+                    [] { return Shares(-1); }},
+                   {"a negative factor in every step", Expect::kFaulty,
                     [] {
                       return WindowsOf({{{-1, 32}}});
                     }}},

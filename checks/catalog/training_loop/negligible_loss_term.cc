@@ -14,42 +14,45 @@ constexpr Setting kShare{.name = "share",
                          .low = 0,
                          .high = 0.5,
                          .unit = "of the gradient",
-                         .meaning = "least share of a term in the gradients' norms and in the loss",
+                         .meaning = "smallest share of a term in the gradient norm and in the loss",
                          .source = "shared/notes/checks.md N54"};
-constexpr Setting kMoments{.name = "moments",
-                           .value = 3,
-                           .low = 1,
-                           .high = 64,
-                           .unit = "backward calls",
-                           .meaning = "fewest backward calls that a finding rests on",
-                           .source = "own reasoning: values have to change, and weights to stay"};
+constexpr Setting kMoments{
+    .name = "moments",
+    .value = 3,
+    .low = 1,
+    .high = 64,
+    .unit = "backward calls",
+    .meaning = "fewest backward calls for a finding",
+    .source = "own reasoning: term values must change while their weights stay constant"};
 constexpr Setting kCurved{
     .name = "curved",
     .value = 0.01,
     .low = 0,
     .high = 1,
     .unit = "of the share in the gradient",
-    .meaning = "a share in the loss below this is of a term near its own least value",
-    .source = "own reasoning: there a value falls as the square of its gradient"};
-constexpr Setting kVaried{.name = "varied",
-                          .value = 1e-5,
-                          .low = 0,
-                          .high = 1,
-                          .unit = "of the value",
-                          .meaning = "least change of a value that has no gradient at all",
-                          .source = "own reasoning: what only rounding changes is a constant"};
-constexpr Setting kUnweighted{.name = "unweighted",
-                              .value = 0.01,
-                              .low = 0,
-                              .high = 1,
-                              .unit = "of the gradient",
-                              .meaning = "least share of a term if its weight were the largest",
-                              .source = "own reasoning: one that is small by itself is done"};
+    .meaning = "a smaller share in the loss means a term near its own minimum",
+    .source = "own reasoning: near a minimum, the value falls as the square of the gradient"};
+constexpr Setting kVaried{
+    .name = "varied",
+    .value = 1e-5,
+    .low = 0,
+    .high = 1,
+    .unit = "of the value",
+    .meaning = "smallest change in value of a term without a gradient",
+    .source = "own reasoning: a value that changes only by rounding is a constant"};
+constexpr Setting kUnweighted{
+    .name = "unweighted",
+    .value = 0.01,
+    .low = 0,
+    .high = 1,
+    .unit = "of the gradient",
+    .meaning = "smallest share of a term, scaled to the largest weight",
+    .source = "own reasoning: a term that is small by itself is already minimized"};
 
 bool IsIdle(const Settings& settings, const LossTerms::Term& term) {
   const auto all = [&](auto claim) { return std::ranges::all_of(term.moments, claim); };
   if (static_cast<double>(term.moments.size()) < settings[kMoments]) return false;
-  // A hinge that is satisfied has no value, and where a bound holds it is always the same.
+  // A satisfied hinge is zero, and a clamped term is constant.
   if (!all([](const auto& moment) { return moment.value != 0; })) return false;
   if (all([](const auto& moment) { return moment.of_gradient == 0; })) {
     return term.Variation() > settings[kVaried];
@@ -64,13 +67,13 @@ bool IsIdle(const Settings& settings, const LossTerms::Term& term) {
 
 Finding FindingOf(const Settings& settings, const LossTerms::Term& term) {
   const auto most = std::ranges::max(term.moments, {}, &LossTerms::Moment::of_gradient);
-  const std::string part = most.of_gradient == 0
-                               ? "no gradient: it was cut off from the weights"
-                               : StrCat(Short(most.of_gradient), " of the gradients at most");
+  const std::string part =
+      most.of_gradient == 0 ? std::string("no gradient, because it is detached")
+                            : StrCat("at most ", Short(most.of_gradient), " of the gradient norm");
   return {.severity = Severity::kNote,
-          .message = StrCat("A loss has a term with ", part, ". It is ", term.name, ", which is ",
-                            Short(most.value), " at step ", most.step, " and counts ",
-                            Short(most.factor), " times."),
+          .message =
+              StrCat("Loss term ", term.name, " contributes ", part, " (value ", Short(most.value),
+                     ", weight ", Short(most.factor), ", step ", most.step, ")."),
           .places = {{.thing = term.name, .file = term.site.file, .line = term.site.line}},
           .first_step = term.moments.front().step,
           .last_step = term.moments.back().step,
@@ -94,19 +97,32 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kTrials, Lo
 Check NegligibleLossTerm() {
   return {
       .id = "training_loop/negligible_loss_term",
-      .promise = "Each term of a loss takes part in the gradient.",
-      .why = "Such a term is not trained: its weight is of another scale, or it was detached.",
+      .title = "A loss term contributes almost no gradient",
+      .promise = "Every term of a loss contributes to the gradient.",
+      .why =
+          "A negligible term is not trained. Its weight has the wrong scale, or the term is "
+          "detached.",
       .method =
-          "In eight steps of their own the graph of a loss is walked down through sums and "
-          "constant factors to two to twelve terms, and the norms of their gradients are compared.",
+          "Runs eight extra steps. Splits the loss graph at sums and constant factors into 2 to 12 "
+          "terms and compares their gradient norms.",
       .fix =
-          "Work the term out without detach(), .data and no_grad(); give one that is not cut off a "
-          "weight of the scale of the others.",
-      .limits =
-          "Needs --deep, torch 2.6, and no functions or hooks of the program in a backward. A "
-          "note, as a tiny weight may be meant. Silent for a weight of zero or one that changes, "
-          "a term that is small by itself, and what depends on no parameter or is a number of "
-          "Python. Measured: a term with 9.8e-5 of the gradient is caught.",
+          "If the term is detached, remove detach(), .data or no_grad(). Otherwise raise its "
+          "weight to the scale of the other terms.",
+      .limits = {.needs = "--deep and torch 2.6. The backward pass must contain no custom autograd "
+                          "functions or hooks.",
+                 .silent_when = "The term's weight is zero or changes. The term is small by "
+                                "itself. The term depends on no parameter or is a Python number.",
+                 .severity = "Always a note, because a tiny weight may be intentional.",
+                 .blind_spots = "",
+                 .sensitivity = "A term with 9.8e-5 of the gradient norm is found."},
+      .python = {.bad = R"(with torch.no_grad():
+    smoothness = (pred[1:] - pred[:-1]).pow(2).mean()
+loss = F.mse_loss(pred, y) + 0.1 * smoothness
+loss.backward())",
+                 .good = R"(smoothness = (pred[1:] - pred[:-1]).pow(2).mean()
+loss = F.mse_loss(pred, y) + 0.1 * smoothness
+loss.backward())"},
+      .cpp = {},
       .sources = {"own reasoning: the gradient of a sum is the sum of gradients"},
       .covers = {"N54"},
       .explains = {"gradients/gradient_mismatch"},
@@ -115,7 +131,7 @@ Check NegligibleLossTerm() {
       .stands_at = Event::kBackward,
       .settings = {kShare, kMoments, kCurved, kVaried, kUnweighted},
       .judgement = Reads<&Judge>(),
-      .examples = {{"hardly more", Expect::kClean,
+      .examples = {{"slightly above the threshold", Expect::kClean,
                     [] {
                       return WithTerm({{1.1e-4, 9e-5, 9e-5, 9e-5}, {1, 2, 1, 2}});
                     }},
@@ -127,15 +143,15 @@ Check NegligibleLossTerm() {
                     [] {
                       return WithTerm({{0, 0, 0, 0}, {1, 1, 0, 1}});
                     }},
-                   {"a bound that holds", Expect::kClean,
+                   {"a clamped term with a constant value", Expect::kClean,
                     [] {
                       return WithTerm({{0, 0, 0, 0}, {3, 3, 3, 3}});
                     }},
-                   {"near its least value", Expect::kClean,
+                   {"near its minimum", Expect::kClean,
                     [] {
                       return WithTerm({{1e-5, 1e-5, 1e-5, 1e-5}, {1, 2, 1, 2}, 1e-10});
                     }},
-                   {"of the wrong scale", Expect::kFaulty,
+                   {"a weight of the wrong scale", Expect::kFaulty,
                     [] {
                       return WithTerm({{9e-5, 9e-5, 9e-5, 9e-5}, {1, 2, 1, 2}});
                     }},

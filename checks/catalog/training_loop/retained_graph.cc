@@ -12,15 +12,15 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps with backward calls that a finding rests on",
-                         .source = "own reasoning: all calls of all of them have to agree"};
+                         .meaning = "fewest steps with backward calls for a finding",
+                         .source = "own reasoning: all calls of all these steps must agree"};
 constexpr Setting kGrowing{.name = "growing",
                            .value = 32,
                            .low = 4,
                            .high = 1e6,
                            .unit = "sampled steps",
-                           .meaning = "steps through which live graphs grow, to be a warning",
-                           .source = "own reasoning: windows of losses for a log are shorter"};
+                           .meaning = "steps over which live graphs grow for a warning",
+                           .source = "own reasoning: losses kept for logging span fewer steps"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const BackwardCalls& calls,
                               const IfSeen<LiveGraphs>& graphs) {
@@ -34,12 +34,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const BackwardCalls& cal
                      graphs->growing.last > graphs->growing.first;
   verdict.findings.push_back(
       {.severity = grows ? Severity::kWarning : Severity::kNote,
-       .message = StrCat(
-           "All ", Counted(calls.calls, "backward call"), " of ",
-           Counted(calls.steps, "sampled step"),
-           ", the last of each step among them, asked to retain the graph",
-           grows ? StrCat(", and the graphs alive grew to ", Short(graphs->growing.last), ".")
-                 : std::string(".")),
+       .message = StrCat("All ", Counted(calls.calls, "backward call"), " in ",
+                         Counted(calls.steps, "sampled step"),
+                         ", including the last of each step, retained the graph",
+                         grows ? StrCat(", and the number of live graphs grew to ",
+                                        Short(graphs->growing.last), ".")
+                               : std::string(".")),
        .places = PlacesOf(*calls.trace, calls.site),
        .first_step = calls.first_step,
        .last_step = calls.last_step,
@@ -60,19 +60,34 @@ Evidence Retaining(bool last, bool grows = false) {
 Check RetainedGraph() {
   return {
       .id = "training_loop/retained_graph",
-      .promise = "The last backward call of a step lets its graph go.",
+      .title = "backward() always retains the graph",
+      .promise = "The last backward call of a step frees its autograd graph.",
       .why =
-          "Buffers of the forward live until the graph is dropped. Where retain_graph silences "
-          "the error of a second backward, gradients also run into earlier steps.",
+          "Buffers of the forward stay in memory until the graph is freed. If retain_graph=True "
+          "hides an error of a second backward, gradients also flow into earlier steps.",
       .method =
-          "What each backward call of the sampled steps was asked: all of them to retain the "
-          "graph, and none for a graph of the gradients.",
+          "Records the arguments of each backward call in sampled steps. All calls use "
+          "retain_graph=True, and none uses create_graph=True.",
       .fix =
-          "Leave out retain_graph=True in the last backward of a step; detach what is carried from "
-          "step to step.",
+          "Remove retain_graph=True from the last backward() of a step. Call detach() on tensors "
+          "carried from step to step.",
       .limits =
-          "A note, as it may be meant, and a warning where the number of live graphs grows too. "
-          "One call without it, as the second of two losses has, makes it clean.",
+          {.needs = "Eight sampled steps with backward calls.",
+           .silent_when =
+               "One backward call does not retain the graph, such as the second of two losses.",
+           .severity = "Note, because it may be intentional. Warning if the number of live graphs "
+                       "also grows.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(optimizer.zero_grad()
+loss_a.backward(retain_graph=True)
+loss_b.backward(retain_graph=True)
+optimizer.step())",
+                 .good = R"(optimizer.zero_grad()
+loss_a.backward(retain_graph=True)
+loss_b.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of Tensor.backward: retain_graph"},
       .covers = {"P03"},
       .explains = {"training_loop/graph_leak"},
@@ -81,9 +96,11 @@ Check RetainedGraph() {
       .stands_at = Event::kBackward,
       .settings = {kSteps, kGrowing},
       .judgement = Reads<&Judge>(),
-      .examples = {{"the first of two losses", Expect::kClean, [] { return Retaining(false); }},
-                   {"both", Expect::kFaulty, [] { return Retaining(true); }},
-                   {"both, and graphs stay alive", Expect::kFaulty,
+      .examples = {{"only the first of two losses retains its graph", Expect::kClean,
+                    [] { return Retaining(false); }},
+                   {"both losses retain their graphs", Expect::kFaulty,
+                    [] { return Retaining(true); }},
+                   {"both retain their graphs, and the graphs stay alive", Expect::kFaulty,
                     [] { return Retaining(true, true); }}},
   };
 }

@@ -11,14 +11,14 @@ constexpr Setting kRagged{.name = "windows",
                           .value = 2,
                           .low = 1,
                           .high = 1e6,
-                          .unit = "windows",
-                          .meaning = "fewest short windows that a finding rests on",
-                          .source = "own reasoning: an epoch ends in one"};
+                          .unit = "accumulation windows",
+                          .meaning = "fewest short accumulation windows for a finding",
+                          .source = "own reasoning: an epoch ends with one"};
 
 struct Sizes {
   std::vector<const Windows::Window*> as_if_full;
   int64_t full = 0, shorter = 0;
-  int64_t other_full = 0, other_short = 0;  // that add to something else than 1
+  int64_t other_full = 0, other_short = 0;  // whose shares do not sum to 1
 };
 
 Sizes Sort(const Windows& windows, double tolerance) {
@@ -43,13 +43,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   const Sizes sizes = Sort(windows, settings[kShareTolerance]);
   if (sizes.shorter == 0) {
     return absl::FailedPreconditionError(
-        StrCat("every window held ", windows.full, " micro-batches"));
+        StrCat("every accumulation window held ", windows.full, " micro-batches"));
   }
   if (sizes.other_full > 0) return UnknownDivision(sizes.other_full, sizes.full);
   if (sizes.other_short > 0) return UnknownDivision(sizes.other_short, sizes.shorter);
-  Verdict verdict{
-      .findings = {},
-      .judged = StrCat(sizes.shorter, " short and ", Counted(sizes.full, "full window"))};
+  Verdict verdict{.findings = {},
+                  .judged = StrCat(sizes.shorter, " short and ",
+                                   Counted(sizes.full, "full accumulation window"))};
   const std::vector<const Windows::Window*>& found = sizes.as_if_full;
   if (static_cast<double>(found.size()) < settings[kRagged] ||
       static_cast<int64_t>(found.size()) < sizes.shorter) {
@@ -59,12 +59,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   const bool is_rare = static_cast<double>(found.size()) <
                        settings[kRareWindows] * static_cast<double>(sizes.full + sizes.shorter);
   const Severity mildest = is_rare ? Severity::kNote : Severity::kWarning;
-  verdict.findings.push_back(WindowFinding(
-      windows.declared == "mean" ? Severity::kError : mildest,
-      StrCat("All ", Described(found), " were divided as if they held ", windows.full,
-             ": their shares add to ", Short(first.Share()), " at step ", first.step,
-             ", where those of full windows add to 1, so that their targets count less."),
-      found, first.Share(), 1));
+  verdict.findings.push_back(
+      WindowFinding(windows.declared == "mean" ? Severity::kError : mildest,
+                    StrCat("All ", Described(found), " were divided as if they held ", windows.full,
+                           ": their shares sum to ", Short(first.Share()), " at step ", first.step,
+                           " instead of 1, so their targets count less."),
+                    found, first.Share(), 1));
   return verdict;
 }
 
@@ -74,7 +74,7 @@ Evidence ShortWindowsWith(double share, bool declared) {
   return WindowsOf({full, full, full, ragged}, declared);
 }
 
-// The same where a second optimizer takes over.
+// The same with a second optimizer that takes over.
 Evidence OfTwoOptimizers() {
   RunBuilder run = TwoLayers();
   for (int step = 0; step < 16; ++step) {
@@ -89,21 +89,39 @@ Evidence OfTwoOptimizers() {
 Check ShortAccumulationWindow() {
   return {
       .id = "training_loop/short_accumulation_window",
-      .promise = "A window with fewer micro-batches than the others is divided by what it holds.",
+      .title = "Short accumulation window divided as if full",
+      .promise = "A short accumulation window is divided by its own size.",
       .why =
-          "The last samples of every epoch count less than all others, and the step on them is "
-          "smaller than the rate says.",
+          "The last samples of every epoch count less than the others. The step on these samples "
+          "is smaller than the learning rate says.",
       .method =
-          "What each backward call starts from, as a share of the mean loss of the same outputs "
-          "and targets: in full windows the shares add to 1, in every shorter one they are what a "
-          "full window would give them.",
+          "Compares the gradient at each backward call with that of the mean loss over the same "
+          "targets (its share). Shares of full accumulation windows sum to 1. In every short one, "
+          "the shares are those of a full one.",
       .fix =
-          "Divide by the targets, or the micro-batches, that the window really holds; or drop the "
-          "tail: DataLoader(drop_last=True) and whole windows only.",
-      .limits =
-          "An error where accumulation is declared to be the mean, else a warning, and a note if "
-          "few windows are short. Needs two short windows among the sampled steps. Losses with "
-          "smoothing, weights or further terms, and optimizers in turns, are not judged.",
+          "Divide by the number of targets or micro-batches that the accumulation window really "
+          "holds. Or use DataLoader(drop_last=True) and only full accumulation windows.",
+      .limits = {.needs = "Two short accumulation windows among the sampled steps.",
+                 .silent_when = "Losses with label smoothing, weights or further terms are not "
+                                "judged. Optimizers that take turns are not judged.",
+                 .severity = "Error if accumulation is declared as the mean; otherwise warning, or "
+                             "note if few accumulation windows are short.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y) / 4
+    loss.backward()
+    if (i + 1) % 4 == 0 or i + 1 == len(loader):
+        optimizer.step()
+        optimizer.zero_grad())",
+                 .good = R"(for i, (x, y) in enumerate(loader):
+    window = min(4, len(loader) - i // 4 * 4)
+    loss = criterion(model(x), y) / window
+    loss.backward()
+    if (i + 1) % 4 == 0 or i + 1 == len(loader):
+        optimizer.step()
+        optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"G04"},
       .explains = {},
@@ -112,13 +130,13 @@ Check ShortAccumulationWindow() {
       .stands_at = Event::kBackward,
       .settings = {kShareTolerance, kRagged, kRareWindows},
       .judgement = Reads<&Judge>(),
-      .examples = {{"two of four micro-batches that count a half each", Expect::kClean,
+      .examples = {{"two of four micro-batches with a share of 1/2 each", Expect::kClean,
                     [] { return ShortWindowsWith(0.5, true); }},
-                   {"two of four that count a quarter each", Expect::kFaulty,
+                   {"two of four micro-batches with a share of 1/4 each", Expect::kFaulty,
                     [] { return ShortWindowsWith(0.25, true); }},
-                   {"of one optimizer after another", Expect::kFaulty,
+                   {"the same with one optimizer after another", Expect::kFaulty,
                     [] { return OfTwoOptimizers(); }},
-                   {"the same in a program that declares nothing", Expect::kFaulty,
+                   {"the same, undeclared", Expect::kFaulty,
                     [] { return ShortWindowsWith(0.25, false); }}},
   };
 }

@@ -12,18 +12,19 @@ std::string Weights(const Arrangements::Split& split) {
   if (split.shares.empty()) return "";
   std::vector<std::string> shares;
   for (const double share : split.shares) shares.push_back(Short(std::round(share * 1e3) / 1e3));
-  return StrCat(" Of the step they count, in their order, ", Listed(shares, shares.size()), ".");
+  return StrCat(" The micro-batches contribute, in order, ", Listed(shares, shares.size()),
+                " of the step.");
 }
 
 std::string Ratio(const Arrangements::Split& split) {
   if (std::abs(split.ratio - 1) < 1e-3) return "";
-  return StrCat(" In one like the first a sample counts ", Short(split.ratio),
-                " times what it counts in one like the second.");
+  return StrCat(" A sample in a micro-batch like the first counts ", Short(split.ratio),
+                " times as much as one in a micro-batch like the second.");
 }
 
 std::string Told(const Arrangements::Moved& moved, std::string_view what) {
-  return StrCat("The gradient moves by ", Short(moved.share), " of its norm when ", what,
-                ", where rounding explains ", Short(moved.rounding), ".");
+  return StrCat("The gradient changed by ", Short(moved.share), " of its norm when ", what,
+                " (rounding explains ", Short(moved.rounding), ").");
 }
 
 Finding Found(const Arrangements::Split& split, std::string message, double share, double bound) {
@@ -46,25 +47,24 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
     if (split.turned->share > bound) {
       verdict.findings.push_back(Found(
           split,
-          Told(*split.turned, StrCat("the ", split.window, " change places")) + Weights(split),
+          Told(*split.turned, StrCat("the ", split.window, " were permuted")) + Weights(split),
           split.turned->share, bound));
       return verdict;
     }
   }
   if (!split.mixed) {
-    verdict.judged = StrCat(split.window, ", which stayed whole: ", split.unmixed);
+    verdict.judged = StrCat(split.window, ", not mixed: ", split.unmixed);
     return verdict;
   }
   const double bound = HeldBound(settings, split.mixed->rounding);
   if (split.mixed->share <= bound) return verdict;
   if (ActOnEachOther(settings, split)) {
     return absl::FailedPreconditionError(
-        "the gradient of its micro-batches is no sum over their samples, which may act on each "
-        "other");
+        "the gradient of a micro-batch is not a sum over its samples, which may act on each other");
   }
   verdict.findings.push_back(Found(
       split,
-      Told(*split.mixed, StrCat("samples change places between the ", split.window)) + Ratio(split),
+      Told(*split.mixed, StrCat("samples were permuted between the ", split.window)) + Ratio(split),
       split.mixed->share, bound));
   return verdict;
 }
@@ -92,28 +92,42 @@ Evidence Window(const Dealt& dealt) {
 Check SplitDependence() {
   return {
       .id = "training_loop/split_dependence",
+      .title = "The gradient depends on the micro-batch split",
       .promise =
-          "The gradient of a step does not depend on how its samples are split into "
-          "micro-batches.",
+          "The gradient of a step is the same for every split of its samples into micro-batches.",
       .why =
-          "Which samples come together in a micro-batch is chance. Where it matters, some count "
-          "for more than others, or not at all: those of one that is skipped, or of one with few "
-          "targets to share its weight among.",
+          "The samples that share a micro-batch are random. If the split matters, some samples "
+          "weigh more, such as those in a micro-batch with few targets. Samples of a skipped "
+          "micro-batch weigh nothing.",
       .method =
-          "The batches of a step are held, and the weights with them. Whole micro-batches change "
-          "places, then samples between them, and the gradient of the step is compared with the "
-          "one from before. That samples do not act on each other is seen from four micro-batches "
-          "of two blocks, whose gradients must depend on each other linearly.",
+          "Keeps the batches of one step and the weights fixed. Permutes whole micro-batches, then "
+          "samples between micro-batches, and compares the step's gradient with the original one. "
+          "Four micro-batches of two blocks test whether the gradient is a sum over samples.",
       .fix =
-          "Divide the losses of a window by one number: means of micro-batches with equally many "
-          "targets by how many there are, sums by the targets of the whole window. Call backward "
-          "for each, and clear before the first alone.",
-      .limits =
-          "Needs --deep, one optimizer, batches of a DataLoader that draws at random, and steps "
-          "that draw no random numbers beside dropout. Samples change places only where each has "
-          "a row in a batch of two or more, and are not judged where they act on each other, as "
-          "in batch norm. A note, as a mean of means may be meant, and so may micro-batches with "
-          "tasks of their own.",
+          "Divide all losses of an accumulation window by one number. Divide means with equal "
+          "target counts by the number of micro-batches. Divide sums by the targets of the whole "
+          "accumulation window. Call backward() for each, and zero_grad() only before the first.",
+      .limits = {.needs = "--deep, one optimizer, and a DataLoader that shuffles. Apart from "
+                          "dropout, steps must draw no random numbers.",
+                 .silent_when =
+                     "Samples are permuted only if each has a row in a batch of two or more. "
+                     "Samples that act on each other are not judged, as in batch norm.",
+                 .severity = "Always a note: an unweighted mean over micro-batches may be "
+                             "intentional, and so may micro-batches of different tasks.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(optimizer.zero_grad()
+for x, y in micro_batches:
+    loss = F.cross_entropy(model(x), y, ignore_index=-100)
+    (loss / len(micro_batches)).backward()
+optimizer.step())",
+                 .good = R"(optimizer.zero_grad()
+targets = sum((y != -100).sum() for _, y in micro_batches)
+for x, y in micro_batches:
+    loss = F.cross_entropy(model(x), y, ignore_index=-100, reduction="sum")
+    (loss / targets).backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"huggingface/transformers issue 34191", "own reasoning: exact"},
       .covers = {"G03", "G05"},
       .explains = {"data/order_dependence"},
@@ -122,11 +136,11 @@ Check SplitDependence() {
       .stands_at = Event::kBackward,
       .settings = {kHeldTimes, kHeldFloor, kHeldBent},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as much as rounding explains", Expect::kClean,
+      .examples = {{"changes as large as rounding error", Expect::kClean,
                     [] { return Window({.turned = 1e-5, .mixed = 1e-5}); }},
-                   {"twice as much when they change places", Expect::kFaulty,
+                   {"twice the rounding error when micro-batches are permuted", Expect::kFaulty,
                     [] { return Window({.turned = 2e-5}); }},
-                   {"twice as much when samples do", Expect::kFaulty,
+                   {"twice the rounding error when samples are permuted", Expect::kFaulty,
                     [] { return Window({.mixed = 2e-5}); }}},
   };
 }

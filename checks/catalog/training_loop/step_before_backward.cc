@@ -12,8 +12,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 2,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps of one optimizer that a finding rests on",
-                         .source = "own reasoning: all of them have to agree"};
+                         .meaning = "fewest steps of one optimizer for a finding",
+                         .source = "own reasoning: all of these steps must agree"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& placement) {
   if (!placement.backward_seen) return absl::NotFoundError("no backward call was seen");
@@ -29,11 +29,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& pla
     verdict.findings.push_back(FindingOver(
         optimizer.before_backward, optimizer.consumed ? Severity::kWarning : Severity::kError,
         StrCat("In all ", Counted(count, "sampled step"), " from step ",
-               optimizer.before_backward.front(), " ", optimizer.name,
-               " stepped after the forward and before its backward call",
+               optimizer.before_backward.front(), ", ", optimizer.name,
+               " stepped after the forward pass and before its backward call",
                optimizer.consumed
-                   ? ", so that each update uses the gradients of the batch before."
-                   : ", and no step had a gradient that is not zero: nothing is trained."),
+                   ? ", so each update used the gradients of the previous batch."
+                   : ", and every gradient was zero or missing: nothing was trained."),
         std::move(places), static_cast<double>(count), 0));
   }
   verdict.judged = StrCat(Counted(static_cast<int64_t>(placement.optimizers.size()), "optimizer"),
@@ -46,23 +46,39 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& pla
 Check StepBeforeBackward() {
   return {
       .id = "training_loop/step_before_backward",
-      .promise = "A step comes after the backward call of the forward before it.",
+      .title = "optimizer.step() runs before loss.backward()",
+      .promise = "Every optimizer step comes after the backward call of its forward pass.",
       .why =
-          "The step finds no gradient, or that of the batch before: nothing is trained, or each "
-          "update follows a gradient of other weights and another batch.",
+          "The step finds no gradient or the gradient of the previous batch. Either nothing is "
+          "trained, or each update uses old weights and another batch.",
       .method =
-          "The order of calls within sampled steps. A step is misplaced if a training forward of "
-          "the optimizer's models has had no backward call when the step comes, and a backward "
-          "call is the first thing after it. All sampled steps of the optimizer have to be.",
+          "Checks the order of calls within sampled steps. A step is misplaced if it stands "
+          "between a training forward and that forward's backward call. Every sampled step of the "
+          "optimizer must be misplaced.",
       .fix = "Call loss.backward() before optimizer.step(), and zero_grad() before backward().",
-      .limits =
-          "A warning where steps consume gradients: delaying them by one batch may be meant. A "
-          "step at the top of the loop, before the forward, is another order and not judged. "
-          "Needs forwards that are seen, which compiled ones are not.",
+      .limits = {.needs = "Recorded forward passes; compiled forward passes are not recorded.",
+                 .silent_when = "A step at the top of the loop, before the forward pass, is "
+                                "another order and is not judged.",
+                 .severity = "Error if no step has a nonzero gradient. Warning if steps consume "
+                             "gradients, because a delay of one batch may be intentional.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    loss = criterion(model(x), y)
+    optimizer.step()
+    optimizer.zero_grad()
+    loss.backward())",
+                 .good = R"(for x, y in loader:
+    loss = criterion(model(x), y)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch tutorial: optimizing model parameters", "own reasoning"},
       .covers = {"P05"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
-                   "gradients/zeroed_before_step", "gradients/missing", "gradients/no_parameter_gets_gradient"},
+                   "gradients/zeroed_before_step", "gradients/missing",
+                   "gradients/no_parameter_gets_gradient"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
@@ -70,13 +86,13 @@ Check StepBeforeBackward() {
       .judgement = Reads<&Judge>(),
       .examples = {{"backward, then step", Expect::kClean, [] { return Calls("", "zfbgs"); }},
                    {"step, then backward", Expect::kFaulty, [] { return Calls("zfs", "bzfs"); }},
-                   {"the gradients of the batch before", Expect::kFaulty,
+                   {"a step with the gradients of the previous batch", Expect::kFaulty,
                     [] { return Calls("fs", "zbfgs"); }},
                    {"a step at the top of the loop", Expect::kClean,
                     [] { return Calls("s", "zfbgs"); }},
-                   {"one step of them is in order", Expect::kClean,
+                   {"one step in the right order", Expect::kClean,
                     [] { return Calls("zfsbfs", "zfbgs"); }},
-                   {"a forward for the log before the step", Expect::kClean,
+                   {"a forward pass for logging before the step", Expect::kClean,
                     [] { return Calls("", "zfbfgs"); }},
                    {"two optimizers step after one backward", Expect::kClean,
                     [] { return Calls("", "zfbgsS"); }}},

@@ -6,15 +6,14 @@
 namespace dlcheck::training_loop {
 namespace {
 
-constexpr Setting kSteps{.name = "steps",
-                         .value = 8,
-                         .low = 1,
-                         .high = 1e6,
-                         .unit = "steps",
-                         .meaning = "sampled steps in evaluation mode, to the end of the run",
-                         .source =
-                             "own reasoning: a probe of gradients in evaluation mode is "
-                             "shorter, and followed by training"};
+constexpr Setting kSteps{
+    .name = "steps",
+    .value = 8,
+    .low = 1,
+    .high = 1e6,
+    .unit = "steps",
+    .meaning = "sampled steps in eval mode up to the end of the run",
+    .source = "own reasoning: gradients computed in eval mode on purpose take fewer steps"};
 
 Finding FindingAbout(const TrainingModes::Model& model) {
   std::vector<Place> places;
@@ -23,10 +22,11 @@ Finding FindingAbout(const TrainingModes::Model& model) {
   return {.severity = model.evaluated_between ? Severity::kError : Severity::kNote,
           .message = StrCat("All training forwards of ", Counted(model.steps_after, "sampled step"),
                             " from step ", model.first_evaluation,
-                            " to the end ran in evaluation mode, after ",
-                            "training mode up to step ", model.last_training,
-                            model.evaluated_between ? " and an evaluation in between" : "", "; ",
-                            Listed(model.mode_dependent), " gave other outputs than in training."),
+                            " to the end ran in eval mode, after training mode up to step ",
+                            model.last_training,
+                            model.evaluated_between ? " and an evaluation in between" : "", ". ",
+                            Listed(model.mode_dependent), " depend",
+                            model.mode_dependent.size() == 1 ? "s" : "", " on the mode."),
           .places = std::move(places),
           .first_step = model.first_evaluation,
           .last_step = model.last_evaluation,
@@ -71,18 +71,43 @@ Evidence AfterEvaluation(bool evaluates, double trunk, double head, double last_
 Check StuckInEvalMode() {
   return {
       .id = "training_loop/stuck_in_eval_mode",
-      .promise = "After an evaluation the model goes back to training mode.",
+      .title = "model.train() is not called after evaluation",
+      .promise = "After an evaluation the model returns to training mode.",
       .why =
-          "Dropout is off and batch normalisation uses and keeps old statistics for the rest of "
-          "the training.",
+          "For the rest of the training, dropout is off and batch norm uses its old running "
+          "statistics without updating them.",
       .method =
-          "The mode in which each module ran in training forwards: training mode in the steps "
-          "before an evaluation, and in no module in any sampled step after it.",
-      .fix = "Call model.train() after each evaluation, or at the beginning of every epoch.",
-      .limits =
-          "Needs a model with a module that is known to depend on the mode. Switching some modules "
-          "alone is legal; switching the whole model with no evaluation in between is a note. "
-          "Evaluation mode from the start is what training_loop/training_in_eval_mode finds.",
+          "Compares the mode of every module in training forwards before and after an evaluation. "
+          "Modules ran in training mode before it and never in a sampled step after it.",
+      .fix = "Call model.train() after each evaluation or at the start of every epoch.",
+      .limits = {.needs = "A model with a module that is known to depend on the mode.",
+                 .silent_when =
+                     "Only some modules are in eval mode, as when batch norm layers are frozen. "
+                     "Eval mode from the start belongs to training_loop/training_in_eval_mode.",
+                 .severity =
+                     "Error after an evaluation; note if the whole model was switched without one.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for epoch in range(epochs):
+    train_one_epoch(model, train_loader, optimizer)
+    model.eval()
+    validate(model, val_loader))",
+                 .good = R"(for epoch in range(epochs):
+    model.train()
+    train_one_epoch(model, train_loader, optimizer)
+    model.eval()
+    validate(model, val_loader))"},
+      .cpp = {.bad = R"(for (int epoch = 0; epoch < epochs; ++epoch) {
+  TrainOneEpoch(model, *train_loader, optimizer);
+  model->eval();
+  Validate(model, *val_loader);
+})",
+              .good = R"(for (int epoch = 0; epoch < epochs; ++epoch) {
+  model->train();
+  TrainOneEpoch(model, *train_loader, optimizer);
+  model->eval();
+  Validate(model, *val_loader);
+})"},
       .sources = {"PyTorch documentation of Module.train", "own reasoning"},
       .covers = {"P01", "M17"},
       .explains = {},
@@ -93,11 +118,11 @@ Check StuckInEvalMode() {
       .judgement = Reads<&Judge>(),
       .examples = {{"back in training mode", Expect::kClean,
                     [] { return AfterEvaluation(true, 1, 1, 1); }},
-                   {"a normalisation layer is frozen", Expect::kClean,
+                   {"a frozen normalization layer", Expect::kClean,
                     [] { return AfterEvaluation(true, 0, 1, 1); }},
                    {"back in training mode late", Expect::kClean,
                     [] { return AfterEvaluation(true, 0, 0, 1); }},
-                   {"never again in training mode", Expect::kFaulty,
+                   {"never in training mode again", Expect::kFaulty,
                     [] { return AfterEvaluation(true, 0, 0, 0); }},
                    {"switched without an evaluation", Expect::kFaulty,
                     [] { return AfterEvaluation(false, 0, 0, 0); }}},

@@ -14,7 +14,7 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "steps at which the loss has to be the whole sum",
+                         .meaning = "steps in which the loss must be the whole sum",
                          .source = "own reasoning"};
 
 constexpr Setting kTolerance{.name = "tolerance",
@@ -46,12 +46,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
         least.aux == most.aux ? StrCat(least.aux) : StrCat(least.aux, " to ", most.aux);
     const bool declared = losses.declared_reduction == "mean";
     if (!declared && !losses.declared_reduction.empty()) continue;
-    verdict.findings.push_back(LossFinding(
-        function, declared ? Severity::kError : Severity::kNote,
-        StrCat("In all of ", Counted(steps, "sampled step"), " the backward call starts from ",
-               function.name, "'s sum over ", targets,
-               " targets, so that the size of a step grows with the size of the batch."),
-        function.shares, most.aux, 1));
+    verdict.findings.push_back(
+        LossFinding(function, declared ? Severity::kError : Severity::kNote,
+                    StrCat("In all ", Counted(steps, "sampled step"),
+                           ", backward() used the sum of ", function.name, " over ", targets,
+                           " targets, so the step size grows with the batch size."),
+                    function.shares, most.aux, 1));
   }
   if (judged == 0) {
     return absl::NotFoundError(StrCat("no loss was seen with its outputs and targets in ",
@@ -78,18 +78,32 @@ Evidence Summed(double share, std::string_view declared) {
 Check SummedLoss() {
   return {
       .id = "training_loop/summed_loss",
-      .promise = "A step does not grow with the number of targets in its batch.",
+      .title = "The loss is a sum and grows with the batch size",
+      .promise =
+          "The size of an optimizer step does not grow with the number of targets in its batch.",
       .why =
-          "With a sum the learning rate means something else for every batch size, and a last "
-          "batch that is smaller makes a smaller step.",
+          "With a summed loss, the effective learning rate depends on the batch size. A smaller "
+          "last batch makes a smaller step.",
       .method =
-          "What backward starts from, in means over the same targets: with reduction='sum' it is "
-          "their number in every sampled step.",
+          "Compares the gradient at backward with that of the mean loss over the same targets. "
+          "With reduction='sum', the ratio equals the number of targets in every sampled step.",
       .fix = "Use reduction='mean', or divide the sum by the number of targets.",
       .limits =
-          "A sum may be meant, as in a likelihood: hence a note, an error where [program] declares "
-          "reduction = \"mean\", and nothing where it declares another. Losses that are put "
-          "together by hand are not judged.",
+          {.needs =
+               "A torch loss function with recorded outputs and targets in eight sampled steps.",
+           .silent_when = "The [program] section declares another reduction. Losses computed by "
+                          "hand are not judged.",
+           .severity = "Error if the [program] section declares reduction = \"mean\". Otherwise "
+                       "note, because a sum may be intentional, as in a likelihood.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(criterion = nn.CrossEntropyLoss(reduction="sum")
+loss = criterion(model(x), y)
+loss.backward())",
+                 .good = R"(criterion = nn.CrossEntropyLoss(reduction="mean")
+loss = criterion(model(x), y)
+loss.backward())"},
+      .cpp = {},
       .sources = {"own reasoning: the gradient of a sum of n is n times that of their mean"},
       .covers = {"L02"},
       .explains = {},
@@ -98,10 +112,11 @@ Check SummedLoss() {
       .stands_at = Event::kBackward,
       .settings = {kSteps, kTolerance},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a sum that is divided", Expect::kClean, [] { return Summed(1, "mean"); }},
-                   {"a sum over 32", Expect::kFaulty, [] { return Summed(32, "mean"); }},
-                   {"the same, not declared", Expect::kFaulty, [] { return Summed(32, ""); }},
-                   {"a sum that was declared", Expect::kClean, [] { return Summed(32, "sum"); }}},
+      .examples = {{"a sum divided by the number of targets", Expect::kClean,
+                    [] { return Summed(1, "mean"); }},
+                   {"a sum over 32 targets", Expect::kFaulty, [] { return Summed(32, "mean"); }},
+                   {"the same, undeclared", Expect::kFaulty, [] { return Summed(32, ""); }},
+                   {"a declared sum", Expect::kClean, [] { return Summed(32, "sum"); }}},
   };
 }
 

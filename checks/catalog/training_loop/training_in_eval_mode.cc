@@ -11,8 +11,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps in evaluation mode that a finding rests on",
-                         .source = "own reasoning: no step in training mode is seen among them"};
+                         .meaning = "fewest steps in eval mode for a finding",
+                         .source = "own reasoning: none of these steps runs in training mode"};
 
 constexpr Setting kOptimizedShare{
     .name = "optimized_share",
@@ -20,8 +20,8 @@ constexpr Setting kOptimizedShare{
     .low = 0,
     .high = 1,
     .unit = "1",
-    .meaning = "share of a model's elements that are optimized, below which it is a note",
-    .source = "own reasoning: a prompt or a head on a fixed model leaves that in evaluation mode"};
+    .meaning = "share of optimized elements in the model, below which it is a note",
+    .source = "own reasoning: prompt or head tuning leaves a frozen model in eval mode"};
 
 Finding FindingAbout(const TrainingModes::Never& model, bool loaded, double least_share) {
   const bool is_fixed = model.only_normalisation && loaded;
@@ -29,18 +29,19 @@ Finding FindingAbout(const TrainingModes::Never& model, bool loaded, double leas
   std::vector<Place> places;
   for (const std::string& name : model.mode_dependent)
     places.push_back({.thing = name, .file = ""});
-  return {.severity = is_meant ? Severity::kNote : Severity::kWarning,
-          .message = StrCat(
-              "All training forwards of ", Counted(model.steps, "sampled step"), " from step ",
-              model.first_step, " ran with the whole model in evaluation mode, so that ",
-              Listed(model.mode_dependent), " never did what it does in training",
-              is_fixed ? "; state was loaded, whose statistics may be kept on purpose." : "."),
-          .places = std::move(places),
-          .first_step = model.first_step,
-          .last_step = model.last_step,
-          .count = model.steps,
-          .measured = static_cast<double>(model.steps),
-          .bound = 0};
+  return {
+      .severity = is_meant ? Severity::kNote : Severity::kWarning,
+      .message = StrCat(
+          "All training forwards of ", Counted(model.steps, "sampled step"), " from step ",
+          model.first_step, " ran with the whole model in eval mode, and ",
+          Listed(model.mode_dependent), " never ran in training mode.",
+          is_fixed ? " The program loaded state, so its statistics may be kept on purpose." : ""),
+      .places = std::move(places),
+      .first_step = model.first_step,
+      .last_step = model.last_step,
+      .count = model.steps,
+      .measured = static_cast<double>(model.steps),
+      .bound = 0};
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const TrainingModes& modes) {
@@ -56,10 +57,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const TrainingModes& mod
 
 struct Modes {
   double model = 0;  // mode of everything but the trunk
-  double trunk = 0;  // mode of the trunk, which depends on it
+  double trunk = 0;  // mode of the trunk, the mode-dependent module
   double last = 0;   // mode of the model in the last step
   bool loaded = false;
-  // Switched to training mode in each step, and back before the batch, or else for the next step.
+  // Switched to training mode in each step: `taken_back` before the batch, `switched` after it.
   bool taken_back = false, switched = false;
   bool optimized = true;
 };
@@ -95,20 +96,38 @@ Evidence Normalising(const Modes& modes, std::string_view role) {
 Check TrainingInEvalMode() {
   return {
       .id = "training_loop/training_in_eval_mode",
+      .title = "The model is trained in eval mode",
       .promise = "A model is trained in training mode.",
       .why =
-          "Dropout is off, and batch normalisation keeps the statistics it was built with, so "
-          "that the model is trained without the regularisation and scaling it was made for.",
+          "Dropout is off, and batch norm keeps its initial statistics. The model trains without "
+          "the regularization and scaling that it was designed for.",
       .method =
-          "The mode of every module in the training forwards of sampled steps: of a model that "
-          "is trained, and has a module that depends on the mode, no module ever ran in "
-          "training mode.",
-      .fix = "Call model.train() before the loop. Models that a library loads are often in eval().",
+          "Records the mode of every module in the training forwards of sampled steps. The model "
+          "has a module that depends on the mode, and no module ever ran in training mode.",
+      .fix =
+          "Call model.train() before the loop. Libraries often return loaded models in eval mode.",
       .limits =
-          "Any module in training mode in any sampled step makes it clean, and so does a call of "
-          "train() after the first one that is not seen to be taken back before the next batch. A "
-          "note if only normalisation depends on the mode and state was loaded, or if less than "
-          "half of the model is optimized. Dropout by functions is not seen.",
+          {.needs = "A model with a module that is known to depend on the mode.",
+           .silent_when =
+               "Any module ran in training mode in a sampled step. Or train() was called after the "
+               "first step without a recorded return to eval mode before the next batch.",
+           .severity = "Warning. Note if only normalization depends on the mode and state was "
+                       "loaded. Note if less than half of the model is optimized.",
+           .blind_spots = "Functional dropout is not recorded.",
+           .sensitivity = ""},
+      .python = {.bad = R"(model = AutoModel.from_pretrained(name)  # returned in eval mode
+for x, y in loader:
+    train_step(model, optimizer, x, y))",
+                 .good = R"(model = AutoModel.from_pretrained(name)
+model.train()
+for x, y in loader:
+    train_step(model, optimizer, x, y))"},
+      .cpp = {.bad = R"(model->eval();
+torch::load(model, "model.pt");
+TrainOneEpoch(model, *loader, optimizer);)",
+              .good = R"(torch::load(model, "model.pt");
+model->train();
+TrainOneEpoch(model, *loader, optimizer);)"},
       .sources = {"PyTorch documentation of Module.train", "own reasoning"},
       .covers = {"P01"},
       .explains = {},
@@ -121,15 +140,15 @@ Check TrainingInEvalMode() {
                     [] { return Normalising({.last = 1}, "dropout"); }},
                    {"never in training mode", Expect::kFaulty,
                     [] { return Normalising({}, "dropout"); }},
-                   {"switched to training mode for each step, and back", Expect::kFaulty,
+                   {"switched to training mode and back in each step", Expect::kFaulty,
                     [] { return Normalising({.taken_back = true}, "dropout"); }},
                    {"switched to training mode after each batch", Expect::kClean,
                     [] { return Normalising({.switched = true}, "dropout"); }},
-                   {"only normalisation, of a model that was loaded", Expect::kFaulty,
-                    [] { return Normalising({.loaded = true}, "normalisation"); }},
-                   {"only normalisation is in evaluation mode", Expect::kClean,
+                   {"a loaded model in which only normalization depends on the mode",
+                    Expect::kFaulty, [] { return Normalising({.loaded = true}, "normalisation"); }},
+                   {"only normalization is in eval mode", Expect::kClean,
                     [] { return Normalising({.model = 1, .last = 1}, "normalisation"); }},
-                   {"a fixed model that only passes gradients on", Expect::kClean,
+                   {"a frozen model that only passes gradients on", Expect::kClean,
                     [] { return Normalising({.optimized = false}, "dropout"); }}},
   };
 }

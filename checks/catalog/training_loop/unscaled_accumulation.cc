@@ -13,7 +13,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   const std::vector<const Windows::Window*>& undivided = sorted[Division::kUndivided];
   int64_t judged = 0;
   for (const auto& [division, found] : sorted) judged += static_cast<int64_t>(found.size());
-  Verdict verdict{.findings = {}, .judged = Counted(judged, "window")};
+  Verdict verdict{.findings = {}, .judged = Counted(judged, "accumulation window")};
   const auto count = static_cast<int64_t>(undivided.size());
   if (count != judged) {
     const auto unknown = static_cast<int64_t>(sorted[Division::kOther].size());
@@ -22,13 +22,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   }
   if (static_cast<double>(count) < settings[kEnoughWindows]) return verdict;
   const bool declared = windows.declared == "mean";
-  verdict.findings.push_back(WindowFinding(
-      declared ? Severity::kError : Severity::kNote,
-      StrCat("In all ", Described(undivided), " each backward call started from the whole mean ",
-             "loss of its micro-batch (shares of 1 that add to ", Short(undivided.front()->Share()),
-             " at step ", undivided.front()->step, "), so gradients are the sum over micro-batches",
-             declared ? ", where a mean is declared." : " and grow with their number."),
-      undivided, undivided.front()->Share(), 1));
+  verdict.findings.push_back(
+      WindowFinding(declared ? Severity::kError : Severity::kNote,
+                    StrCat("In all ", Described(undivided),
+                           ", each backward call used the undivided mean loss of its micro-batch "
+                           "(the shares sum to ",
+                           Short(undivided.front()->Share()), " at step ", undivided.front()->step,
+                           "). The gradients are summed over micro-batches",
+                           declared ? ", but a mean is declared." : " and grow with their number."),
+                    undivided, undivided.front()->Share(), 1));
   return verdict;
 }
 
@@ -42,20 +44,39 @@ Evidence Shares(double share, bool declared) {
 Check UnscaledAccumulation() {
   return {
       .id = "training_loop/unscaled_accumulation",
-      .promise = "The losses of the micro-batches of a step add to a mean over all its targets.",
+      .title = "Accumulated losses are not divided",
+      .promise = "Accumulated losses are scaled to a mean over the step's targets.",
       .why =
-          "Without a division the gradient is as many times larger as there are micro-batches: "
-          "the rate, the bound of clipping and weight decay no longer mean what they say.",
+          "Without the division, the gradient is too large by the number of micro-batches. "
+          "Learning rate, clipping bound and weight decay no longer have their intended effect.",
       .method =
-          "What each backward call starts from, as a share of the mean loss of the same outputs "
-          "and targets. Shares of 1 at every backward call of every window are undivided.",
+          "Compares the gradient at each backward call with that of the mean loss over the same "
+          "outputs and targets. A ratio of 1 at every backward call of every accumulation window "
+          "means no division.",
       .fix =
-          "Divide before backward: (loss / accumulation_steps).backward(), or better the sum of "
-          "losses by the number of targets in the whole window.",
-      .limits =
-          "A note unless the program declares accumulation to be the mean: a sum over "
-          "micro-batches, or several losses of one step, may be meant. Losses with smoothing, "
-          "weights or further terms, and optimizers in turns, are not judged.",
+          "Divide before backward: (loss / accumulation_steps).backward(). Better, divide the sum "
+          "of losses by the number of targets in the whole accumulation window.",
+      .limits = {.needs = "Gradient accumulation and one optimizer at a time.",
+                 .silent_when = "Losses with label smoothing, weights or further terms are not "
+                                "judged. Optimizers that take turns are not judged.",
+                 .severity =
+                     "Error if the program declares accumulation as the mean. Otherwise note: a "
+                     "sum over micro-batches or several losses in one step may be intentional.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y)
+    loss.backward()
+    if (i + 1) % accumulation_steps == 0:
+        optimizer.step()
+        optimizer.zero_grad())",
+                 .good = R"(for i, (x, y) in enumerate(loader):
+    loss = criterion(model(x), y) / accumulation_steps
+    loss.backward()
+    if (i + 1) % accumulation_steps == 0:
+        optimizer.step()
+        optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"own reasoning: the gradient is linear in the loss",
                   "huggingface/transformers issues 35203 and 35438"},
       .covers = {"G01"},
@@ -65,13 +86,12 @@ Check UnscaledAccumulation() {
       .stands_at = Event::kBackward,
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
-      .examples = {{"four micro-batches that count a quarter each", Expect::kClean,
+      .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,
                     [] { return Shares(0.25, true); }},
-                   {"four micro-batches that count in full", Expect::kFaulty,
+                   {"four micro-batches with a share of 1 each", Expect::kFaulty,
                     [] { return Shares(1, true); }},
-                   {"the same in a program that declares nothing", Expect::kFaulty,
-                    [] { return Shares(1, false); }},
-                   {"a window of one micro-batch among them", Expect::kClean,
+                   {"the same, undeclared", Expect::kFaulty, [] { return Shares(1, false); }},
+                   {"with an accumulation window of one micro-batch", Expect::kClean,
                     [] {
                       return WindowsOf({{{0.5, 32}, {0.5, 32}}, {{1, 32}}}, true);
                     }}},

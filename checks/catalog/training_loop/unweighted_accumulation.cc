@@ -15,16 +15,16 @@ constexpr Setting kUneven{
     .low = 1e-4,
     .high = 1,
     .unit = "1",
-    .meaning = "how far a micro-batch's weight may be from its targets' share",
-    .source = "own reasoning: less is below the noise of any gradient"};
+    .meaning = "largest difference between a micro-batch's weight and its share of the targets",
+    .source = "own reasoning: a smaller difference is below gradient noise"};
 
-// The window whose micro-batches differ most.
+// The accumulation window whose micro-batches differ most.
 const Windows::Window& MostUneven(const std::vector<const Windows::Window*>& windows) {
   return **std::ranges::max_element(windows, {}, &Windows::Window::Unevenness);
 }
 
-// Micro-batches of the same unequal numbers in every window are two kinds of data, which may be
-// weighted alike on purpose; numbers that vary come as they come.
+// The same unequal numbers in every window mean two kinds of data, which may have equal weights on
+// purpose. Numbers that vary are not chosen.
 bool NumbersVary(const Windows& windows) {
   const Windows::Window* known = nullptr;
   for (const Windows::Window& window : windows.windows) {
@@ -40,9 +40,9 @@ bool NumbersVary(const Windows& windows) {
 
 std::string Bias(const Windows::Window& window) {
   const auto [least, most] = std::ranges::minmax(window.micro, {}, &Windows::MicroBatch::targets);
-  return StrCat("at step ", window.step, " a target of the micro-batch of ", least.targets,
+  return StrCat("at step ", window.step, " each target of a micro-batch of ", least.targets,
                 " counts ", Short(most.targets / least.targets),
-                " times one of the micro-batch of ", most.targets);
+                " times as much as each of a micro-batch of ", most.targets);
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) {
@@ -59,13 +59,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
     }
   }
   if (judged == 0) {
-    return absl::FailedPreconditionError("all micro-batches of a step had equally many targets");
+    return absl::FailedPreconditionError(
+        "all micro-batches of each step had equal numbers of targets");
   }
   if (unknown > 0) return UnknownDivision(unknown, judged);
-  Verdict verdict{.findings = {},
-                  .judged = StrCat(Counted(judged, "window"), " with unequal numbers of targets")};
+  Verdict verdict{
+      .findings = {},
+      .judged = StrCat(Counted(judged, "accumulation window"), " with unequal numbers of targets")};
   const auto count = static_cast<double>(alike.size());
-  // One that is divided by its targets shows that the program knows how.
+  // Windows divided by their targets show that the program can do so.
   if (count < settings[kEnoughWindows] || 2 * count < static_cast<double>(judged)) return verdict;
   const Windows::Window& worst = MostUneven(alike);
   const bool is_rare = count < settings[kRareWindows] * static_cast<double>(all);
@@ -73,8 +75,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   verdict.findings.push_back(
       WindowFinding(windows.declared == "mean" ? Severity::kError : mildest,
                     StrCat("In ", Described(alike),
-                           " each micro-batch counts alike although their numbers of targets "
-                           "differ, so the step follows a mean of means: ",
+                           ", micro-batches with different numbers of targets have equal weights, "
+                           "so the loss is an unweighted mean over micro-batches: ",
                            Bias(worst), "."),
                     alike, worst.Unevenness(), settings[kUneven]));
   return verdict;
@@ -90,25 +92,39 @@ Evidence FirstOfTwo(double share, bool declared) {
 Check UnweightedAccumulation() {
   return {
       .id = "training_loop/unweighted_accumulation",
-      .promise = "A micro-batch counts in its step by its share of the step's targets.",
+      .title = "Unequal micro-batches are weighted equally",
+      .promise = "Gradient accumulation weights micro-batches by their number of targets.",
       .why =
-          "Targets of short micro-batches weigh more than those of long ones, so the loss that is "
-          "minimised depends on how a batch happened to be cut into micro-batches.",
+          "Targets in short micro-batches weigh more than targets in long ones. The minimized loss "
+          "then depends on how a batch is split into micro-batches.",
       .method =
-          "In windows whose micro-batches have unequal numbers of targets: what each backward "
-          "call starts from, as a share of the mean loss of the same targets, is one over the "
-          "number of micro-batches in each instead of its share of the targets.",
+          "Compares the gradient at each backward call with that of the mean loss over the same "
+          "targets. In accumulation windows with unequal target counts, each ratio is one over the "
+          "number of micro-batches instead of the micro-batch's share of the targets.",
       .fix =
-          "Count the targets of the whole window first, then divide each micro-batch's sum of "
-          "losses by that: cross_entropy(..., reduction='sum') / targets_in_window.",
+          "Count the targets of the whole accumulation window first. Then divide each "
+          "micro-batch's sum: cross_entropy(..., reduction='sum') / targets_in_window.",
       .limits =
-          "An error where accumulation is declared to be the mean over all targets. Otherwise a "
-          "warning, as a mean over sequences, one a micro-batch, looks the same; a note if the "
-          "numbers are the same in every window, as of two kinds of data, or if few windows are "
-          "uneven, as those that end an epoch. Losses with smoothing, weights or further terms are "
-          "not judged, nor optimizers in turns.",
+          {.needs = "Accumulation windows whose micro-batches have unequal numbers of targets.",
+           .silent_when = "Losses with label smoothing, weights or further terms are not judged. "
+                          "Optimizers that take turns are not judged.",
+           .severity =
+               "Error if accumulation is declared as the mean over all targets; otherwise warning. "
+               "Note if the target counts are the same in every accumulation window. Note if few "
+               "accumulation windows are uneven, as at the end of an epoch.",
+           .blind_spots = "A mean over sequences, one per micro-batch, looks the same. Two kinds "
+                          "of data with fixed target counts may be weighted equally on purpose.",
+           .sensitivity = ""},
+      .python = {.bad = R"(for x, y in micro_batches:
+    loss = F.cross_entropy(model(x), y, ignore_index=-100)
+    (loss / len(micro_batches)).backward())",
+                 .good = R"(targets = sum((y != -100).sum() for _, y in micro_batches)
+for x, y in micro_batches:
+    loss = F.cross_entropy(model(x), y, ignore_index=-100, reduction="sum")
+    (loss / targets).backward())"},
+      .cpp = {},
       .sources = {"huggingface/transformers issue 34191",
-                  "own reasoning: a mean of means is the mean only for equal counts"},
+                  "own reasoning: the unweighted mean equals the mean only for equal counts"},
       .covers = {"G03"},
       .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
@@ -116,17 +132,16 @@ Check UnweightedAccumulation() {
       .stands_at = Event::kBackward,
       .settings = {kShareTolerance, kEnoughWindows, kUneven, kRareWindows},
       .judgement = Reads<&Judge>(),
-      .examples = {{"24 and 8 targets count three quarters and one", Expect::kClean,
+      .examples = {{"24 and 8 targets with weights 3/4 and 1/4", Expect::kClean,
                     [] { return FirstOfTwo(0.75, true); }},
-                   {"24 and 8 targets count alike", Expect::kFaulty,
+                   {"24 and 8 targets with equal weights", Expect::kFaulty,
                     [] { return FirstOfTwo(0.5, true); }},
-                   {"the same in a program that declares nothing", Expect::kFaulty,
-                    [] { return FirstOfTwo(0.5, false); }},
-                   {"always 24 and 8, nothing declared", Expect::kFaulty,
+                   {"the same, undeclared", Expect::kFaulty, [] { return FirstOfTwo(0.5, false); }},
+                   {"always 24 and 8 targets, undeclared", Expect::kFaulty,
                     [] {
                       return WindowsOf({{{0.5, 24}, {0.5, 8}}});
                     }},
-                   {"numbers that differ by less than a hundredth", Expect::kClean,
+                   {"numbers of targets that differ by less than 0.01", Expect::kClean,
                     [] {
                       return WindowsOf({{{0.75, 24}, {0.25, 8}}, {{0.5, 1000}, {0.5, 1006}}});
                     }}},
