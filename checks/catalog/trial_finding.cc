@@ -12,17 +12,17 @@ absl::StatusOr<Verdict> JudgeTrials(const Settings& settings, const Sensitivitie
                                                                : tried.untried);
   }
   const auto count = static_cast<int64_t>(tried.trials.size());
-  Verdict verdict{.findings = {}, .judged = Counted(count, "trial")};
+  Verdict verdict{.findings = {}, .judged = Counted(count, "test")};
   for (const Sensitivities::Trial& trial : tried.trials) {
     const double bound = settings[kTimes] * trial.rounding + settings[kFloor];
     if (!(trial.share > bound)) continue;
     std::string blame;
-    if (!trial.where.empty()) blame = StrCat(" It begins in ", trial.where, ".");
+    if (!trial.where.empty()) blame = StrCat(" The change begins in ", trial.where, ".");
     verdict.findings.push_back(
         {.severity = text.severity,
-         .message = StrCat(text.before, trial.model, " move by ", Short(trial.share),
-                           " of their norm at step ", trial.step, ", where rounding explains ",
-                           Short(trial.rounding), ".", blame),
+         .message = StrCat(text.before, trial.model, " changed by ", Short(trial.share),
+                           " of their norm at step ", trial.step, " (rounding explains ",
+                           Short(trial.rounding), ").", blame),
          .places = {{.thing = trial.model, .file = ""}},
          .first_step = trial.step,
          .last_step = trial.step,

@@ -1,4 +1,4 @@
-// How the checks on trials judge: outputs that moved further than rounding explains.
+// How checks judge tests on a copy of the model: outputs that change more than rounding explains.
 #pragma once
 
 #include <string_view>
@@ -15,28 +15,29 @@ inline constexpr Setting kTimes{
     .low = 1,
     .high = 1e9,
     .unit = "times what rounding explains",
-    .meaning = "motion of outputs that counts, added to `floor`",
+    .meaning = "smallest reported change of the outputs, added to `floor`",
     .source = "measured: exactly 0 in three healthy models, 0.0034 and 0.17 with two faults"};
-inline constexpr Setting kFloor{.name = "floor",
-                                .value = 1e-6,
-                                .low = 0,
-                                .high = 1,
-                                .unit = "of the outputs' norm",
-                                .meaning = "motion of outputs that counts, added to `times`",
-                                .source = "rounding of float32 sums whose order changes: 1e-7"};
+inline constexpr Setting kFloor{
+    .name = "floor",
+    .value = 1e-6,
+    .low = 0,
+    .high = 1,
+    .unit = "of the outputs' norm",
+    .meaning = "smallest reported change of the outputs, added to `times`",
+    .source = "rounding of float32 sums whose order changes: 1e-7"};
 
 struct TrialText {
-  std::string_view before;   // "When only later tokens change, outputs at early positions of "
-  std::string_view nothing;  // why there may be no such trial, where the host says nothing
+  std::string_view before;   // "With only later tokens replaced, outputs at early positions of "
+  std::string_view nothing;  // why there may be no such test, where the program gives no reason
   Severity severity;
 };
 
-// At most one finding: of the first trial whose outputs moved.
-// Errors: FailedPrecondition without a trial.
+// At most one finding: of the first test whose outputs changed.
+// Errors: FailedPrecondition without a test.
 absl::StatusOr<Verdict> JudgeTrials(const Settings& settings, const Sensitivities::Of& tried,
                                     const TrialText& text);
 
-// A run of trials beside a plain one, for the examples: one result on a model called Gpt.
+// A run of tests beside a plain run, for the examples: one result on a model called Gpt.
 Evidence WithTrial(Quantity quantity, double share, double rounding);
 
 }  // namespace dlcheck

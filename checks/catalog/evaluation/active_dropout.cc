@@ -13,15 +13,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
                                                                       : tried->noise.untried);
   }
   const auto count = static_cast<int64_t>(tried->noise.trials.size());
-  Verdict verdict{.findings = {}, .judged = Counted(count, "trial")};
+  Verdict verdict{.findings = {}, .judged = Counted(count, "test")};
   for (const Sensitivities::Trial& trial : tried->noise.trials) {
     const auto calls = Whole(trial.rounding);
     if (calls == 0 || !(trial.share > settings[kFloor])) continue;
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat("In evaluation mode ", Counted(calls, "call"), " of ", trial.where,
-                           " in ", trial.model, " still dropped numbers: two evaluations of one ",
-                           "batch lie ", Short(trial.share), " of the outputs' norm apart."),
+         .message = StrCat("In evaluation mode, ", Counted(calls, "call"), " of ", trial.where,
+                           " in ", trial.model, " still dropped values: two evaluations of one ",
+                           "batch differed by ", Short(trial.share), " of the outputs' norm."),
          .places = {{.thing = trial.model, .file = ""}},
          .first_step = trial.step,
          .last_step = trial.step,
@@ -42,19 +42,42 @@ Evidence Noisy(double share, double calls) {
 Check ActiveDropout() {
   return {
       .id = "evaluation/active_dropout",
-      .promise = "In evaluation mode nothing is dropped.",
+      .title = "Dropout stays active in evaluation mode",
+      .promise = "Dropout is inactive in evaluation mode.",
       .why =
-          "Every score and every output in use is worse than the model, and never twice the same.",
+          "Every metric and every output in use is worse than the model. Two evaluations of the "
+          "same input differ.",
       .method =
-          "A copy of the model in evaluation mode is run twice on one batch, with the calls of "
-          "dropout functions counted that are told to train.",
+          "Runs a copy of the model twice on one batch in evaluation mode and compares the "
+          "outputs. Counts the calls of dropout functions with training=True.",
       .fix =
-          "Use nn.Dropout, or F.dropout(x, p, training=self.training): the function's own default "
-          "is to drop.",
+          "Use nn.Dropout, or call F.dropout(x, p, training=self.training). The default of "
+          "F.dropout is training=True.",
       .limits =
-          "Needs --deep. Models that drop in evaluation on purpose (Monte Carlo dropout) are told "
-          "too; other randomness, as in a sampling autoencoder, is not. One dropped number is "
-          "enough.",
+          {.needs = "--deep.",
+           .silent_when = "The outputs vary for another reason, as in a sampling autoencoder.",
+           .severity =
+               "Always a warning, also for dropout in evaluation on purpose (Monte Carlo dropout).",
+           .blind_spots = "",
+           .sensitivity = "A single dropped value is enough."},
+      .python = {.bad = R"(def forward(self, x):
+    x = F.relu(self.fc1(x))
+    x = F.dropout(x, 0.5)  # training=True is the default
+    return self.fc2(x))",
+                 .good = R"(def forward(self, x):
+    x = F.relu(self.fc1(x))
+    x = F.dropout(x, 0.5, training=self.training)
+    return self.fc2(x))"},
+      .cpp = {.bad = R"(torch::Tensor forward(torch::Tensor x) {
+  x = torch::relu(fc1(x));
+  x = torch::dropout(x, 0.5, /*train=*/true);
+  return fc2(x);
+})",
+              .good = R"(torch::Tensor forward(torch::Tensor x) {
+  x = torch::relu(fc1(x));
+  x = torch::dropout(x, 0.5, is_training());
+  return fc2(x);
+})"},
       .sources = {"PyTorch: torch.nn.functional.dropout, training=True by default"},
       .covers = {"M16"},
       .explains = {"evaluation/nondeterministic"},
@@ -63,7 +86,7 @@ Check ActiveDropout() {
       .stands_at = Event::kUsed,
       .settings = {kFloor},
       .judgement = Reads<&Judge>(),
-      .examples = {{"noise of another origin", Expect::kClean, [] { return Noisy(0.1, 0); }},
+      .examples = {{"noise of another source", Expect::kClean, [] { return Noisy(0.1, 0); }},
                    {"one active call", Expect::kFaulty, [] { return Noisy(0.1, 1); }},
                    {"an active call that reaches no output", Expect::kClean,
                     [] { return Noisy(0, 1); }}},

@@ -29,15 +29,15 @@ Finding FindingOf(const Changed& changed, Severity severity, const std::string& 
           .bound = 0};
 }
 
-// An average that is swapped in before and out after looks changed. What a probe took for an
-// evaluation may be a part of the training; in evaluation mode it changes what it is made to.
+// EMA weights that are swapped in and out look like a change. An undeclared evaluation may be a
+// part of training; in evaluation mode, it changes only what the program makes it change.
 Severity SeverityOf(const Evaluations::Evaluation& evaluation, bool has_average) {
   if (!evaluation.declared && evaluation.in_training_mode == 0) return Severity::kNote;
   return has_average || !evaluation.declared ? Severity::kWarning : Severity::kError;
 }
 
-// Forwards without gradients in training mode alone are as well those that make the data to train
-// on, of a policy that acts, say, which is to draw.
+// Forwards without gradients, all in training mode, may also produce training data: a policy that
+// acts draws random numbers on purpose.
 bool IsForTraining(const Evaluations::Evaluation& evaluation) {
   return !evaluation.declared && evaluation.in_training_mode == evaluation.batches;
 }
@@ -63,17 +63,17 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
   Verdict verdict{.findings = {}, .judged = Counted(compared, "evaluation")};
   if (model.count > 0) {
     std::string message =
-        StrCat(model.count, of_all, " left other bits in the model's parameters or buffers than ",
-               "they found, first before step ", model.first_step);
-    if (average) message += "; the program keeps an average, which may have been swapped in";
-    // Once is what a cache that is filled on first use does.
+        StrCat(model.count, of_all, " changed the model's parameters or buffers, ",
+               "first before step ", model.first_step);
+    if (average) message += ". The program keeps EMA weights, which may have been swapped in";
+    // A cache that fills on first use changes the model once.
     if (model.count < 2) worst = Severity::kNote;
     verdict.findings.push_back(FindingOf(model, worst, message + "."));
   } else if (random.count > 0) {
     verdict.findings.push_back(FindingOf(
         random, Severity::kNote,
         StrCat(random.count, of_all, " drew from the default generator, first before step ",
-               random.first_step, ", so that training depends on how often it is evaluated.")));
+               random.first_step, ": training depends on how often the model is evaluated.")));
   }
   return verdict;
 }
@@ -83,24 +83,37 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
 Check ChangesModel() {
   return {
       .id = "evaluation/changes_model",
-      .promise = "An evaluation leaves the model as it found it.",
+      .title = "Evaluation changes the model",
+      .promise = "An evaluation leaves the model unchanged.",
       .why =
-          "Validation data leak into the model, and what is trained depends on how often it is "
-          "measured.",
+          "Validation data leak into the model. The trained model depends on how often it is "
+          "evaluated.",
       .method =
-          "Digests of all parameters and buffers of the model, and of the default generator, "
-          "before "
-          "and after each evaluation.",
+          "Compares digests of all parameters and buffers of the model, and of the default "
+          "generator, before and after each evaluation.",
       .fix =
-          "Evaluate after model.eval() and under torch.no_grad(); look for normalisation layers "
-          "that were switched back to train() and for optimizer steps or in-place writes.",
-      .limits =
-          "Averaged weights are to be swapped in before the beginning or out before the end; it is "
-          "a warning where such an average is known, or where the program does not say what its "
-          "evaluations are, and then a note in evaluation mode. One changed evaluation is a note, "
-          "as caches are filled on first use; so are random numbers alone. An evaluation that "
-          "takes "
-          "steps is not judged.",
+          "Evaluate after model.eval() and under torch.no_grad(). Look for normalization layers "
+          "that are switched back with train(), for optimizer steps and for in-place writes.",
+      .limits = {.needs = "Evaluations whose model state is recorded before and after.",
+                 .silent_when = "The evaluation takes optimizer steps. EMA weights are swapped in "
+                                "before the evaluation starts, or out before it ends.",
+                 .severity =
+                     "Error if the program declares its evaluations. Warning if EMA weights are "
+                     "known or the evaluation is undeclared. Note if undeclared and in evaluation "
+                     "mode. Note for a single changed evaluation: a cache may fill on first use. "
+                     "Note if only random numbers change.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(model.train()  # BatchNorm updates its running statistics
+with torch.no_grad():
+    for x, y in val_loader:
+        correct += (model(x).argmax(1) == y).sum())",
+                 .good = R"(model.eval()
+with torch.no_grad():
+    for x, y in val_loader:
+        correct += (model(x).argmax(1) == y).sum()
+model.train())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.BatchNorm1d: running statistics",
                   "own reasoning"},
       .covers = {"P02", "P04"},
@@ -111,22 +124,22 @@ Check ChangesModel() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples =
-          {{"nothing is changed", Expect::kClean, [] { return ThreeEvaluations({}); }},
-           {"a cache is filled", Expect::kFaulty, [] { return ThreeEvaluations({.changed = 1}); }},
+          {{"nothing changes", Expect::kClean, [] { return ThreeEvaluations({}); }},
+           {"a cache fills once", Expect::kFaulty, [] { return ThreeEvaluations({.changed = 1}); }},
            {"two of three change the model", Expect::kFaulty,
             [] { return ThreeEvaluations({.changed = 2}); }},
-           {"an average is swapped in", Expect::kFaulty,
+           {"EMA weights are swapped in", Expect::kFaulty,
             [] { return ThreeEvaluations({.changed = 2, .swaps_average = true}); }},
-           {"two of three that a probe took for evaluations", Expect::kFaulty,
+           {"two of three undeclared evaluations", Expect::kFaulty,
             [] { return ThreeEvaluations({.changed = 2, .declared = false, .steps_between = 8}); }},
-           {"samples drawn in training mode besides", Expect::kClean,
+           {"training mode also draws samples", Expect::kClean,
             [] {
               return ThreeEvaluations(
                   {.declared = false, .steps_between = 8, .draws_samples = true});
             }},
-           {"random numbers are drawn", Expect::kFaulty,
+           {"an evaluation draws random numbers", Expect::kFaulty,
             [] { return ThreeEvaluations({.random_drawn = true}); }},
-           {"by a policy that acts, in training mode", Expect::kClean,
+           {"a policy draws random numbers in training mode", Expect::kClean,
             [] {
               return ThreeEvaluations({.random_drawn = true,
                                        .in_training_mode = 3,

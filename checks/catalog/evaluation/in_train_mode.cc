@@ -8,12 +8,12 @@ namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
   if (!evaluations.mode_dependent) {
-    return absl::FailedPreconditionError("no module was recorded as one that depends on the mode");
+    return absl::FailedPreconditionError("no recorded module depends on the mode");
   }
   int64_t judged = 0, in_training = 0, first = 0, last = 0;
   bool declared = false;
   for (const Evaluations::Evaluation& evaluation : evaluations.evaluations) {
-    // What an untrained model gives is looked at for its own sake, in whichever mode it begins.
+    // A program may look at an untrained model in any mode.
     if (evaluation.batches == 0 || evaluation.step == 0) continue;
     ++judged;
     if (evaluation.in_training_mode < evaluation.batches) continue;
@@ -24,13 +24,13 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
   if (judged == 0) return absl::NotFoundError("no evaluation after a step was seen");
   Verdict verdict{.findings = {}, .judged = Counted(judged, "evaluation")};
   if (in_training == 0) return verdict;
-  // Masks that are drawn on purpose, as a program's last act, are one evaluation to a probe.
+  // Monte Carlo dropout at the end of a program looks like one undeclared evaluation.
   const bool always = in_training == judged && (declared || in_training > 1);
   verdict.findings.push_back(
       {.severity = always ? Severity::kWarning : Severity::kNote,
        .message = StrCat(in_training, " of ", Counted(judged, "evaluation"),
-                         " ran with the model in training mode, the first before step ", first,
-                         ", although it has dropout or batch normalisation."),
+                         " ran the model in training mode, the first before step ", first,
+                         ", although the model has dropout or batch normalization."),
        .places = {},
        .first_step = first,
        .last_step = last,
@@ -45,19 +45,42 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
 Check InTrainMode() {
   return {
       .id = "evaluation/in_train_mode",
+      .title = "Evaluation runs in training mode",
       .promise = "Evaluations run the model in evaluation mode.",
       .why =
-          "Dropout and the statistics of each batch blur what is measured, and batch normalisation "
-          "learns from validation data.",
+          "Dropout and batch statistics blur the measurement. Batch normalization learns from "
+          "validation data.",
       .method =
-          "The mode of the model at every batch of an evaluation, where some module is known to "
-          "give other outputs in training mode.",
+          "Reads the model's mode at every batch of an evaluation. Judges only models with a "
+          "module whose outputs depend on the mode.",
       .fix = "Call model.eval() before the evaluation and model.train() after it.",
       .limits =
-          "Drawing dropout masks on purpose (Monte Carlo dropout) looks the same: hence a warning, "
-          "and a note where other evaluations are in evaluation mode, or where there is one that "
-          "the program does not declare. The mode is that of the whole model, not of each module. "
-          "Evaluations before the first step are not judged.",
+          {.needs = "Dropout, batch normalization or another module that depends on the mode, and "
+                    "an evaluation after the first step.",
+           .silent_when = "The evaluation comes before the first step.",
+           .severity =
+               "Warning: Monte Carlo dropout on purpose looks the same. Note if other evaluations "
+               "run in evaluation mode, or if there is only one undeclared evaluation.",
+           .blind_spots = "The mode is that of the whole model, not of each module.",
+           .sensitivity = ""},
+      .python = {.bad = R"(with torch.no_grad():
+    for x, y in val_loader:
+        loss += criterion(model(x), y))",
+                 .good = R"(model.eval()
+with torch.no_grad():
+    for x, y in val_loader:
+        loss += criterion(model(x), y)
+model.train())"},
+      .cpp = {.bad = R"(torch::NoGradGuard no_grad;
+for (auto& batch : *val_loader) {
+  loss += criterion(model->forward(batch.data), batch.target);
+})",
+              .good = R"(model->eval();
+torch::NoGradGuard no_grad;
+for (auto& batch : *val_loader) {
+  loss += criterion(model->forward(batch.data), batch.target);
+}
+model->train();)"},
       .sources = {"PyTorch documentation of Module.eval", "Gal and Ghahramani 2016"},
       .covers = {"P02", "B06"},
       .explains = {"evaluation/changes_model", "evaluation/nondeterministic"},

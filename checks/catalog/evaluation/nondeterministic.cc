@@ -9,15 +9,14 @@
 namespace dlcheck::evaluation {
 namespace {
 
-constexpr Setting kDifference{.name = "difference",
-                              .value = 1e-5,
-                              .low = 0,
-                              .high = 1,
-                              .unit = "1",
-                              .meaning = "relative difference of two losses of the same",
-                              .source =
-                                  "own reasoning: sums in fp32 in another order differ by "
-                                  "less"};
+constexpr Setting kDifference{
+    .name = "difference",
+    .value = 1e-5,
+    .low = 0,
+    .high = 1,
+    .unit = "1",
+    .meaning = "largest relative difference of two losses on the same data",
+    .source = "own reasoning: fp32 sums in a different order differ by less"};
 
 using Pass = EvaluationPasses::Pass;
 
@@ -49,7 +48,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const EvaluationPasses& 
     worst = &passes[i];
   }
   if (pairs == 0) {
-    return absl::NotFoundError("the same data were not seen to be evaluated twice between steps");
+    return absl::NotFoundError("no data were evaluated twice between two steps");
   }
   Verdict verdict{.findings = {}, .judged = StrCat(Counted(pairs, "pair"), " of evaluations")};
   if (worst == nullptr) return verdict;
@@ -68,7 +67,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const EvaluationPasses& 
   return verdict;
 }
 
-// Two evaluations in a row, where the second has this loss.
+// Two evaluations in a row, the second with loss `second`.
 Evidence Twice(double second, double training_mode) {
   RunBuilder run = TwoLayers();
   run.Attribute("module", "dropout", "mode_dependent", "1");
@@ -91,20 +90,34 @@ Evidence Twice(double second, double training_mode) {
 Check Nondeterministic() {
   return {
       .id = "evaluation/nondeterministic",
+      .title = "Two evaluations give different losses",
       .promise = "The same weights on the same data give the same loss twice.",
       .why =
-          "What is measured is partly chance: the best of several evaluations is the luckiest, "
-          "and two models cannot be compared.",
+          "The metric is partly random. The best of several evaluations is the luckiest, and two "
+          "models cannot be compared.",
       .method =
-          "Evaluations between the same two steps with equal digests of weights and inputs: their "
-          "losses.",
+          "Compares the losses of evaluations between the same two steps that have equal digests "
+          "of weights and inputs.",
       .fix =
-          "Call model.eval(); give functional.dropout training=self.training; draw no noise where "
-          "a mean would do.",
+          "Call model.eval(). Pass training=self.training to F.dropout. Use a mean instead of "
+          "random noise.",
       .limits =
-          "Models may draw on purpose, as variational ones do: hence a note, and a warning only "
-          "in training mode with dropout or batch normalisation. Where the digests of weights "
-          "were not recorded nothing is judged, as an average may have been swapped in.",
+          {.needs = "Two evaluations of the same data between the same two steps, with recorded "
+                    "digests of the weights.",
+           .silent_when =
+               "Digests of the weights were not recorded: EMA weights may have been swapped in.",
+           .severity = "Warning in training mode with dropout or batch normalization. Otherwise a "
+                       "note: models may draw random numbers on purpose, as variational models do.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(@torch.no_grad()
+def evaluate(model, loader):
+    return sum(criterion(model(x), y).item() for x, y in loader))",
+                 .good = R"(@torch.no_grad()
+def evaluate(model, loader):
+    model.eval()  # no dropout, running statistics
+    return sum(criterion(model(x), y).item() for x, y in loader))"},
+      .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"P02"},
       .explains = {},
@@ -113,9 +126,10 @@ Check Nondeterministic() {
       .stands_at = Event::kEvaluationForward,
       .settings = {kDifference},
       .judgement = Reads<&Judge>(),
-      .examples = {{"the same to rounding", Expect::kClean, [] { return Twice(2.000001, 0); }},
-                   {"another loss", Expect::kFaulty, [] { return Twice(2.001, 0); }},
-                   {"another loss in training mode", Expect::kFaulty,
+      .examples = {{"losses equal up to rounding", Expect::kClean,
+                    [] { return Twice(2.000001, 0); }},
+                   {"a different loss", Expect::kFaulty, [] { return Twice(2.001, 0); }},
+                   {"a different loss in training mode", Expect::kFaulty,
                     [] { return Twice(2.001, 1); }}},
   };
 }

@@ -12,14 +12,15 @@ constexpr Setting kBatches{.name = "batches",
                            .high = 1e6,
                            .unit = "batches",
                            .meaning = "fewest batches of an evaluation that is judged",
-                           .source = "own reasoning: the cost of fewer is not worth a word"};
-constexpr Setting kEvaluations{.name = "evaluations",
-                               .value = 2,
-                               .low = 1,
-                               .high = 1e6,
-                               .unit = "evaluations",
-                               .meaning = "fewest evaluations that a finding rests on",
-                               .source = "own reasoning: one may look at gradients on purpose"};
+                           .source = "own reasoning: fewer batches cost little"};
+constexpr Setting kEvaluations{
+    .name = "evaluations",
+    .value = 2,
+    .low = 1,
+    .high = 1e6,
+    .unit = "evaluations",
+    .meaning = "fewest evaluations for a finding",
+    .source = "own reasoning: one evaluation may use gradients on purpose"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Evaluations& evaluations) {
   int64_t judged = 0, batches = 0, first = 0, last = 0;
@@ -41,7 +42,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Evaluations& evalu
       {.severity = Severity::kWarning,
        .message = StrCat("All ", Counted(judged, "evaluation"), " from step ", first,
                          " ran the model in evaluation mode with gradients enabled, in all ",
-                         WithCommas(batches), " batches: a graph is built that nothing uses."),
+                         WithCommas(batches), " batches: autograd built graphs that nothing uses."),
        .places = {},
        .first_step = first,
        .last_step = last,
@@ -60,17 +61,38 @@ Evidence Enabled(int batches) {
 Check WithoutNoGrad() {
   return {
       .id = "evaluation/without_no_grad",
-      .promise = "Evaluations run without building a graph.",
+      .title = "Evaluation runs without torch.no_grad()",
+      .promise = "Evaluations run without building an autograd graph.",
       .why =
-          "All activations are kept for a backward call that never comes: evaluation is slower "
-          "and takes the memory of a training step, or more where outputs are collected.",
+          "Autograd keeps all activations for a backward call that never comes. Evaluation is "
+          "slower and uses the memory of a training step, or more if outputs are collected.",
       .method =
-          "Whether gradients were enabled at each batch of an evaluation in evaluation mode that "
-          "no backward call followed. All batches of all evaluations have to be.",
-      .fix = "Put the evaluation under torch.no_grad() or torch.inference_mode().",
-      .limits =
-          "Evaluations of few batches are not judged. A model whose outputs are themselves "
-          "derivatives, such as forces from an energy, needs gradients there: ignore it then.",
+          "Checks at each batch in evaluation mode that no backward call follows whether gradients "
+          "are enabled. Reports a run in which all batches of all evaluations have gradients "
+          "enabled.",
+      .fix = "Run the evaluation under torch.no_grad() or torch.inference_mode().",
+      .limits = {.needs = "Two evaluations of at least four batches.",
+                 .silent_when = "Any batch runs without gradients.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "Models whose outputs are derivatives, such as forces from an "
+                                "energy, need gradients in evaluation. Ignore the finding there.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(model.eval()
+for x, y in val_loader:
+    loss += criterion(model(x), y))",
+                 .good = R"(model.eval()
+with torch.no_grad():
+    for x, y in val_loader:
+        loss += criterion(model(x), y))"},
+      .cpp = {.bad = R"(model->eval();
+for (auto& batch : *val_loader) {
+  loss += criterion(model->forward(batch.data), batch.target);
+})",
+              .good = R"(model->eval();
+torch::NoGradGuard no_grad;
+for (auto& batch : *val_loader) {
+  loss += criterion(model->forward(batch.data), batch.target);
+})"},
       .sources = {"PyTorch documentation of torch.no_grad", "own reasoning"},
       .covers = {"P03"},
       .explains = {},
@@ -79,8 +101,8 @@ Check WithoutNoGrad() {
       .stands_at = Event::kEvaluationForward,
       .settings = {kBatches, kEvaluations},
       .judgement = Reads<&Judge>(),
-      .examples = {{"all but one batch without", Expect::kClean, [] { return Enabled(3); }},
-                   {"every batch with", Expect::kFaulty, [] { return Enabled(4); }}},
+      .examples = {{"one batch without gradients", Expect::kClean, [] { return Enabled(3); }},
+                   {"every batch with gradients", Expect::kFaulty, [] { return Enabled(4); }}},
   };
 }
 
