@@ -12,15 +12,15 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest clipped steps that a finding rests on",
-                         .source = "own reasoning: the first steps alone say little"};
+                         .meaning = "fewest clipped steps for a finding",
+                         .source = "own reasoning: the first steps are not typical"};
 constexpr Setting kShare{.name = "share",
                          .value = 0.99,
                          .low = 0,
                          .high = 1,
                          .unit = "1",
                          .meaning = "share of clipped steps at the bound",
-                         .source = "95 % is usual in language models; own reasoning"};
+                         .source = "95 % is usual in language models, own reasoning"};
 // A clipped norm is the bound up to rounding.
 constexpr double kReached = 0.999;
 
@@ -37,7 +37,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
   verdict.findings.push_back(FindingOver(
       reached, Severity::kNote,
       StrCat("At ", reached.size(), " of ", Counted(judged, "clipped step"),
-             " the gradients had exactly the norm that clipping leaves: it is always active."),
+             ", the gradient norm equaled the clipping bound: clipping is always active."),
       {}, share, settings[kShare]));
   return verdict;
 }
@@ -47,23 +47,30 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
 Check AlwaysClipped() {
   return {
       .id = "gradients/always_clipped",
-      .promise = "Clipping changes some steps and leaves others as they are.",
+      .title = "Clipping is active at every step",
+      .promise = "Clipping changes some steps and leaves others unchanged.",
       .why =
-          "The rate is no longer what sets the size of a step: each gradient is scaled to the "
-          "bound, and what "
-          "the loss says of its size is lost.",
+          "The learning rate no longer sets the size of an update. Clipping scales each gradient "
+          "to the bound, and the size of the gradient is lost.",
       .method =
-          "The norm of the gradients that clipped steps consumed: at nearly all of them it is the "
-          "bound "
-          "itself, so that each was cut.",
+          "Compares the gradient norm that each clipped step used with the clipping bound. Reports "
+          "a run if nearly all norms equal the bound.",
       .fix =
-          "Raise the bound, or lower the rate; print the norm that clip_grad_norm_ returns to see "
-          "how far "
-          "off it is.",
-      .limits =
-          "Language models are clipped at every step on purpose: hence a note. Runs of several "
-          "optimizers "
-          "are not judged.",
+          "Raise max_norm or lower the learning rate. Print the norm that clip_grad_norm_ returns "
+          "to see the difference.",
+      .limits = {.needs = "One optimizer, and 96 sampled steps that clip by norm.",
+                 .silent_when = "Several optimizers step.",
+                 .severity =
+                     "Always a note: language models are often clipped at every step on purpose.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loss.backward()  # typical gradient norm: 5
+nn.utils.clip_grad_norm_(model.parameters(), max_norm=0.01)
+optimizer.step())",
+                 .good = R"(loss.backward()  # typical gradient norm: 5
+nn.utils.clip_grad_norm_(model.parameters(), max_norm=10.0)
+optimizer.step())"},
+      .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"C02"},
       .explains = {},
@@ -74,7 +81,7 @@ Check AlwaysClipped() {
       .judgement = Reads<&Judge>(),
       .examples = {{"nine of ten steps at the bound", Expect::kClean,
                     [] { return ClippedSteps(180); }},
-                   {"all at the bound", Expect::kFaulty, [] { return ClippedSteps(200); }}},
+                   {"all steps at the bound", Expect::kFaulty, [] { return ClippedSteps(200); }}},
   };
 }
 

@@ -9,8 +9,8 @@
 namespace dlcheck::gradients {
 namespace {
 
-// Clipping of a step's records before its first backward call, if gradients are cleared there too:
-// then nothing of what was clipped is left for a step to use.
+// The clip call before the first backward call of a step, if gradients are zeroed there too: then
+// no step uses the clipped gradients.
 const Occurrence* ClippedInVain(const StepOrder::Step& step) {
   const int64_t backward = step.FirstBackward();
   if (backward == step.end() || step.Within(Event::kCleared, 0, backward).empty()) return nullptr;
@@ -37,21 +37,22 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order) 
   if (clips == 0) return absl::FailedPreconditionError("no clipping was recorded");
   if (!order.has_one_at_a_time()) return SeveralOptimizers();
   Verdict verdict{.findings = {},
-                  .judged = StrCat(clips, " clippings in ",
+                  .judged = StrCat(Counted(clips, "clip call"), " in ",
                                    Counted(static_cast<int64_t>(order.steps.size()), "step"))};
   if (in_time > 0 || static_cast<double>(steps.size()) < settings[kEnoughSteps]) return verdict;
   verdict.findings.push_back(FindingOver(
       steps, Severity::kError,
-      StrCat("Gradients are clipped (bound ", Short(first->value), ") after the step that used ",
-             "them: in ", Counted(static_cast<int64_t>(steps.size()), "sampled step"),
-             ", first before the backward call of step ", steps.front(),
-             ", the clipping stood between the step before and the next backward call, where ",
-             "gradients are cleared too, and never between backward call and step."),
+      StrCat("Gradients were clipped (bound ", Short(first->value),
+             ") after the step that had used ", "them, in ",
+             Counted(static_cast<int64_t>(steps.size()), "sampled step"),
+             " (first before the backward call of step ", steps.front(),
+             "). Every clip call came between a step and the next backward call, where ",
+             "gradients are also zeroed."),
       PlacesOf(*order.trace, first->site), static_cast<double>(steps.size()), 0));
   return verdict;
 }
 
-// Clipped once a step: before the first backward call, or once right after the last.
+// One clip call per step: before the first backward call, or once right after the last.
 Evidence Clipped(bool in_time_once, double bound = 1) {
   RunBuilder run = TwoLayers();
   const auto clip = [&] { run.Event(Event::kClip, bound, "clip", "norm", 2); };
@@ -70,18 +71,30 @@ Evidence Clipped(bool in_time_once, double bound = 1) {
 Check ClippedAfterStep() {
   return {
       .id = "gradients/clipped_after_step",
+      .title = "Gradients are clipped after optimizer.step()",
       .promise = "Gradients are clipped before the step that uses them.",
       .why =
-          "A clipping after the step changes gradients that nobody uses any more: the steps are "
-          "not bounded at all, and the program looks as if they were.",
+          "Clipping after the step changes gradients that nothing uses. The updates are unbounded "
+          "although the program looks clipped.",
       .method =
-          "Order of the events of sampled steps: clippings stand between a step and the first "
-          "backward call after it, where gradients are cleared as well, and none stands between "
-          "a backward call and its step.",
+          "Compares the order of calls in sampled steps. Reports a program whose clip calls all "
+          "come between a step and the next backward, where gradients are also zeroed.",
       .fix = "Move clip_grad_norm_ between loss.backward() and optimizer.step().",
-      .limits =
-          "Programs in which several optimizers step, and those that do not clear gradients by a "
-          "call, are not judged. A bound without end only measures and is no clipping.",
+      .limits = {.needs = "Clip calls, calls that zero gradients, and one optimizer.",
+                 .silent_when = "Several optimizers step. The program zeroes gradients without a "
+                                "call. The bound is infinite: such a call only measures the norm.",
+                 .severity = "Always an error.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(optimizer.zero_grad()
+loss.backward()
+optimizer.step()
+nn.utils.clip_grad_norm_(model.parameters(), 1.0))",
+                 .good = R"(optimizer.zero_grad()
+loss.backward()
+nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
       .covers = {"C01", "P05"},
       .explains = {"gradients/exploding"},
@@ -90,9 +103,10 @@ Check ClippedAfterStep() {
       .stands_at = Event::kClip,
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"once in time", Expect::kClean, [] { return Clipped(true); }},
-                   {"always too late", Expect::kFaulty, [] { return Clipped(false); }},
-                   {"a measurement after each step", Expect::kClean,
+      .examples = {{"clipped once before the step", Expect::kClean, [] { return Clipped(true); }},
+                   {"always clipped after the step", Expect::kFaulty,
+                    [] { return Clipped(false); }},
+                   {"a norm measurement after each step", Expect::kClean,
                     [] { return Clipped(false, INFINITY); }}},
   };
 }

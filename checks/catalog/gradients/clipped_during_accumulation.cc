@@ -10,8 +10,8 @@
 namespace dlcheck::gradients {
 namespace {
 
-// The first clipping between the first and the last backward call of what the step still uses; null
-// if there is none. A bound without end only measures the norm.
+// The first clip call between the first and the last backward call whose gradients the step uses;
+// null if there is none. An infinite bound only measures the norm.
 const Occurrence* ClippedInside(const StepOrder::Step& step) {
   const Occurrence* first = nullptr;
   for (int64_t i = step.FirstBackward(); i < step.LastBackward(); ++i) {
@@ -57,12 +57,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
              Counted(first->micro_step, "call"), ", ",
              again == count ? "and again after it"
                             : (again == 0 ? "and not after it" : "and sometimes after it"),
-             ": what is clipped is a part of the step's gradient."),
+             ": clipping saw only a part of the step's gradient."),
       PlacesOf(*order.trace, first->site), static_cast<double>(count), 0));
   return verdict;
 }
 
-// Windows of two micro-batches, clipped before the last of them or after it.
+// Accumulation windows of two micro-batches, clipped before or after the last one.
 Evidence Clipped(int inside, double bound = 1, bool clears_inside = false) {
   RunBuilder run = TwoLayers();
   const double share = clears_inside ? 1 : 0.5;
@@ -83,21 +83,34 @@ Evidence Clipped(int inside, double bound = 1, bool clears_inside = false) {
 Check ClippedDuringAccumulation() {
   return {
       .id = "gradients/clipped_during_accumulation",
-      .promise = "Gradients are clipped once all micro-batches of a step have added to them.",
+      .title = "Gradients are clipped inside accumulation",
+      .promise = "Gradients are clipped once, after all micro-batches of a step.",
       .why =
-          "A bound on part of a sum bounds neither the sum nor its parts: the first micro-batches "
-          "are scaled down together with each later one and count less.",
+          "Clipping part of a sum bounds neither the sum nor its parts. Each later clip also "
+          "scales down the earlier micro-batches, which then weigh less.",
       .method =
-          "Order of the events of every sampled step with two or more backward calls: a clipping "
-          "stands between two of them, with no clearing after it, in all.",
+          "Compares the order of calls in every sampled step with two or more backward calls. "
+          "Reports a run if every such step clips between two of them without zeroing afterwards.",
       .fix =
-          "Call clip_grad_norm_ once, after the last backward() of the window and right before "
-          "optimizer.step().",
-      .limits =
-          "A program that clips the gradient of one loss, or of one sample, before it adds that of "
-          "another means it: a note, unless the losses are parts of a mean, or that is declared. "
-          "Programs in which several optimizers step are not judged, nor are bounds without end, "
-          "which only measure.",
+          "Call clip_grad_norm_ once, after the last backward() of the accumulation window and "
+          "right before optimizer.step().",
+      .limits = {.needs = "Clip calls, one optimizer, and steps with several backward calls.",
+                 .silent_when = "Several optimizers step. The bound is infinite: such a call only "
+                                "measures the norm.",
+                 .severity = "Warning if the losses are parts of a mean, or accumulation is "
+                             "declared. Otherwise a note: clipping the gradient of one loss or one "
+                             "sample before the next may be intentional.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in micro_batches:
+    (criterion(model(x), y) / len(micro_batches)).backward()
+    nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+optimizer.step())",
+                 .good = R"(for x, y in micro_batches:
+    (criterion(model(x), y) / len(micro_batches)).backward()
+nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+optimizer.step())"},
+      .cpp = {},
       .sources = {"own reasoning: clipping is not linear"},
       .covers = {"G06"},
       .explains = {},
@@ -108,9 +121,9 @@ Check ClippedDuringAccumulation() {
       .judgement = Reads<&Judge>(),
       .examples = {{"inside all windows but one", Expect::kClean, [] { return Clipped(7); }},
                    {"inside all windows", Expect::kFaulty, [] { return Clipped(8); }},
-                   {"a measurement with a bound without end", Expect::kClean,
+                   {"a norm measurement with an infinite bound", Expect::kClean,
                     [] { return Clipped(8, INFINITY); }},
-                   {"what is clipped is cleared, as in a sharpness-aware step", Expect::kClean,
+                   {"clipped gradients are zeroed, as in a sharpness-aware step", Expect::kClean,
                     [] { return Clipped(8, 1, true); }}},
   };
 }

@@ -13,28 +13,29 @@
 namespace dlcheck::gradients {
 namespace {
 
-constexpr Setting kRatio{.name = "ratio",
-                         .value = 10,
-                         .low = 2,
-                         .high = 1e6,
-                         .unit = "times the median",
-                         .meaning =
-                             "global gradient norm against the median before it that makes an "
-                             "outbreak",
-                         .source = "measured: at most 4.9 in 80 healthy runs"};
-constexpr Setting kExtreme{.name = "extreme",
-                           .value = 1000,
-                           .low = 10,
-                           .high = 1e12,
-                           .unit = "times the median",
-                           .meaning = "one step above this is enough",
-                           .source = "two hundred times the healthy maximum"};
+constexpr Setting kRatio{
+    .name = "ratio",
+    .value = 10,
+    .low = 2,
+    .high = 1e6,
+    .unit = "times the median",
+    .meaning =
+        "global gradient norm over the median of earlier steps, above which a step is an outbreak",
+    .source = "measured: at most 4.9 in 80 healthy runs"};
+constexpr Setting kExtreme{
+    .name = "extreme",
+    .value = 1000,
+    .low = 10,
+    .high = 1e12,
+    .unit = "times the median",
+    .meaning = "global gradient norm over the median, above which one step is reported",
+    .source = "200 times the largest healthy ratio"};
 constexpr Setting kOutbreaks{.name = "outbreaks",
                              .value = 3,
                              .low = 1,
                              .high = 100,
                              .unit = "steps",
-                             .meaning = "outbreaks among 100 sampled steps that are reported",
+                             .meaning = "fewest outbreaks for a warning",
                              .source = "measured with the ratio"};
 constexpr size_t kWindow = 100;  // sampled steps behind the median
 constexpr size_t kSettled = 50;  // sampled steps before judging: the first are not typical
@@ -47,8 +48,8 @@ struct Outbreak {
   double norm, median;
 };
 
-// Global norm by sampled step, apart for each optimizer: the networks of a GAN, and the phases of a
-// training in several, have nothing to do with each other's size.
+// Global norm by sampled step, separately for each optimizer: the networks of a GAN and the phases
+// of a training differ in size.
 std::map<ThingId, std::map<int64_t, double>> GlobalNorms(const Gradients& gradients) {
   std::map<ThingId, std::map<int64_t, double>> norms;
   for (const Gradients::Parameter& parameter : gradients.parameters) {
@@ -60,10 +61,10 @@ std::map<ThingId, std::map<int64_t, double>> GlobalNorms(const Gradients& gradie
   return norms;
 }
 
-// A step breaks out if it is far above the median of those before it and above all that was seen
-// while training settled: near convergence the median is so small that a hard batch alone exceeds
-// the ratio. Many outbreaks close together are no explosion but another level, as where a
-// curriculum goes on to harder data or a plateau ends; what is usual is then learned anew.
+// A step is an outbreak if its norm is far above the median of earlier steps and above all norms of
+// the first steps: near convergence the median is so small that a hard batch alone exceeds the
+// ratio. Many outbreaks close together are not an explosion but a new level, as when a curriculum
+// moves to harder data or a plateau ends; the median then starts again.
 class Watcher {
  public:
   explicit Watcher(const Settings& settings)
@@ -77,7 +78,7 @@ class Watcher {
     recent_.push_back(breaks_out);
     if (recent_.size() > kLevelSteps) recent_.pop_front();
     if (breaks_out) {
-      outbreaks_.push_back({step, norm, median});  // no part of what is usual
+      outbreaks_.push_back({step, norm, median});  // not part of the median
       if (std::ranges::count(recent_, true) > kLevelOutbreaks) BeginLevel();
       return;
     }
@@ -95,7 +96,7 @@ class Watcher {
       const Outbreak& last = outbreaks_.back();
       window_.push_back(last.norm);
       peak_ = std::max(peak_, last.norm);
-      // One that is extreme is reported all the same.
+      // An extreme outbreak is reported in any case.
       if (last.norm > extreme_ * last.median) break;
       outbreaks_.pop_back();
     }
@@ -139,11 +140,11 @@ Finding FoundIn(const std::vector<Outbreak>& outbreaks, const Settings& settings
       (static_cast<double>(count) >= settings[kOutbreaks] || ratio > settings[kExtreme]) &&
       !AllClipped(outbreaks, clips);
   return {.severity = reported ? Severity::kWarning : Severity::kNote,
-          .message = StrCat("The gradient explodes: its global norm was ", Short(ratio),
-                            " times the usual at step ", worst.step, " (", Short(worst.norm),
-                            " against a median of ", Short(worst.median), "), and more than ",
-                            settings[kRatio], " times in ", Counted(count, "sampled step"),
-                            " from step ", outbreaks.front().step, " on."),
+          .message =
+              StrCat("The global gradient norm was ", Short(ratio), " times its median at step ",
+                     worst.step, " (", Short(worst.norm), " against ", Short(worst.median),
+                     "). The norm was more than ", settings[kRatio], " times the median in ",
+                     Counted(count, "sampled step"), " from step ", outbreaks.front().step, " on."),
           .places = {},
           .first_step = outbreaks.front().step,
           .last_step = outbreaks.back().step,
@@ -185,25 +186,35 @@ Evidence OneBurst(double times) {
 Check Exploding() {
   return {
       .id = "gradients/exploding",
-      .promise = "The gradient's norm stays within reach of what it usually is.",
+      .title = "The gradient norm explodes",
+      .promise = "The gradient norm stays within 10 times its running median.",
       .why =
-          "A few steps with a huge gradient throw the weights far away, or make clipping discard "
-          "nearly all of the batch.",
+          "A few steps with a huge gradient throw the weights far away, or clipping discards "
+          "nearly the whole batch.",
       .method =
-          "Global norm of each optimizer's gradients as its step consumed them, against the median "
-          "of up to "
-          "100 sampled steps before it, after the first 50; a step also has to exceed twice "
-          "the largest norm of those 50.",
+          "Compares the global gradient norm that each optimizer's step used with the median of up "
+          "to 100 earlier sampled steps. Judging starts after 50 steps. An outbreak must also "
+          "exceed twice the largest norm of those 50 steps.",
       .fix =
-          "Look at the batch of the named step; clip with torch.nn.utils.clip_grad_norm_ before "
+          "Look at the batch of the named step. Clip with torch.nn.utils.clip_grad_norm_ before "
           "optimizer.step(), lower the learning rate, or lengthen the warm-up.",
       .limits =
-          "Gradients are measured as consumed, so clipping hides an explosion. Bursts between "
-          "sampled steps are not seen. More than five outbreaks in 20 sampled steps are taken for "
-          "a new "
-          "level, as of harder data; outbreaks that a clipping held to its bound are a note. Three "
-          "steps at 10 times, or one at 1,000 times, are a "
-          "warning; less is a note.",
+          {.needs = "More than 50 sampled steps with gradients.",
+           .silent_when =
+               "Clipping hides the explosion: the norm is measured as the step uses it. More than "
+               "five outbreaks in 20 sampled steps count as a new level, as with harder data.",
+           .severity = "Warning for three steps above 10 times the median, or one above 1,000 "
+                       "times. Note for fewer, and for outbreaks that clipping held to its bound.",
+           .blind_spots = "The check does not see bursts between sampled steps.",
+           .sensitivity = ""},
+      .python = {.bad = R"(optimizer = torch.optim.SGD(model.parameters(), lr=1.0)
+loss.backward()
+optimizer.step())",
+                 .good = R"(optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loss.backward()
+nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+optimizer.step())"},
+      .cpp = {},
       .sources = {"Pascanu et al. 2013", "measured: 4 optimizers, 20 runs each"},
       .covers = {"O19"},
       .explains = {},
@@ -212,8 +223,8 @@ Check Exploding() {
       .stands_at = Event::kBackward,
       .settings = {kRatio, kExtreme, kOutbreaks},
       .judgement = Reads<&Judge>(),
-      .examples = {{"nine times the usual", Expect::kClean, [] { return OneBurst(9); }},
-                   {"eleven times the usual", Expect::kFaulty, [] { return OneBurst(11); }}},
+      .examples = {{"nine times the median", Expect::kClean, [] { return OneBurst(9); }},
+                   {"eleven times the median", Expect::kFaulty, [] { return OneBurst(11); }}},
   };
 }
 

@@ -8,22 +8,24 @@
 namespace dlcheck::gradients {
 namespace {
 
-constexpr Setting kError{.name = "error",
-                         .value = 1e-3,
-                         .low = 0,
-                         .high = 10,
-                         .unit = "of the slope",
-                         .meaning = "difference between backward and slope, added to `times`",
-                         .source = "measured: 1e-9 or less where backward is right"};
-constexpr Setting kTimes{.name = "times",
-                         .value = 16,
-                         .low = 1,
-                         .high = 1e9,
-                         .unit = "times the uncertainty of the slope",
-                         .meaning = "difference between backward and slope, added to `error`",
-                         .source = "own reasoning: two measurements of the slope bound it"};
+constexpr Setting kError{
+    .name = "error",
+    .value = 1e-3,
+    .low = 0,
+    .high = 10,
+    .unit = "of the derivative",
+    .meaning = "allowed difference between backward and finite difference, added to `times`",
+    .source = "measured: at most 1e-9 for a correct backward"};
+constexpr Setting kTimes{
+    .name = "times",
+    .value = 16,
+    .low = 1,
+    .high = 1e9,
+    .unit = "times the uncertainty of the finite difference",
+    .meaning = "allowed difference between backward and finite difference, added to `error`",
+    .source = "own reasoning: two finite differences bound the uncertainty"};
 
-// In every trial: a function that is right in one direction of its inputs is not told.
+// In every test: a function that is right along one direction is not reported.
 bool IsWrong(const Settings& settings, const BackwardErrors::Function& function) {
   return std::ranges::all_of(function.trials, [&](const BackwardErrors::Trial& trial) {
     return trial.error > settings[kError] + settings[kTimes] * trial.rounding;
@@ -34,9 +36,9 @@ Finding FindingOf(const Settings& settings, const BackwardErrors::Function& func
   const BackwardErrors::Trial& first = function.trials.front();
   return {
       .severity = Severity::kWarning,
-      .message = StrCat("The backward of ", function.name, " gives ", Short(first.ratio),
-                        " times the slope of its forward at step ", first.step,
-                        "; the slope is known to ", Short(first.rounding), " of itself."),
+      .message = StrCat("The backward of ", function.name, " gave ", Short(first.ratio),
+                        " times the derivative of its forward at step ", first.step,
+                        " (relative uncertainty ", Short(first.rounding), ")."),
       .places = {{.thing = function.name, .file = function.site.file, .line = function.site.line}},
       .first_step = first.step,
       .last_step = function.trials.back().step,
@@ -56,7 +58,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
   return verdict;
 }
 
-// A function whose backward gives these multiples of the slope, one a trial.
+// A function whose backward gives these multiples of the derivative, one per test.
 Evidence Tried(const std::vector<double>& ratios, double rounding) {
   RunBuilder trials;
   for (const double ratio : ratios) {
@@ -75,21 +77,38 @@ Evidence Tried(const std::vector<double>& ratios, double rounding) {
 Check FailedGradcheck() {
   return {
       .id = "gradients/failed_gradcheck",
-      .promise = "The backward of a custom autograd function gives the slope of its forward.",
+      .title = "A custom backward() computes wrong gradients",
+      .promise = "The backward of a custom autograd function matches its forward.",
       .why =
-          "Every layer before it learns from another function than the one that runs: slower, to "
-          "another place, or not at all.",
+          "Every earlier layer learns from the derivative of another function. The layers learn "
+          "more slowly, reach another result, or do not learn.",
       .method =
-          "The function is called in double precision on the inputs of a training step moved to "
-          "and fro along one direction; the difference is compared with what backward gives for "
-          "it.",
+          "Calls the function in double precision on the inputs of a training step, shifted both "
+          "ways along one direction. Compares the finite difference with the derivative that "
+          "backward gives.",
       .fix =
-          "Derive the backward again, or let autograd do it; torch.autograd.gradcheck says where.",
-      .limits =
-          "Needs --deep and a function that works in double precision. Silent where forward hands "
-          "its input on, is flat or gives few values: there a backward may mean to be no slope. "
-          "One that is meant to approximate a smooth forward's slope is told too. Measured: a "
-          "backward that is off by 1.1e-3 of the slope is still caught.",
+          "Derive the backward again, or let autograd compute it. torch.autograd.gradcheck shows "
+          "the wrong entry.",
+      .limits = {.needs =
+                     "--deep, and a custom torch.autograd.Function that works in double precision.",
+                 .silent_when = "The forward returns its input, is flat, or gives few distinct "
+                                "values: such a backward may differ on purpose.",
+                 .severity = "Always a warning, also for an intentional approximation of a smooth "
+                             "forward's derivative.",
+                 .blind_spots = "",
+                 .sensitivity =
+                     "Measured: finds a backward that is off by 1.1e-3 of the derivative."},
+      .python = {.bad = R"(class Square(torch.autograd.Function):
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return grad * x)",
+                 .good = R"(class Square(torch.autograd.Function):
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        return grad * 2 * x)"},
+      .cpp = {},
       .sources = {"PyTorch: torch.autograd.gradcheck", "own reasoning: central differences"},
       .covers = {"N09"},
       .explains = {},
@@ -98,23 +117,23 @@ Check FailedGradcheck() {
       .stands_at = Event::kBackward,
       .settings = {kError, kTimes},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as exact as the slope is known", Expect::kClean,
+      .examples = {{"a correct backward", Expect::kClean,
                     [] {
                       return Tried({1 + 1e-9, 1 - 1e-9}, 1e-9);
                     }},
-                   {"a slope that is hardly known", Expect::kClean,
+                   {"an uncertain finite difference", Expect::kClean,
                     [] {
                       return Tried({2, 2}, 0.1);
                     }},
-                   {"right in one direction", Expect::kClean,
+                   {"a backward that is right along one direction", Expect::kClean,
                     [] {
                       return Tried({2, 1}, 1e-9);
                     }},
-                   {"off by one in two hundred", Expect::kFaulty,
+                   {"a backward that is 0.5 % off", Expect::kFaulty,
                     [] {
                       return Tried({1.005, 1.005}, 1e-9);
                     }},
-                   {"of the other sign", Expect::kFaulty,
+                   {"a backward with the wrong sign", Expect::kFaulty,
                     [] {
                       return Tried({-1, -1}, 1e-9);
                     }}},

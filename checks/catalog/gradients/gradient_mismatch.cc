@@ -8,28 +8,30 @@
 namespace dlcheck::gradients {
 namespace {
 
-constexpr Setting kError{.name = "error",
-                         .value = 1e-3,
-                         .low = 0,
-                         .high = 10,
-                         .unit = "of the slope",
-                         .meaning = "difference between gradient and slope, added to `times`",
-                         .source = "measured: at most 6e-4 in 32 healthy programs"};
-constexpr Setting kTimes{.name = "times",
-                         .value = 8,
-                         .low = 1,
-                         .high = 1e9,
-                         .unit = "times the uncertainty of the slope",
-                         .meaning = "difference between gradient and slope, added to `error`",
-                         .source = "measured: at most 1.1 in 32 healthy programs"};
+constexpr Setting kError{
+    .name = "error",
+    .value = 1e-3,
+    .low = 0,
+    .high = 10,
+    .unit = "of the slope",
+    .meaning = "allowed difference between gradient and finite difference, added to `times`",
+    .source = "measured: at most 6e-4 in 32 healthy programs"};
+constexpr Setting kTimes{
+    .name = "times",
+    .value = 8,
+    .low = 1,
+    .high = 1e9,
+    .unit = "times the uncertainty of the slope",
+    .meaning = "allowed difference between gradient and finite difference, added to `error`",
+    .source = "measured: at most 1.1 in 32 healthy programs"};
 constexpr Setting kKnown{
     .name = "known",
     .value = 0.05,
     .low = 0,
     .high = 1,
     .unit = "of the slope",
-    .meaning = "largest uncertainty of a slope that is judged",
-    .source = "own reasoning: a loss with many kinks or few digits has no slope"};
+    .meaning = "largest uncertainty of a slope that the check judges",
+    .source = "own reasoning: a loss with many kinks or few digits has no clear slope"};
 
 std::vector<Place> PlacesOf(const Arrangements::Slope& slope) {
   std::vector<Place> places;
@@ -41,15 +43,14 @@ std::vector<Place> PlacesOf(const Arrangements::Slope& slope) {
 
 std::string ReasonsOf(const Arrangements::Slope& slope) {
   if (slope.cuts.empty()) {
-    return "Nothing was seen that takes values off the graph of the loss or changes gradients.";
+    return "No recorded operation detaches values from the loss graph or changes gradients.";
   }
   std::vector<std::string> names;
   for (const Arrangements::Cut& cut : slope.cuts) {
     names.push_back(cut.site.line == 0 ? cut.operation
                                        : StrCat(cut.operation, " at ", cut.site.line));
   }
-  return StrCat("Values leave the graph of the loss, or gradients are changed, by ",
-                Listed(names, 4), ".");
+  return StrCat("Operations that detach values or change gradients: ", Listed(names, 4), ".");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
@@ -57,7 +58,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
   const Arrangements::Slope& slope = *held->slope;
   if (slope.rounding > settings[kKnown]) {
     return absl::FailedPreconditionError(
-        StrCat("the slope of its loss is known to ", Short(slope.rounding), " of itself alone"));
+        StrCat("the slope of the loss has a relative uncertainty of ", Short(slope.rounding)));
   }
   Verdict verdict{.findings = {}, .judged = "1 slope"};
   const double bound = settings[kError] + settings[kTimes] * slope.rounding;
@@ -65,9 +66,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arra
   if (error <= bound) return verdict;
   verdict.findings.push_back(
       {.severity = Severity::kNote,
-       .message = StrCat("Along its gradient the loss of a step rises ", Short(slope.ratio),
-                         " times as fast as the gradient says; that is known to ",
-                         Short(slope.rounding), ". ", ReasonsOf(slope)),
+       .message = StrCat("Finite differences gave ", Short(slope.ratio), " (uncertainty ",
+                         Short(slope.rounding), ") of the slope that the gradient predicts. ",
+                         ReasonsOf(slope)),
        .places = PlacesOf(slope),
        .first_step = slope.step,
        .last_step = slope.step,
@@ -94,21 +95,33 @@ Evidence Rising(double ratio, double rounding, bool cut) {
 Check GradientMismatch() {
   return {
       .id = "gradients/gradient_mismatch",
-      .promise = "Along the gradient of a step its loss rises as fast as the gradient says.",
+      .title = "The gradient does not match the loss",
+      .promise = "The loss changes along its gradient as fast as the gradient predicts.",
       .why =
-          "Otherwise the step goes down another function than the loss that is reported: a part of "
-          "it is taken for a constant, or its gradient is changed on the way.",
+          "Otherwise the step minimizes another function than the reported loss. A part of the "
+          "loss is treated as constant, or its gradient is changed on the way.",
       .method =
-          "One batch is held. The weights are moved a little to and fro along the gradient, and "
-          "the program works out its loss there; half as far, the slope must be the same.",
+          "Keeps one batch fixed and shifts the weights slightly both ways along the gradient. "
+          "Compares the finite difference of the loss with the slope that the gradient predicts. A "
+          "second difference over half the distance must agree.",
       .fix =
-          "Look at the lines that are named: what is detached, worked out without gradients, read "
-          "as a number, compared or rounded there is a constant to the gradient.",
+          "Look at the named lines. Values that are detached, computed under no_grad(), read with "
+          "item(), compared or rounded are constants for the gradient.",
       .limits =
-          "Needs --deep, one optimizer, and steps that give the same gradient for the same batch. "
-          "Silent where the loss has many kinks or few digits, as in half precision. A note, as "
-          "values mostly leave the graph on purpose: targets that a model makes itself, rewards, "
-          "codes that are rounded.",
+          {.needs =
+               "--deep, one optimizer, and steps that give the same gradient for the same batch.",
+           .silent_when = "The loss has many kinks or few digits, as in half precision.",
+           .severity = "Always a note: values often leave the graph on purpose, such as a model's "
+                       "own targets, rewards or rounded codes.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(mean = features.mean(0).detach()
+penalty = (features - mean).pow(2).mean()
+loss = criterion(model(x), y) + penalty)",
+                 .good = R"(mean = features.mean(0)
+penalty = (features - mean).pow(2).mean()
+loss = criterion(model(x), y) + penalty)"},
+      .cpp = {},
       .sources = {"own reasoning: central differences"},
       .covers = {"L08", "M05"},
       .explains = {},
@@ -117,10 +130,9 @@ Check GradientMismatch() {
       .stands_at = Event::kBackward,
       .settings = {kError, kTimes, kKnown},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as exact as the slope is known", Expect::kClean,
+      .examples = {{"a ratio within its uncertainty", Expect::kClean,
                     [] { return Rising(1.008, 1e-3, false); }},
-                   {"a slope that is hardly known", Expect::kClean,
-                    [] { return Rising(1.2, 0.04, false); }},
+                   {"an uncertain slope", Expect::kClean, [] { return Rising(1.2, 0.04, false); }},
                    {"a tenth is missing", Expect::kFaulty, [] { return Rising(1.1, 1e-3, false); }},
                    {"a tenth is detached", Expect::kFaulty,
                     [] { return Rising(1.1, 1e-3, true); }}},

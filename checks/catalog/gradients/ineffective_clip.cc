@@ -13,13 +13,13 @@ constexpr Setting kTolerance{
     .low = 1e-6,
     .high = 1,
     .unit = "1",
-    .meaning = "relative excess of the consumed norm over the bound",
+    .meaning = "largest relative excess of the gradient norm over the bound",
     .source = "own reasoning: norms of norms in bf16 are off by up to 0.8 %"};
 
 struct Excess {
   std::vector<int64_t> steps;
   double norm = 0, bound = 0;  // of the first
-  bool any_part_fits = false;  // some parameter alone keeps the bound at each of the steps
+  bool any_part_fits = false;  // some single parameter stays within the bound
   int64_t judged = 0;
 };
 
@@ -44,17 +44,16 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
   if (static_cast<double>(excess.steps.size()) < settings[kEnoughSteps]) return verdict;
   const bool declared = clips.declared == "norm";
   const Severity mildest = excess.any_part_fits ? Severity::kNote : Severity::kWarning;
-  verdict.findings.push_back(
-      FindingOver(excess.steps, declared ? Severity::kError : mildest,
-                  StrCat("At step ", excess.steps.front(), " the optimizer used gradients of norm ",
-                         Short(excess.norm), " although they had been clipped to norm ",
-                         Short(excess.bound), ", and so at ", excess.steps.size(), " of ",
-                         Counted(excess.judged, "clipped step"), "."),
-                  {}, excess.norm, excess.bound));
+  verdict.findings.push_back(FindingOver(
+      excess.steps, declared ? Severity::kError : mildest,
+      StrCat("The optimizer used gradients above the clipping bound at ", excess.steps.size(),
+             " of ", Counted(excess.judged, "clipped step"), " (first norm ", Short(excess.norm),
+             " against a bound of ", Short(excess.bound), " at step ", excess.steps.front(), ")."),
+      {}, excess.norm, excess.bound));
   return verdict;
 }
 
-// Gradients of `first` and `second`, clipped to a norm of 1, as the step uses them.
+// The step uses gradients of norm `first` and `second`, clipped to a norm of 1.
 Evidence Using(double first, double second, bool declared) {
   RunBuilder run = TwoLayers();
   if (declared) run.Process("declared.clip", "norm");
@@ -71,19 +70,34 @@ Evidence Using(double first, double second, bool declared) {
 Check IneffectiveClip() {
   return {
       .id = "gradients/ineffective_clip",
-      .promise = "After a clipping by norm, the optimizer uses gradients within its bound.",
+      .title = "Clipped gradients exceed the bound",
+      .promise = "After clipping by norm, the optimizer uses gradients within the bound.",
       .why =
-          "The clipping saw other gradients than the step, or each tensor alone: no bound holds.",
+          "Clipping saw other gradients than the step, or clipped each tensor separately. No bound "
+          "holds.",
       .method =
-          "The L2 norm of all gradients as the step consumed them, against the bound of the "
-          "clipping since the last backward call; of several, against the norm of their bounds.",
+          "Compares the L2 norm of all gradients in the step with the bound of the clip call since "
+          "the last backward. Several clip calls count as the norm of their bounds.",
       .fix =
-          "Hand all parameters of the optimizer to one clip_grad_norm_ call, as a list: a "
-          "generator is empty at its second use, and a loop over parameters clips each by itself.",
-      .limits =
-          "An error where clipping by norm is declared; else a warning if every gradient exceeds "
-          "the bound, as noise added afterwards may explain, and a note if some do not: a part may "
-          "be meant. Other norms, and several optimizers, are not judged.",
+          "Pass all parameters of the optimizer to one clip_grad_norm_ call, as a list. A "
+          "generator is empty at its second use, and a loop over parameters clips each one "
+          "separately.",
+      .limits = {.needs = "One optimizer, and three sampled steps that clip by L2 norm.",
+                 .silent_when = "Clipping uses another norm. Several optimizers step.",
+                 .severity =
+                     "Error if clipping by norm is declared. Otherwise a warning if every gradient "
+                     "exceeds the bound, which noise added after clipping may explain. Note if "
+                     "some gradients do not exceed it: a partial clip may be intentional.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loss.backward()
+for p in model.parameters():
+    nn.utils.clip_grad_norm_(p, 1.0)  # each tensor separately
+optimizer.step())",
+                 .good = R"(loss.backward()
+nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
       .covers = {"C03"},
       .explains = {"gradients/exploding"},

@@ -7,15 +7,14 @@
 namespace dlcheck::gradients {
 namespace {
 
-constexpr Setting kSteps{.name = "steps",
-                         .value = 8,
-                         .low = 1,
-                         .high = 1e6,
-                         .unit = "steps",
-                         .meaning = "sampled steps in which a gradient may be absent or zero",
-                         .source =
-                             "own reasoning: parameters behind a condition get a gradient "
-                             "in some of 8 batches"};
+constexpr Setting kSteps{
+    .name = "steps",
+    .value = 8,
+    .low = 1,
+    .high = 1e6,
+    .unit = "steps",
+    .meaning = "fewest sampled steps without a nonzero gradient for a finding",
+    .source = "own reasoning: conditional parameters receive a gradient in some of 8 batches"};
 
 bool AllZero(const Gradients::Parameter& parameter) {
   for (const Sample& sample : parameter.consumed) {
@@ -27,7 +26,7 @@ bool AllZero(const Gradients::Parameter& parameter) {
 // The parameters that should have a gradient, by what they lack.
 struct Lacking {
   std::vector<std::string> absent, unused, zero_matrices, zero_vectors;
-  bool cut_off = false;  // what runs first has no gradient: the path to the loss is cut behind it
+  bool cut_off = false;  // the first module to run has no gradient: it is detached from the loss
   int64_t judged = 0;
 };
 
@@ -53,7 +52,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   const auto steps = static_cast<int64_t>(gradients.steps.size());
   if (static_cast<double>(steps) < settings[kSteps]) {
     return absl::NotFoundError(
-        StrCat("only ", Counted(steps, "step"), " of the ", settings[kSteps], " that are needed"));
+        StrCat("only ", Counted(steps, "step"), " of the ", settings[kSteps], " required steps"));
   }
   const Lacking lacking = Sort(gradients, settings[kSteps]);
   Verdict verdict{.findings = {}, .judged = JudgedParameters(lacking.judged, gradients)};
@@ -68,13 +67,16 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   };
   const std::string span = Counted(steps, "sampled step");
   const std::string zero = StrCat("had a gradient of exactly zero in all of ", span);
-  report(lacking.cut_off ? Severity::kError : Severity::kWarning, lacking.absent,
-         StrCat("got no gradient in any of ", span, ", although their module ran in training"));
+  report(
+      lacking.cut_off ? Severity::kError : Severity::kWarning, lacking.absent,
+      StrCat("received no gradient in any of ", span, ", although their module ran in training"));
   report(Severity::kWarning, lacking.zero_matrices, zero);
-  // In a difference of two outputs of one layer its bias cancels exactly, as in a critic's loss.
+  // The bias of a layer cancels exactly in a difference of two of its outputs, as in a critic's
+  // loss.
   report(Severity::kNote, lacking.zero_vectors, zero);
-  report(Severity::kNote, lacking.unused,
-         StrCat("got no gradient; their module did not run in the training forwards of ", span));
+  report(
+      Severity::kNote, lacking.unused,
+      StrCat("received no gradient: their module did not run in the training forwards of ", span));
   return verdict;
 }
 
@@ -90,21 +92,42 @@ Evidence Steps(std::optional<double> trunk_gradient) {
 Check Missing() {
   return {
       .id = "gradients/missing",
-      .promise = "Every parameter that is optimized and was used receives a gradient.",
+      .title = "Parameters receive no gradient",
+      .promise = "Every optimized parameter that the model uses receives a gradient.",
       .why =
-          "A parameter without a gradient keeps its initial value for ever: a part of the model "
-          "is random and only looks trained.",
+          "A parameter without a gradient keeps its initial value forever. A part of the model "
+          "stays random and only looks trained.",
       .method =
-          "A parameter fails if it is in an optimizer, requires a gradient, its module ran in "
-          "a training forward, and no gradient was there at any sampled optimizer step. A "
-          "gradient that was exactly zero at every sampled step is a warning; a module that "
-          "never ran is a note.",
+          "Looks for optimized parameters that require a gradient and whose module ran in a "
+          "training forward. Reports those without a gradient at any sampled step, or with a "
+          "gradient of exactly zero at every sampled step.",
       .fix =
-          "Look between the named module and the loss for .detach(), torch.no_grad(), .data, "
-          ".item(), a conversion to NumPy, or an operation without a derivative such as argmax.",
-      .limits =
-          "A parameter of no optimizer is not judged. A module that runs only every few "
-          "hundred steps can be missed by the sampled steps.",
+          "Look between the named module and the loss for .detach(), torch.no_grad(), .data and "
+          ".item(). Also look for a conversion to NumPy and for non-differentiable operations such "
+          "as argmax.",
+      .limits = {.needs = "A backward call, and eight sampled steps of the optimizer.",
+                 .silent_when = "No optimizer holds the parameter.",
+                 .severity =
+                     "Error if the first module to run is among those without a gradient. "
+                     "Otherwise a warning. Warning for weight matrices with zero gradients. Note "
+                     "for vectors with zero gradients, and for modules that never ran.",
+                 .blind_spots =
+                     "Sampled steps can miss a module that runs only every few hundred steps.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(features = encoder(x).detach()
+loss = criterion(head(features), y)
+loss.backward()
+optimizer.step()  # trains the head only)",
+                 .good = R"(features = encoder(x)
+loss = criterion(head(features), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {.bad = R"(auto features = encoder->forward(x).detach();
+auto loss = criterion(head->forward(features), y);
+loss.backward();)",
+              .good = R"(auto features = encoder->forward(x);
+auto loss = criterion(head->forward(features), y);
+loss.backward();)"},
       .sources = {"PyTorch documentation of torch.autograd: Tensor.detach, no_grad",
                   "own reasoning for the three severities"},
       .covers = {"M02", "M05", "M06", "O20", "B02", "B05", "B07"},

@@ -14,16 +14,16 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest clipped steps that a finding rests on",
-                         .source = "own reasoning: the first steps alone say little"};
+                         .meaning = "fewest clipped steps for a finding",
+                         .source = "own reasoning: the first steps are not typical"};
 constexpr Setting kShare{
     .name = "share",
     .value = 0.05,
     .low = 0,
     .high = 1,
     .unit = "1",
-    .meaning = "largest norm as a share of the bound",
-    .source = "own reasoning: outliers of healthy runs are 5 times the usual norm"};
+    .meaning = "largest gradient norm over the bound, up to which the check reports",
+    .source = "own reasoning: outliers of healthy runs reach 5 times the usual norm"};
 // A clipped norm is the bound up to rounding.
 constexpr double kReached = 0.999;
 
@@ -43,7 +43,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
   verdict.findings.push_back(
       FindingOver(all, Severity::kNote,
                   StrCat("None of ", Counted(judged, "clipped step"),
-                         " came near the bound: the largest norm was ", Short(largest), " of it."),
+                         " came near the clipping bound: the largest gradient norm was ",
+                         Short(largest), " of the bound."),
                   {}, largest, settings[kShare]));
   return verdict;
 }
@@ -53,19 +54,30 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
 Check NeverClipped() {
   return {
       .id = "gradients/never_clipped",
+      .title = "Clipping is never active",
       .promise = "Clipping by norm has a bound that some gradients reach.",
       .why =
-          "The clipping costs time and protects from nothing that happened; often its bound was "
-          "meant for "
-          "another size of loss.",
+          "Clipping costs time and has no effect. Often its bound was chosen for another scale of "
+          "the loss.",
       .method =
-          "The norm of the gradients that clipped steps consumed: at none of them it came near the "
-          "bound.",
-      .fix = "Lower the bound to a few times the usual norm, or leave the clipping out.",
-      .limits =
-          "A bound against rare outliers is never reached in a good run: hence a note, and only "
-          "where the "
-          "largest norm is a small part of the bound.",
+          "Compares the gradient norm that each clipped step used with the clipping bound. Reports "
+          "a run if no norm comes near the bound.",
+      .fix =
+          "Lower max_norm to a few times the usual gradient norm, or remove the clip_grad_norm_ "
+          "call.",
+      .limits = {.needs = "One optimizer, and 96 sampled steps that clip by norm.",
+                 .silent_when = "The largest norm is more than a small part of the bound.",
+                 .severity =
+                     "Always a note: a bound against rare outliers is never reached in a good run.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loss.backward()  # typical gradient norm: 0.5
+nn.utils.clip_grad_norm_(model.parameters(), max_norm=1000.0)
+optimizer.step())",
+                 .good = R"(loss.backward()  # typical gradient norm: 0.5
+nn.utils.clip_grad_norm_(model.parameters(), max_norm=2.0)
+optimizer.step())"},
+      .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"C02"},
       .explains = {},
@@ -75,7 +87,7 @@ Check NeverClipped() {
       .settings = {kSteps, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"one step at the bound", Expect::kClean, [] { return ClippedSteps(1); }},
-                   {"none near it", Expect::kFaulty, [] { return ClippedSteps(0); }}},
+                   {"no step near the bound", Expect::kFaulty, [] { return ClippedSteps(0); }}},
   };
 }
 

@@ -6,13 +6,14 @@
 namespace dlcheck::gradients {
 namespace {
 
-constexpr Setting kSteps{.name = "steps",
-                         .value = 8,
-                         .low = 1,
-                         .high = 1e6,
-                         .unit = "steps",
-                         .meaning = "steps of an optimizer without a gradient that count",
-                         .source = "own reasoning: a gradient behind a condition comes sooner"};
+constexpr Setting kSteps{
+    .name = "steps",
+    .value = 8,
+    .low = 1,
+    .high = 1e6,
+    .unit = "steps",
+    .meaning = "fewest steps of an optimizer without a gradient for a finding",
+    .source = "own reasoning: conditional parameters receive a gradient sooner"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
   if (!gradients.backward_seen) return absl::NotFoundError("no backward call was seen");
@@ -32,15 +33,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   if (reached || without.empty()) return verdict;
   verdict.findings.push_back(
       FindingAt(without, Severity::kError,
-                StrCat("Not one of ", Counted(judged, "optimized parameter"), " (", Listed(without),
-                       ") got a gradient in any of ",
+                StrCat("None of ", Counted(judged, "optimized parameter"), " (", Listed(without),
+                       ") received a gradient in ",
                        Counted(static_cast<int64_t>(gradients.steps.size()), "sampled step"),
-                       ": what backward starts from does not depend on them."),
+                       ": the loss does not depend on them."),
                 gradients));
   return verdict;
 }
 
-// Steps on the parameters of models that never ran in training; the last one may have a gradient.
+// Steps on parameters of models that never ran in training; the last parameter may have a gradient.
 Evidence Steps(bool reached) {
   RunBuilder run;
   for (const char* name : {"optimizer#0/group#0/0", "optimizer#0/group#0/1"}) {
@@ -62,29 +63,42 @@ Evidence Steps(bool reached) {
 Check NoParameterGetsGradient() {
   return {
       .id = "gradients/no_parameter_gets_gradient",
-      .promise = "What backward starts from depends on something that is optimized.",
-      .why = "Every step is taken without a gradient: the program runs, and nothing is trained.",
+      .title = "No parameter receives a gradient",
+      .promise = "The loss depends on at least one optimized parameter.",
+      .why = "Every optimizer step runs without a gradient. The program runs but trains nothing.",
       .method =
-          "The gradients that all optimizers are given, at every sampled step: none of their "
-          "parameters ever has one, although backward is called.",
+          "Looks at the gradients of all optimizers in every sampled step. Reports a run in which "
+          "no optimized parameter ever has a gradient although backward is called.",
       .fix =
-          "Look between the model and the loss for torch.no_grad(), .detach(), .item(), "
-          "torch.tensor(loss) or a loss made to require a gradient by hand; and whether the "
-          "optimizer was given the parameters of the model that runs.",
-      .limits =
-          "One gradient of one parameter at one step makes it clean. Programs that write to their "
-          "weights by hand while an optimizer steps idly look the same.",
+          "Look between model and loss for torch.no_grad(), .detach(), .item(), torch.tensor(loss) "
+          "or requires_grad_() on the loss. Check that the optimizer holds the parameters of the "
+          "model that runs.",
+      .limits = {.needs = "Backward calls, and eight sampled steps of one optimizer.",
+                 .silent_when = "One parameter has a gradient at one step.",
+                 .severity = "Always an error.",
+                 .blind_spots = "A program that writes its weights itself while an optimizer steps "
+                                "without effect looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loss = criterion(model(x), y)
+loss = torch.tensor(loss.item(), requires_grad=True)
+loss.backward()
+optimizer.step())",
+                 .good = R"(loss = criterion(model(x), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.autograd: Tensor.detach, no_grad",
                   "own reasoning"},
       .covers = {"M02", "O20"},
-      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch", "gradients/missing"},
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
+                   "gradients/missing"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"one gradient at the last step", Expect::kClean, [] { return Steps(true); }},
-                   {"none at all", Expect::kFaulty, [] { return Steps(false); }}},
+                   {"no gradient at any step", Expect::kFaulty, [] { return Steps(false); }}},
   };
 }
 

@@ -12,8 +12,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps with clipping that a finding rests on",
-                         .source = "own reasoning: all of them have to agree"};
+                         .meaning = "fewest steps with clipping for a finding",
+                         .source = "own reasoning: all of these steps must agree"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const ClippedShares& shares) {
   Verdict verdict;
@@ -25,16 +25,17 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const ClippedShares& sha
     if (!always || static_cast<double>(count) < settings[kSteps]) continue;
     verdict.findings.push_back(FindingOver(
         optimizer.in_part, shares.declared == "all" ? Severity::kError : Severity::kNote,
-        StrCat("In all ", Counted(count, "sampled step"), " with clipping, fewer gradients were ",
-               "clipped than ", optimizer.name, " consumed: ", Short(optimizer.clipped), " of ",
-               Short(optimizer.consumed), " at step ", optimizer.in_part.back(), "."),
+        StrCat("In all ", Counted(count, "sampled step"),
+               " with clipping, only a part of the gradients that ", optimizer.name,
+               " used was clipped: ", Short(optimizer.clipped), " of ", Short(optimizer.consumed),
+               " at step ", optimizer.in_part.back(), "."),
         {{.thing = optimizer.name, .file = ""}}, optimizer.clipped, optimizer.consumed));
   }
   verdict.judged = Counted(judged, "sampled step") + " with clipping";
   return verdict;
 }
 
-// Steps of which the last clips `last` of two gradients, the others one.
+// The last step clips `last` of two gradients, all others one.
 Evidence Clipping(double last, bool declared) {
   RunBuilder run = TwoLayers();
   if (declared) run.Process("declared.clip", "all");
@@ -50,20 +51,32 @@ Evidence Clipping(double last, bool declared) {
 Check PartialClip() {
   return {
       .id = "gradients/partial_clip",
-      .promise = "Clipping reaches all gradients that a step uses.",
+      .title = "Clipping covers only some of the parameters",
+      .promise = "Clipping covers all gradients that a step uses.",
       .why =
-          "Gradients that are left out keep their size, so that one bad batch still moves them "
-          "far, "
-          "and the bound is not the norm of the update that it seems to be.",
+          "Unclipped gradients keep their size, so one bad batch still moves their weights far. "
+          "The bound is not the norm of the whole update.",
       .method =
-          "How many of the parameters whose gradients each sampled step consumed had been clipped "
-          "since the step before.",
+          "Counts how many gradients used by each sampled step were clipped since the previous "
+          "step.",
       .fix =
-          "Clip the parameters of the optimizer: those of all its groups, and of every model that "
-          "it holds.",
-      .limits =
-          "A note, as clipping a part of a model may be meant, and an error where declared.clip "
-          "is all. Steps without any clipping are not judged.",
+          "Clip the parameters of all groups and all models of the optimizer, for example with one "
+          "clip_grad_norm_ call.",
+      .limits = {.needs = "Eight sampled steps with clipping.",
+                 .silent_when = "The step clips nothing.",
+                 .severity = "Error if declared.clip is all. Otherwise a note: clipping a part of "
+                             "the model may be intentional.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(optimizer = AdamW([*encoder.parameters(), *decoder.parameters()])
+loss.backward()
+nn.utils.clip_grad_norm_(encoder.parameters(), 1.0)
+optimizer.step())",
+                 .good = R"(optimizer = AdamW([*encoder.parameters(), *decoder.parameters()])
+loss.backward()
+nn.utils.clip_grad_norm_([*encoder.parameters(), *decoder.parameters()], 1.0)
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_", "own reasoning"},
       .covers = {"C03"},
       .explains = {},
@@ -72,9 +85,11 @@ Check PartialClip() {
       .stands_at = Event::kClip,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"all in one of ten steps", Expect::kClean, [] { return Clipping(2, true); }},
-                   {"half in every step", Expect::kFaulty, [] { return Clipping(1, false); }},
-                   {"the same, declared otherwise", Expect::kFaulty,
+      .examples = {{"all gradients in one of ten steps", Expect::kClean,
+                    [] { return Clipping(2, true); }},
+                   {"half of the gradients in every step", Expect::kFaulty,
+                    [] { return Clipping(1, false); }},
+                   {"half of the gradients, with all declared", Expect::kFaulty,
                     [] { return Clipping(1, true); }}},
   };
 }

@@ -9,26 +9,25 @@
 namespace dlcheck::gradients {
 namespace {
 
-constexpr Setting kBound{.name = "bound",
-                         .value = 1e-7,
-                         .low = 0,
-                         .high = 1,
-                         .unit = "loss per weight",
-                         .meaning =
-                             "root mean square of a weight matrix's gradient below which it "
-                             "counts as vanished",
-                         .source =
-                             "measured: nets of depth 10 train at 1.8e-6; below 1e-8 they "
-                             "train slowly or not at all"};
+constexpr Setting kBound{
+    .name = "bound",
+    .value = 1e-7,
+    .low = 0,
+    .high = 1,
+    .unit = "loss per weight",
+    .meaning =
+        "root mean square of a weight matrix's gradient below which the gradient has vanished",
+    .source =
+        "measured: networks of depth 10 train at 1.8e-6; below 1e-8, training is slow or fails"};
 constexpr Setting kSteps{.name = "steps",
                          .value = 20,
                          .low = 1,
                          .high = 64,
                          .unit = "steps",
-                         .meaning = "first steps that must all be below the bound",
-                         .source = "early steps only: a gradient is small at convergence too"};
+                         .meaning = "number of first steps, all of which must be below the bound",
+                         .source = "early steps only: gradients are also small at convergence"};
 
-// Whether the program began from weights of its own making.
+// Whether the program started from loaded weights.
 struct Start {
   static constexpr std::string_view kName = "start";
   bool loaded;
@@ -74,9 +73,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   verdict.findings.push_back(
       {.severity = Severity::kWarning,
        .message = StrCat("The gradients of ", names.size(), " of ", judged, " weight matrices (",
-                         Listed(names),
-                         ") vanish: their root mean square "
-                         "stayed below ",
+                         Listed(names), ") vanished: the root mean square stayed below ",
                          Short(settings[kBound]), " in all of the first ", settings[kSteps],
                          " steps (smallest peak ", Short(smallest), ")."),
        .places = std::move(places),
@@ -101,22 +98,31 @@ Evidence Steps(double root_mean_square) {
 Check Vanishing() {
   return {
       .id = "gradients/vanishing",
-      .promise = "Early in training every weight matrix receives a gradient of usable size.",
+      .title = "The gradients of weight matrices vanish",
+      .promise = "Early in training, every weight matrix receives a gradient of usable size.",
       .why =
-          "Layers whose gradient has vanished do not learn; with Adam they move by rounding "
-          "noise instead.",
+          "Layers with vanished gradients do not learn. With Adam, rounding noise moves their "
+          "weights instead.",
       .method =
-          "Root mean square of the gradient of each weight matrix that is optimized, as the "
-          "step consumed it, at each of the first steps; it is reported if all are below the "
-          "bound.",
+          "Computes the root mean square of each optimized weight matrix's gradient at each of the "
+          "first steps. Reports a matrix if all values are below the bound.",
       .fix =
-          "Use an initialisation that keeps variance (torch.nn.init.kaiming_normal_ or "
-          "xavier_uniform_), add normalisation or residual connections, and do not scale the "
-          "loss down.",
-      .limits =
-          "Judges the first steps only, and nothing after weights were loaded. An embedding "
-          "of which few rows are used can look small.",
-      .sources = {"Glorot and Bengio 2010", "measured bound: depth 5 to 20, four initialisations"},
+          "Initialize with torch.nn.init.kaiming_normal_ or xavier_uniform_, which preserve "
+          "variance. Add normalization or residual connections, and do not scale the loss down.",
+      .limits = {.needs = "Optimized weight matrices with nonzero gradients in the first 20 steps.",
+                 .silent_when = "Weights were loaded before the first step. The gradient vanishes "
+                                "after the first steps.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "An embedding with few used rows can look small.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for layer in model.layers:
+    nn.init.normal_(layer.weight, std=0.001)
+    nn.init.zeros_(layer.bias))",
+                 .good = R"(for layer in model.layers:
+    nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
+    nn.init.zeros_(layer.bias))"},
+      .cpp = {},
+      .sources = {"Glorot and Bengio 2010", "measured bound: depth 5 to 20, four initializations"},
       .covers = {"O18", "M14"},
       .explains = {"learnability/cannot_overfit_one_batch", "learnability/input_independence"},
       .worst = Severity::kWarning,
@@ -124,8 +130,9 @@ Check Vanishing() {
       .stands_at = Event::kBackward,
       .settings = {kBound, kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"small but usable", Expect::kClean, [] { return Steps(1.1e-7); }},
-                   {"just below the bound", Expect::kFaulty, [] { return Steps(0.9e-7); }}},
+      .examples = {{"a small but usable gradient", Expect::kClean, [] { return Steps(1.1e-7); }},
+                   {"a gradient just below the bound", Expect::kFaulty,
+                    [] { return Steps(0.9e-7); }}},
   };
 }
 

@@ -12,8 +12,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps of one optimizer that a finding rests on",
-                         .source = "own reasoning: all of them have to agree"};
+                         .meaning = "fewest steps of one optimizer for a finding",
+                         .source = "own reasoning: all of these steps must agree"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& placement) {
   if (!placement.backward_seen) return absl::NotFoundError("no backward call was seen");
@@ -28,8 +28,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& pla
     verdict.findings.push_back(
         FindingOver(optimizer.cleared, Severity::kError,
                     StrCat("In all ", Counted(count, "sampled step"), " of ", optimizer.name,
-                           " gradients were cleared after the last backward call, and the step "
-                           "found none that is not zero: nothing is trained."),
+                           " gradients were zeroed after the last backward call, and the step "
+                           "found only zeros: the weights are not trained."),
                     std::move(places), static_cast<double>(count), 0));
   }
   verdict.judged = StrCat(Counted(static_cast<int64_t>(placement.optimizers.size()), "optimizer"),
@@ -42,36 +42,50 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepPlacement& pla
 Check ZeroedBeforeStep() {
   return {
       .id = "gradients/zeroed_before_step",
-      .promise = "Gradients live from the backward call to the step that uses them.",
-      .why = "The step finds nothing to do: the weights stay as they were initialised.",
+      .title = "Gradients are zeroed before optimizer.step()",
+      .promise = "Gradients survive from backward to the step that uses them.",
+      .why = "The step finds only zero gradients. The weights keep their initial values.",
       .method =
-          "The order of calls within sampled steps, and the gradients that each step consumed. A "
-          "step fails if its optimizer or model was asked to clear its gradients after the last "
-          "backward call before it, and it then had none but zeros. All sampled steps have to.",
+          "Compares the order of calls in sampled steps with the gradients that each step used. "
+          "Reports an optimizer if gradients were zeroed after the last backward and only zeros "
+          "were left, in all sampled steps.",
       .fix = "Call zero_grad() before backward() or after step(), never in between.",
       .limits =
-          "Judged by what the step consumed: clearing another model's gradients, and putting "
-          "gradients back by hand, are clean. Silent where gradients could not be measured.",
+          {.needs =
+               "Backward calls, and eight sampled steps of one optimizer with measured gradients.",
+           .silent_when = "Gradients could not be measured. Only another model's gradients are "
+                          "zeroed. The program restores the gradients itself before the step.",
+           .severity = "Always an error.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(loss = criterion(model(x), y)
+loss.backward()
+optimizer.zero_grad()
+optimizer.step())",
+                 .good = R"(optimizer.zero_grad()
+loss = criterion(model(x), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of Optimizer.zero_grad", "own reasoning"},
       .covers = {"P05"},
-      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch", "gradients/missing",
-                   "gradients/no_parameter_gets_gradient"},
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
+                   "gradients/missing", "gradients/no_parameter_gets_gradient"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kCleared,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"cleared before the backward call", Expect::kClean,
-                    [] { return Calls("", "zfbgs"); }},
-                   {"cleared after it", Expect::kFaulty, [] { return Calls("", "fbzs"); }},
-                   {"the model cleared after it, to zero", Expect::kFaulty,
-                    [] { return Calls("", "fbZ0s"); }},
-                   {"cleared in between, with a backward call after it", Expect::kClean,
-                    [] { return Calls("", "fbzfbgs"); }},
-                   {"gradients put back by hand", Expect::kClean,
-                    [] { return Calls("", "fbzgs"); }},
-                   {"one step of them had a gradient", Expect::kClean,
-                    [] { return Calls("zfbgs", "fbzs"); }}},
+      .examples =
+          {{"zeroed before the backward call", Expect::kClean, [] { return Calls("", "zfbgs"); }},
+           {"zeroed after the backward call", Expect::kFaulty, [] { return Calls("", "fbzs"); }},
+           {"model.zero_grad() after the backward call", Expect::kFaulty,
+            [] { return Calls("", "fbZ0s"); }},
+           {"zeroed between two backward calls", Expect::kClean,
+            [] { return Calls("", "fbzfbgs"); }},
+           {"gradients restored before the step", Expect::kClean,
+            [] { return Calls("", "fbzgs"); }},
+           {"one step with a gradient", Expect::kClean, [] { return Calls("zfbgs", "fbzs"); }}},
   };
 }
 

@@ -11,9 +11,9 @@
 namespace dlcheck::gradients {
 namespace {
 
-// The clearing of what this step's optimizer consumes, after a backward call and before another;
-// null if there is none. A model, or an optimizer not known before its first step, may be cleared
-// for another optimizer's sake.
+// The zero_grad() call on this step's gradients between two backward calls; null if there is none.
+// The gradients of a model, or of an optimizer not known before its first step, may be zeroed for
+// another optimizer.
 const Occurrence* ClearedInside(const StepOrder& order, const StepOrder::Step& step) {
   for (int64_t i = step.FirstBackward(); i < step.LastBackward(); ++i) {
     const Occurrence& event = step.events[static_cast<size_t>(i)];
@@ -27,19 +27,21 @@ const Occurrence* ClearedInside(const StepOrder& order, const StepOrder::Step& s
 
 bool TakesSeveral(const StepOrder::Step& step) { return step.Count(Event::kBackward) > 1; }
 
-// Steps that took several backward calls, of optimizers that do so more often than not. Others skip a
-// batch now and then after its backward call, and clear what it gave. Of optimizers that follow one
-// another, each with a model of its own, only the whole says how often that is.
+// Steps with several backward calls, of optimizers most of whose steps have several. Other
+// optimizers sometimes skip a batch after its backward call and zero its gradients. Optimizers that
+// follow one another, each with its own model, are counted together.
 std::vector<const StepOrder::Step*> Windowed(const StepOrder& order) {
   const bool is_one_at_a_time = order.has_one_at_a_time();
   std::map<ThingId, int64_t> surplus;  // of steps with several calls over those with one
-  const auto key = [&](const StepOrder::Step& step) { return is_one_at_a_time ? 0 : step.optimizer; };
+  const auto key = [&](const StepOrder::Step& step) {
+    return is_one_at_a_time ? 0 : step.optimizer;
+  };
   for (const StepOrder::Step& step : order.steps) {
     if (step.Count(Event::kBackward) > 0) surplus[key(step)] += TakesSeveral(step) ? 1 : -1;
   }
   std::vector<const StepOrder::Step*> found;
   for (const StepOrder::Step& step : order.steps) {
-    // Its steps call for as many fresh gradients as they like.
+    // An LBFGS step may compute any number of fresh gradients.
     const bool is_search = order.trace->Attribute(step.optimizer, "type") == "LBFGS";
     if (!is_search && TakesSeveral(step) && surplus[key(step)] > 0) found.push_back(&step);
   }
@@ -63,22 +65,23 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
   }
   Verdict verdict{.findings = {}, .judged = Counted(judged, "step") + " of several backward calls"};
   const auto count = static_cast<int64_t>(steps.size());
-  if (judged == 0 || count < judged || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
+  if (judged == 0 || count < judged || static_cast<double>(count) < settings[kEnoughSteps])
+    return verdict;
   const bool declared = order.trace->ProcessAttribute("declared.accumulation") == "mean";
   const bool meant = declared || (windows && Accumulates(*windows, steps, settings[kMean]));
   verdict.findings.push_back(FindingOver(
       steps, meant ? Severity::kError : Severity::kNote,
-      StrCat("Gradients were cleared between two backward calls of one step in all ",
+      StrCat("Gradients were zeroed between two backward calls of one step in all ",
              Counted(count, "sampled step"), " of several backward calls (first at step ",
              steps.front(), ", after ", Counted(first->micro_step, "call"), ")",
              meant
-                 ? ", so that only what came after counts although the losses are parts of a mean."
-                 : ": what the calls before it gave is not part of the step."),
+                 ? ": only the later micro-batches count, although the losses are parts of a mean."
+                 : ": the step does not use the gradients of the earlier calls."),
       PlacesOf(*order.trace, first->site), static_cast<double>(count), 0));
   return verdict;
 }
 
-// Windows of two halves, or of two whole losses.
+// Accumulation windows of two half losses, or of two whole losses.
 Evidence OfWindows(double share, int clears_inside, bool declared) {
   RunBuilder run = TwoLayers();
   if (declared) run.Process("declared.accumulation", "mean");
@@ -93,8 +96,9 @@ Evidence OfWindows(double share, int clears_inside, bool declared) {
 Evidence WithSkippedBatches() {
   RunBuilder run = TwoLayers();
   for (int step = 0; step < 12; ++step) {
-    BeginStep(run, step % 3 == 2 ? std::vector<Windows::MicroBatch>{{1, 32}, {1, 32}}
-                                 : std::vector<Windows::MicroBatch>{{1, 32}},
+    BeginStep(run,
+              step % 3 == 2 ? std::vector<Windows::MicroBatch>{{1, 32}, {1, 32}}
+                            : std::vector<Windows::MicroBatch>{{1, 32}},
               step % 3 == 2);
     EndStep(run);
   }
@@ -106,23 +110,38 @@ Evidence WithSkippedBatches() {
 Check ZeroedDuringAccumulation() {
   return {
       .id = "gradients/zeroed_during_accumulation",
-      .promise = "What the backward calls of one step give is not cleared before the step.",
+      .title = "Gradients are zeroed during accumulation",
+      .promise = "Accumulated gradients are not zeroed before the step.",
       .why =
-          "Only the last micro-batch of a window is learned from: the others cost time, and the "
-          "step is as much noisier and smaller as there are of them.",
+          "Only the last micro-batch of an accumulation window counts. The other micro-batches "
+          "cost time, and the update becomes noisier and smaller.",
       .method =
-          "Order of the events of every sampled step with two or more backward calls: its own "
-          "optimizer's clearing, or that of the model, stands between two of them in all.",
+          "Compares the order of calls in every sampled step with two or more backward calls. "
+          "Reports a run if every such step zeroes the optimizer's or model's gradients between "
+          "two of them.",
       .fix =
-          "Move optimizer.zero_grad() out of the loop over micro-batches: once before the first, "
-          "or right after optimizer.step().",
-      .limits =
-          "An error where accumulation is declared, or where the losses of each window are parts "
-          "that add to one mean; a note otherwise, as adversarial training and sharpness-aware "
-          "steps clear in between on purpose. A clearing in some steps only is not a finding. "
-          "Silent for an optimizer most of whose steps took one backward call, and for LBFGS.",
+          "Move optimizer.zero_grad() out of the loop over micro-batches: before the first one, or "
+          "right after optimizer.step().",
+      .limits = {.needs = "Steps with several backward calls.",
+                 .silent_when = "Only some steps zero gradients in between. Most steps of the "
+                                "optimizer have one backward call. The optimizer is LBFGS.",
+                 .severity =
+                     "Error if accumulation is declared, or if the losses of each accumulation "
+                     "window add up to one mean. Otherwise a note: adversarial training and "
+                     "sharpness-aware steps zero in between on purpose.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in micro_batches:
+    optimizer.zero_grad()
+    (criterion(model(x), y) / len(micro_batches)).backward()
+optimizer.step())",
+                 .good = R"(optimizer.zero_grad()
+for x, y in micro_batches:
+    (criterion(model(x), y) / len(micro_batches)).backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
-                  "Foret et al. 2021, Sharpness-Aware Minimization: a legal look-alike"},
+                  "Foret et al. 2021, Sharpness-Aware Minimization: a healthy look-alike"},
       .covers = {"G05", "P05"},
       .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
@@ -130,15 +149,15 @@ Check ZeroedDuringAccumulation() {
       .stands_at = Event::kCleared,
       .settings = {kEnoughSteps, kMean},
       .judgement = Reads<&Judge>(),
-      .examples = {{"cleared inside all windows but one", Expect::kClean,
+      .examples = {{"zeroed inside all accumulation windows but one", Expect::kClean,
                     [] { return OfWindows(0.5, 7, true); }},
                    {"every fourth batch skipped after its backward call", Expect::kClean,
                     [] { return WithSkippedBatches(); }},
-                   {"cleared inside all windows", Expect::kFaulty,
+                   {"zeroed inside all accumulation windows", Expect::kFaulty,
                     [] { return OfWindows(0.5, 8, true); }},
-                   {"halves of a mean, nothing declared", Expect::kFaulty,
+                   {"halves of a mean, with nothing declared", Expect::kFaulty,
                     [] { return OfWindows(0.5, 8, false); }},
-                   {"two whole losses, as of adversarial training", Expect::kFaulty,
+                   {"two whole losses, as in adversarial training", Expect::kFaulty,
                     [] { return OfWindows(1, 8, false); }}},
   };
 }
