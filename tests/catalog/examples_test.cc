@@ -44,7 +44,7 @@ TEST(Examples, OfAStepThatIsNotScaledWarnOnlyWhereTwoRatesEndAtTheSameBits) {
       for (const Finding& finding : verdict->findings) {
         severities.push_back(finding.severity);
         EXPECT_EQ(finding.severity == Severity::kWarning,
-                  example.title == "at the same bits at any rate")
+                  example.title == "the same bits at any learning rate")
             << example.title;
       }
     }

@@ -13,24 +13,26 @@ constexpr Setting kUpdates{.name = "updates",
                            .low = 2,
                            .high = 1e6,
                            .unit = "updates",
-                           .meaning = "updates of the average, after the first, that are needed",
-                           .source = "own reasoning: one update of a real average is enough"};
-constexpr Setting kDecay{.name = "decay",
-                         .value = 0.5,
-                         .low = 0,
-                         .high = 1,
-                         .unit = "decay",
-                         .meaning = "declared decay above which copying is an error",
-                         .source = "own reasoning: half of the old average cannot round away"};
+                           .meaning = "fewest updates of the EMA after the first",
+                           .source = "own reasoning: a real EMA differs after one update"};
+constexpr Setting kDecay{
+    .name = "decay",
+    .value = 0.5,
+    .low = 0,
+    .high = 1,
+    .unit = "decay",
+    .meaning = "declared decay above which copying is an error",
+    .source = "own reasoning: rounding cannot hide half of the old EMA weights"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averaging) {
   const auto& updates = averaging.updates;
   const auto count = static_cast<int64_t>(updates.size());
   if (static_cast<double>(count) < settings[kUpdates]) {
-    return absl::NotFoundError(StrCat("only ", Counted(count, "update"), " of the average of the ",
-                                      settings[kUpdates], " that are needed"));
+    return absl::NotFoundError(StrCat("only ", Counted(count, "update"),
+                                      " of the EMA weights, but ", settings[kUpdates],
+                                      " are needed"));
   }
-  Verdict verdict{.findings = {}, .judged = Counted(count, "update") + " of the average"};
+  Verdict verdict{.findings = {}, .judged = Counted(count, "update") + " of the EMA weights"};
   const bool copies = std::all_of(updates.begin(), updates.end(),
                                   [](const auto& update) { return update.distance == 0; });
   const int64_t moves = std::max<int64_t>(
@@ -38,8 +40,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averagi
       std::count_if(updates.begin(), updates.end(), [](const auto& u) { return u.moved > 0; }));
   if (!copies || static_cast<double>(moves) < settings[kUpdates]) return verdict;
   std::string message = StrCat("After each of ", Counted(count, "update"),
-                               " the averaged weights were exactly the live ones, although ",
-                               Counted(moves, "sampled step"), " moved those");
+                               " the EMA weights exactly equaled the live weights, although ",
+                               Counted(moves, "sampled step"), " changed the live weights");
   const bool declared = averaging.decay && *averaging.decay > settings[kDecay];
   if (averaging.decay) StrAppend(&message, " and the declared decay is ", *averaging.decay);
   verdict.findings.push_back({.severity = declared ? Severity::kError : Severity::kWarning,
@@ -58,20 +60,32 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averagi
 Check EmaCopiesWeights() {
   return {
       .id = "optimizer/ema_copies_weights",
-      .promise = "Averaged weights remember more than the last step.",
+      .title = "EMA weights are a copy of the model weights",
+      .promise = "EMA weights differ from the live weights while the live weights change.",
       .why =
-          "The average is a second copy of the live weights: it costs memory and time and gives "
-          "nothing.",
+          "The EMA is only a second copy of the live weights. It costs memory and time and gives "
+          "no benefit.",
       .method =
-          "How far the averaged weights were from the live ones after each update but the first: "
-          "exactly nothing, each time, while the weights moved.",
+          "Compares the EMA weights with the live weights after each EMA update except the first. "
+          "They are exactly equal every time, while the live weights change.",
       .fix =
-          "Count the updates of the average (n_averaged) and keep the count in checkpoints; look "
-          "for a copy where lerp was meant, and for an average that shares the model's tensors.",
+          "Count the updates of the EMA (n_averaged) and save the count in checkpoints. Look for "
+          "copy_() in place of lerp_(), and for an EMA that shares the model's tensors.",
       .limits =
-          "Needs a program that tells of its averages (Probe::Averaged). Without a declared decay "
-          "it is a warning: some averages copy on purpose during a warm-up, which may be as long "
-          "as a short run.",
+          {.needs = "A program that reports its EMA updates (Probe::Averaged).",
+           .silent_when = "",
+           .severity =
+               "Error if a decay above the limit is declared. Otherwise warning, because some EMAs "
+               "copy on purpose during a warm-up, which may be as long as a short run.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(for ema_p, p in zip(ema.parameters(), model.parameters()):
+    with torch.no_grad():
+        ema_p.copy_(p))",
+                 .good = R"(for ema_p, p in zip(ema.parameters(), model.parameters()):
+    with torch.no_grad():
+        ema_p.lerp_(p, 1 - decay))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim.swa_utils.AveragedModel", "own reasoning"},
       .covers = {"O16", "B14"},
       .explains = {},
@@ -81,15 +95,15 @@ Check EmaCopiesWeights() {
       .settings = {kUpdates, kDecay},
       .judgement = Reads<&Judge>(),
       .examples =
-          {{"hardly apart", Expect::kClean,
+          {{"a tiny distance", Expect::kClean,
             [] { return Averaged({.distance = 1e-12, .growth = 0, .decay = "0.9"}); }},
-           {"never apart", Expect::kFaulty,
+           {"always equal", Expect::kFaulty,
             [] { return Averaged({.distance = 0, .growth = 0, .decay = "0.9"}); }},
-           {"never apart, with no decay declared", Expect::kFaulty,
+           {"always equal, with no declared decay", Expect::kFaulty,
             [] { return Averaged({.distance = 0, .growth = 0}); }},
-           {"shares the model's tensors", Expect::kFaulty,
+           {"EMA weights that share the model's tensors", Expect::kFaulty,
             [] { return Averaged({.moved = 0, .distance = 0, .growth = 0, .decay = "0.9"}); }},
-           {"weights that never move", Expect::kClean,
+           {"live weights that never change", Expect::kClean,
             [] { return Averaged({.moved = 0, .distance = 0, .growth = 0, .update = 0}); }}},
   };
 }

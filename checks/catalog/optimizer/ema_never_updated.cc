@@ -8,23 +8,25 @@
 namespace dlcheck::optimizer {
 namespace {
 
-constexpr Setting kUpdates{.name = "updates",
-                           .value = 8,
-                           .low = 2,
-                           .high = 1e6,
-                           .unit = "updates",
-                           .meaning = "updates of the average, after the first, that are needed",
-                           .source = "own reasoning: weights that move are away from it by then"};
+constexpr Setting kUpdates{
+    .name = "updates",
+    .value = 8,
+    .low = 2,
+    .high = 1e6,
+    .unit = "updates",
+    .meaning = "fewest updates of the EMA after the first",
+    .source = "own reasoning: by then, changing weights differ from the EMA"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averaging) {
   const auto& updates = averaging.updates;
   const auto count = static_cast<int64_t>(updates.size());
   if (static_cast<double>(count) < settings[kUpdates]) {
-    return absl::NotFoundError(StrCat("only ", Counted(count, "update"), " of the average of the ",
-                                      settings[kUpdates], " that are needed"));
+    return absl::NotFoundError(StrCat("only ", Counted(count, "update"),
+                                      " of the EMA weights, but ", settings[kUpdates],
+                                      " are needed"));
   }
-  Verdict verdict{.findings = {}, .judged = Counted(count, "update") + " of the average"};
-  // The live weights were away from the average each time, and moved between.
+  Verdict verdict{.findings = {}, .judged = Counted(count, "update") + " of the EMA weights"};
+  // The live weights differed from the EMA weights each time, and changed in between.
   const bool inert = std::all_of(updates.begin(), updates.end(), [](const auto& update) {
     return update.moved == 0 && update.distance > 0;
   });
@@ -32,11 +34,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averagi
   if (!inert || !weights_move) return verdict;
   verdict.findings.push_back(
       {.severity = Severity::kError,
-       .message =
-           StrCat("None of ", Counted(count, "update"),
-                  " of the averaged weights changed them, although the weights were ",
-                  Short(updates.front().distance), " away at step ", updates.front().step, " and ",
-                  Short(updates.back().distance), " at step ", updates.back().step, "."),
+       .message = StrCat(
+           "None of ", Counted(count, "update"),
+           " of the EMA weights had an effect, although their distance from the live weights was ",
+           Short(updates.front().distance), " at step ", updates.front().step, " and ",
+           Short(updates.back().distance), " at step ", updates.back().step, "."),
        .places = {},
        .first_step = updates.front().step,
        .last_step = updates.back().step,
@@ -51,19 +53,34 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averagi
 Check EmaNeverUpdated() {
   return {
       .id = "optimizer/ema_never_updated",
-      .promise = "Updates of averaged weights move them towards the live weights.",
+      .title = "EMA weights never change",
+      .promise = "Updates of EMA weights move the EMA weights toward the live weights.",
       .why =
-          "The average stays what it was at the start, so what is evaluated and kept is an "
-          "untrained model.",
+          "The EMA weights keep their initial values, so the evaluated and saved model is "
+          "untrained.",
       .method =
-          "What each update added to the averaged weights, and how far they were from the live "
-          "ones after it: nothing was ever added although there was a distance that changed.",
+          "Records the change of the EMA weights at each update and their distance from the live "
+          "weights after it. The change is always zero, although the distance is nonzero and "
+          "changes.",
       .fix =
-          "Call update_parameters (or Average::Update) after each step with the model that is "
-          "trained, not a copy; do not average in a type that cannot hold the small updates.",
-      .limits =
-          "Needs a program that tells of its averages (Probe::Averaged). The first update seen is "
-          "left out, since it copies by design. A decay of exactly 1 looks the same.",
+          "Call update_parameters() (or Average::Update) after each step with the trained model, "
+          "not a copy of it. Keep EMA weights in a type that can hold small updates.",
+      .limits = {.needs = "A program that reports its EMA updates (Probe::Averaged).",
+                 .silent_when =
+                     "The first recorded update is ignored, because it copies by design.",
+                 .severity = "",
+                 .blind_spots = "A decay of exactly 1 looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(ema = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.999))
+initial = copy.deepcopy(model)
+for x, y in loader:
+    train_step(model, optimizer, x, y)
+    ema.update_parameters(initial))",
+                 .good = R"(ema = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.999))
+for x, y in loader:
+    train_step(model, optimizer, x, y)
+    ema.update_parameters(model))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim.swa_utils.AveragedModel", "own reasoning"},
       .covers = {"O16"},
       .explains = {},
@@ -72,11 +89,11 @@ Check EmaNeverUpdated() {
       .stands_at = Event::kStep,
       .settings = {kUpdates},
       .judgement = Reads<&Judge>(),
-      .examples = {{"hardly moves", Expect::kClean,
+      .examples = {{"tiny changes", Expect::kClean,
                     [] { return Averaged({.moved = 1e-12, .distance = 0.5}); }},
-                   {"never moves", Expect::kFaulty,
+                   {"no change", Expect::kFaulty,
                     [] { return Averaged({.moved = 0, .distance = 0.5}); }},
-                   {"weights that do not move either", Expect::kClean,
+                   {"live weights that do not change either", Expect::kClean,
                     [] {
                       return Averaged({.moved = 0, .distance = 0.5, .growth = 0, .update = 0});
                     }}},

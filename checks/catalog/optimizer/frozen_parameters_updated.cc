@@ -9,17 +9,18 @@
 namespace dlcheck::optimizer {
 namespace {
 
-constexpr Setting kSteps{.name = "steps",
-                         .value = 3,
-                         .low = 1,
-                         .high = 1e6,
-                         .unit = "steps",
-                         .meaning = "sampled steps that moved a frozen parameter for an error",
-                         .source = "own reasoning: one or two before it is dropped are a note"};
+constexpr Setting kSteps{
+    .name = "steps",
+    .value = 3,
+    .low = 1,
+    .high = 1e6,
+    .unit = "steps",
+    .meaning = "sampled steps that changed a frozen parameter, for an error",
+    .source = "own reasoning: one or two steps before the gradient is dropped are a note"};
 
 struct Moved {
   std::set<std::string> names;
-  int64_t steps = 0;  // of the parameter that was moved most often
+  int64_t steps = 0;  // of the parameter that changed most often
   int64_t frozen_at = 0, first = 0, last = 0;
   double norm = 0;
 };
@@ -59,10 +60,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const FrozenParameters& 
   const bool persists = static_cast<double>(moved.steps) >= settings[kSteps];
   verdict.findings.push_back(
       {.severity = persists ? Severity::kError : Severity::kNote,
-       .message = StrCat(names.size(), " of ", Counted(judged, "parameter"),
-                         " that were frozen at step ", moved.frozen_at, " (", Listed(names),
-                         ") went on moving, in up to ", Counted(moved.steps, "sampled step"),
-                         ": by a norm of ", Short(moved.norm), " at step ", moved.first, "."),
+       .message = StrCat(names.size(), " of ", Counted(judged, "parameter"), " frozen at step ",
+                         moved.frozen_at, " (", Listed(names), ") still changed, in up to ",
+                         Counted(moved.steps, "sampled step"), ": the change at step ", moved.first,
+                         " had norm ", Short(moved.norm), "."),
        .places = std::move(places),
        .first_step = moved.first,
        .last_step = moved.last,
@@ -73,9 +74,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const FrozenParameters& 
 }
 
 struct Frozen {
-  double norm = 0;      // of what each step after that adds to the trunk
-  double growth = 1;    // of the trunk's gradient with each
-  bool thawed = false;  // the trunk, at once
+  double norm = 0;      // of the trunk's update in each later step
+  double growth = 1;    // of the trunk's gradient in each later step
+  bool thawed = false;  // whether the trunk is unfrozen one step later
 };
 
 // Trunk and head are frozen at step 4 of 12.
@@ -101,20 +102,34 @@ Evidence FrozenAtStep4(const Frozen& values) {
 Check FrozenParametersUpdated() {
   return {
       .id = "optimizer/frozen_parameters_updated",
-      .promise = "A parameter that was frozen during the run stays where it is.",
+      .title = "Frozen parameters still change",
+      .promise = "A parameter that is frozen during the run keeps its value.",
       .why =
-          "What was to be kept drifts away, moved by a gradient that is no longer computed, by "
-          "momentum or by weight decay.",
+          "Weights that should stay fixed drift. An old gradient, momentum or weight decay still "
+          "changes them.",
       .method =
-          "Parameters of an optimizer that ceased to require a gradient are followed: how far each "
-          "later sampled step moved them, until they require one again.",
+          "Follows optimizer parameters whose requires_grad was set to False during the run. "
+          "Measures how far each later sampled step changes them, until they require a gradient "
+          "again.",
       .fix =
-          "Set the gradient to none when freezing (parameter.grad = None), so that the optimizer "
-          "leaves the parameter out; or take it out of the optimizer's groups.",
-      .limits =
-          "What is frozen from the start is not judged. The step that finds a parameter frozen may "
-          "still use the gradient from before. Where gradients grow while frozen, the program "
-          "turns requires_grad on and off within its steps and is not judged.",
+          "Set parameter.grad = None when freezing, so that the optimizer skips the parameter. Or "
+          "remove the parameter from the optimizer's groups.",
+      .limits = {.needs = "An optimizer parameter that is frozen during the run.",
+                 .silent_when =
+                     "Parameters that are frozen from the start are not judged. Gradients grow "
+                     "while frozen, so the program toggles requires_grad within its steps.",
+                 .severity = "Error from three sampled steps on; otherwise note, because the first "
+                             "step after freezing may still use the old gradient.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(if epoch == freeze_epoch:
+    for p in model.backbone.parameters():
+        p.requires_grad_(False))",
+                 .good = R"(if epoch == freeze_epoch:
+    for p in model.backbone.parameters():
+        p.requires_grad_(False)
+        p.grad = None)"},
+      .cpp = {},
       .sources = {"PyTorch documentation of Optimizer.zero_grad: none against zero",
                   "own reasoning"},
       .covers = {"O12", "O17", "M19"},
@@ -124,14 +139,14 @@ Check FrozenParametersUpdated() {
       .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"frozen and still", Expect::kClean, [] { return FrozenAtStep4({}); }},
-                   {"frozen and moved by its old gradient", Expect::kFaulty,
+      .examples = {{"frozen and unchanged", Expect::kClean, [] { return FrozenAtStep4({}); }},
+                   {"frozen and changed by an old gradient", Expect::kFaulty,
                     [] { return FrozenAtStep4({.norm = 1e-9}); }},
-                   {"an old gradient that is clipped again and again", Expect::kFaulty,
+                   {"an old gradient that is clipped repeatedly", Expect::kFaulty,
                     [] { return FrozenAtStep4({.norm = 1e-9, .growth = 0.5}); }},
-                   {"moved by gradients that are new", Expect::kClean,
+                   {"changed by new gradients", Expect::kClean,
                     [] { return FrozenAtStep4({.norm = 1e-9, .growth = 1.5}); }},
-                   {"moved after it was thawed", Expect::kClean,
+                   {"changed after unfreezing", Expect::kClean,
                     [] { return FrozenAtStep4({.norm = 1e-9, .thawed = true}); }}},
   };
 }

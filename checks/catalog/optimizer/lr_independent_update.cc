@@ -10,21 +10,22 @@
 namespace dlcheck::optimizer {
 namespace {
 
-constexpr Setting kTimes{.name = "times",
-                         .value = 16,
-                         .low = 1,
-                         .high = 1e9,
-                         .unit = "times the resolution of the numbers",
-                         .meaning = "motion of a parameter that counts, of its size",
-                         .source = "measured: at most 8, where each step makes a matrix of 256 "
-                                   "rows orthogonal anew"};
-constexpr Setting kSteps{.name = "steps",
-                         .value = 3,
-                         .low = 1,
-                         .high = 1e6,
-                         .unit = "steps",
-                         .meaning = "fewest in which it moved, and among the last of which it did",
-                         .source = "own reasoning: what comes to rest, or happens once, is meant"};
+constexpr Setting kTimes{
+    .name = "times",
+    .value = 16,
+    .low = 1,
+    .high = 1e9,
+    .unit = "times the resolution of the numbers",
+    .meaning = "smallest relative change of a parameter that counts",
+    .source = "measured: at most 8, for a 256-row matrix that each step makes orthogonal again"};
+constexpr Setting kSteps{
+    .name = "steps",
+    .value = 3,
+    .low = 1,
+    .high = 1e6,
+    .unit = "steps",
+    .meaning = "fewest steps with a change; one of the last steps must be among them",
+    .source = "own reasoning: a change that stops or happens once is intentional"};
 
 bool KeepsMoving(const Settings& settings, const ZeroRateSteps::Optimizer& optimizer,
                  const ZeroRateSteps::Parameter& parameter) {
@@ -36,19 +37,17 @@ bool KeepsMoving(const Settings& settings, const ZeroRateSteps::Optimizer& optim
 
 std::string Motion(const ZeroRateSteps::Optimizer& optimizer, const ZeroRateSteps::Parameter& most,
                    size_t moving) {
-  constexpr std::string_view kHow[] = {" shrinks by ", " moves by ", " grows by "};
-  return StrCat("With the rate of every group at 0, ", moving, " of ",
-                Counted(Whole(optimizer.compared), "parameter"), " of ",
-                optimizer.name, " still change: ", most.name, kHow[most.growth + 1],
-                Short(most.smallest), " of the size of the weights or more in ", most.steps.size(),
-                " of ", optimizer.steps.size(), " steps, ",
-                most.between ? "between the calls of step()." : "inside of step().");
+  constexpr std::string_view kHow[] = {" shrank by ", " changed by ", " grew by "};
+  return StrCat("At learning rate 0, ", moving, " of ",
+                Counted(Whole(optimizer.compared), "parameter"), " of ", optimizer.name,
+                " still changed: ", most.name, kHow[most.growth + 1], Short(most.smallest),
+                " or more of its norm in ", most.steps.size(), " of ", optimizer.steps.size(),
+                " steps, ", most.between ? "between calls of step()." : "inside step().");
 }
 
 std::string Unread(const std::string& name) {
-  return StrCat("The program changes the rate of ", name,
-                ", whose step() does not read it: at a rate of 0 it takes the weights to the same "
-                "bits as at a rate of 0.5.");
+  return StrCat("The program changes the learning rate of ", name,
+                ", but step() ignores it: learning rates 0 and 0.5 gave bitwise equal weights.");
 }
 
 bool Changes(const IfSeen<LearningRates>& rates, int ordinal) {
@@ -58,9 +57,9 @@ bool Changes(const IfSeen<LearningRates>& rates, int ordinal) {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kZeroRate, ZeroRateSteps>& run,
                               const IfSeen<LearningRates>& rates) {
-  Verdict verdict{
-      .findings = {},
-      .judged = Counted(static_cast<int64_t>(run->optimizers.size()), "optimizer") + " at rate 0"};
+  Verdict verdict{.findings = {},
+                  .judged = Counted(static_cast<int64_t>(run->optimizers.size()), "optimizer") +
+                            " at learning rate 0"};
   for (const auto& [ordinal, optimizer] : run->optimizers) {
     std::vector<Place> places;
     const ZeroRateSteps::Parameter* most = nullptr;
@@ -84,7 +83,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kZeroRate, 
   return verdict;
 }
 
-// A run whose rate falls, and one at rate 0 in which a parameter moves by `share` in so many steps.
+// A run whose learning rate falls, and one at learning rate 0 in which a parameter changes by
+// `share` in so many steps.
 Evidence AtZero(double share, int steps) {
   RunBuilder plain = TwoLayers(), zero = TwoLayers();
   zero.Owner("optimizer");
@@ -110,23 +110,37 @@ Evidence AtZero(double share, int steps) {
 Check LrIndependentUpdate() {
   return {
       .id = "optimizer/lr_independent_update",
-      .promise = "Steps at a learning rate of 0 leave the weights as they are.",
+      .title = "Parameters change at learning rate 0",
+      .promise = "Steps at learning rate 0 leave the weights unchanged.",
       .why =
-          "What moves them then is not scaled by the rate: as a schedule lets the rate fall, it "
-          "takes over.",
+          "An update that the learning rate does not scale takes over when a schedule lowers the "
+          "learning rate.",
       .method =
-          "The program runs again with the rate of every group at 0 while its optimizers step, and "
-          "each parameter with a gradient is compared with what it was a step ago. At one step, an "
-          "optimizer also steps on trial at another rate.",
+          "Runs the program again with learning rate 0 in every group. Compares each parameter "
+          "that has a gradient with its value one step earlier. At one step, a trial step at "
+          "another learning rate is compared too.",
       .fix =
-          "Scale it by the rate, as in p.mul_(1 - group['lr'] * decay); in a step() of your own, "
-          "read group['lr'] at each step and keep no copy of it.",
-      .limits =
-          "Needs --deep and an optimizer with its rate in its groups, which does not go on from a "
-          "file. A warning where a step at another rate ends at the same bits and the program "
-          "changes the rate; else a note, as the program may scale by a rate of its own. What "
-          "comes to rest, or touches few weights, is let pass; of weights in bf16, so is what is "
-          "smaller than an eighth at a time.",
+          "Scale the update by the learning rate, as in p.mul_(1 - group['lr'] * decay). In your "
+          "own step(), read group['lr'] at each step instead of a stored copy.",
+      .limits = {.needs = "--deep and an optimizer with lr in its param_groups. The optimizer must "
+                          "not resume from a file.",
+                 .silent_when = "Changes stop before the end or touch few weights. In bf16, "
+                                "changes below 1/8 at a time are ignored.",
+                 .severity = "Warning if a step at another learning rate gives the same bits and "
+                             "the program changes the learning rate. Otherwise note, because the "
+                             "program may scale by its own learning rate.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(with torch.no_grad():
+    for p in model.parameters():
+        p.mul_(1 - weight_decay)
+optimizer.step())",
+                 .good = R"(lr = optimizer.param_groups[0]["lr"]
+with torch.no_grad():
+    for p in model.parameters():
+        p.mul_(1 - lr * weight_decay)
+optimizer.step())"},
+      .cpp = {},
       .sources = {"own reasoning: exact",
                   "Loshchilov and Hutter, Decoupled weight decay regularization: the schedule "
                   "scales the decay too"},
@@ -137,11 +151,13 @@ Check LrIndependentUpdate() {
       .stands_at = Event::kStep,
       .settings = {kTimes, kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"it comes to rest", Expect::kClean, [] { return AtZero(1e-4, 5); }},
-                   {"no more than rounding", Expect::kClean, [] { return AtZero(1.5e-6, 8); }},
-                   {"at the same bits at any rate", Expect::kFaulty,
+      .examples = {{"changes that stop", Expect::kClean, [] { return AtZero(1e-4, 5); }},
+                   {"changes no larger than rounding error", Expect::kClean,
+                    [] { return AtZero(1.5e-6, 8); }},
+                   {"the same bits at any learning rate", Expect::kFaulty,
                     [] { return AtZero(2.5e-6, 8); }},
-                   {"in all but the last step", Expect::kFaulty, [] { return AtZero(1e-4, 7); }}},
+                   {"changes in all but the last step", Expect::kFaulty,
+                    [] { return AtZero(1e-4, 7); }}},
   };
 }
 

@@ -11,8 +11,8 @@ constexpr Setting kClears{.name = "clears",
                           .low = 1,
                           .high = 1e9,
                           .unit = "calls",
-                          .meaning = "calls of zero_grad without a step that count",
-                          .source = "own reasoning: a window of micro-batches clears once"};
+                          .meaning = "fewest zero_grad() calls without a step",
+                          .source = "own reasoning: an accumulation window zeroes gradients once"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Unstepped& unstepped) {
   const auto idle = static_cast<int64_t>(unstepped.optimizers.size());
@@ -27,9 +27,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Unstepped& unstepp
     }
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat("The gradients of ", optimizer.name, " were cleared ", optimizer.cleared,
-                           " times, backward was called ", unstepped.backwards,
-                           " times, and it never made a step: what it holds stays as it began."),
+         .message =
+             StrCat(optimizer.name, " never stepped, although its gradients were zeroed ",
+                    optimizer.cleared, " times and backward() was called ", unstepped.backwards,
+                    " times. Its parameters keep their initial values."),
          .places = std::move(places),
          .first_step = 0,
          .last_step = 0,
@@ -40,8 +41,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Unstepped& unstepp
   return verdict;
 }
 
-// An optimizer that is cleared so often, beside one that steps; its parameters may change
-// nevertheless.
+// An optimizer whose gradients are zeroed so often, beside one that steps; its parameters may
+// change.
 Evidence ClearedBeside(int times, bool moves = false) {
   RunBuilder run = TwoLayers();
   if (moves) run.Attribute("optimizer", "optimizer#1", "moved_otherwise", "1");
@@ -58,17 +59,36 @@ Evidence ClearedBeside(int times, bool moves = false) {
 Check NeverStepped() {
   return {
       .id = "optimizer/never_stepped",
-      .promise = "An optimizer whose gradients are cleared again and again also steps.",
-      .why = "Without optimizer.step() nothing of it is trained, and nothing says so.",
+      .title = "optimizer.step() is never called",
+      .promise = "An optimizer whose gradients are zeroed repeatedly also steps.",
+      .why =
+          "Without optimizer.step(), its parameters are never trained, and PyTorch raises no "
+          "error.",
       .method =
-          "The calls of zero_grad of each optimizer against its calls of step, over the whole run; "
-          "and "
-          "in sampled calls, whether its first parameters are what they were at the first.",
-      .fix = "Call optimizer.step() after backward, of every optimizer, or take the optimizer out.",
+          "Compares the zero_grad() calls of each optimizer with its step() calls over the whole "
+          "run. Sampled calls also check that the optimizer's first parameters have not changed "
+          "since the first call.",
+      .fix =
+          "Call optimizer.step() after backward() for every optimizer, or remove the unused "
+          "optimizer.",
       .limits =
-          "Optimizers that are never cleared themselves, as where model.zero_grad() is called, are "
-          "not judged; nor are those whose parameters change nevertheless, as by an optimizer that "
-          "they wrap, or by hand.",
+          {.needs = "Sixteen zero_grad() calls on the optimizer.",
+           .silent_when =
+               "optimizer.zero_grad() is never called, as with model.zero_grad(). The parameters "
+               "still change, by hand or through another optimizer that this one wraps.",
+           .severity = "",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward())",
+                 .good = R"(for x, y in loader:
+    optimizer.zero_grad()
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning"},
       .covers = {"O02"},
@@ -78,11 +98,12 @@ Check NeverStepped() {
       .stands_at = std::nullopt,
       .settings = {kClears},
       .judgement = Reads<&Judge>(),
-      .examples = {{"cleared fifteen times and never stepped", Expect::kClean,
+      .examples = {{"zeroed fifteen times and never stepped", Expect::kClean,
                     [] { return ClearedBeside(15); }},
-                   {"sixteen times, around another that steps", Expect::kClean,
-                    [] { return ClearedBeside(16, true); }},
-                   {"sixteen times", Expect::kFaulty, [] { return ClearedBeside(16); }}},
+                   {"zeroed sixteen times, as the wrapper of an optimizer that steps",
+                    Expect::kClean, [] { return ClearedBeside(16, true); }},
+                   {"zeroed sixteen times and never stepped", Expect::kFaulty,
+                    [] { return ClearedBeside(16); }}},
   };
 }
 

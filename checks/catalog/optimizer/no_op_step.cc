@@ -14,8 +14,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest measured steps of a parameter that a finding rests on",
-                         .source = "own reasoning: none of them may have moved it"};
+                         .meaning = "fewest measured steps of a parameter for a finding",
+                         .source = "own reasoning: none of these steps may change the parameter"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Motion& all) {
   std::vector<const Motion::Parameter*> unmoved;
@@ -41,10 +41,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Motion& all) {
   verdict.findings.push_back(
       {.severity = count == judged ? Severity::kError : Severity::kWarning,
        .message = StrCat(count, " of ", Counted(judged, "parameter"), " (", Listed(names),
-                         ") had a gradient and a rate and were not moved by any of ", first.judged,
-                         " or more measured steps; ", first.name, " had a gradient of norm ",
-                         Short(first.gradient), " at step ", first.last_step, " and a rate of ",
-                         Short(first.rate), "."),
+                         ") had a gradient and a learning rate but did not change in ",
+                         first.judged, " or more measured steps. At step ", first.last_step, ", ",
+                         first.name, " had gradient norm ", Short(first.gradient),
+                         " and learning rate ", Short(first.rate), "."),
        .places = std::move(places),
        .first_step = first_step,
        .last_step = last_step,
@@ -80,19 +80,34 @@ Evidence Moving(const Moves& moves) {
 Check NoOpStep() {
   return {
       .id = "optimizer/no_op_step",
-      .promise = "A step moves the parameters that have a gradient and a rate.",
-      .why = "The optimizer runs and its updates go nowhere: the model stays as it is.",
+      .title = "optimizer.step() changes no weights",
+      .promise =
+          "An optimizer step changes every parameter that has a gradient and a nonzero learning "
+          "rate.",
+      .why = "The optimizer runs, but its updates have no effect. The model stays untrained.",
       .method =
-          "The norm of what each measured step added to a parameter, where its gradient and the "
-          "rate of its group make an update that rounding cannot hide: exactly zero at all of "
-          "them.",
+          "Measures the norm of each parameter's change in every measured step. Gradient and "
+          "learning rate are large enough that rounding cannot hide the update, yet the change is "
+          "always exactly zero.",
       .fix =
-          "Look for a step that works on copies: parameters that are not contiguous, a compiled "
-          "step that is out of date, or weights that a wrapper writes back.",
+          "Look for a step that updates copies: non-contiguous parameters, a stale compiled step, "
+          "or weights that a wrapper writes back.",
       .limits =
-          "Judges SGD and the adaptive optimizers of torch.optim on float32 and float64; lower "
-          "precision is what precision/lost_updates judges. An error if no parameter moved, else "
-          "a warning.",
+          {.needs =
+               "SGD or an adaptive optimizer of torch.optim, with float32 or float64 parameters.",
+           .silent_when = "Lower precision is judged by precision/lost_updates.",
+           .severity = "Error if no parameter changed; otherwise warning.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+saved = copy.deepcopy(model.state_dict())
+for x, y in loader:
+    train_step(model, optimizer, x, y)
+    model.load_state_dict(saved)  # reverts the step)",
+                 .good = R"(optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for x, y in loader:
+    train_step(model, optimizer, x, y))"},
+      .cpp = {},
       .sources = {"PyTorch before 2.4 on MPS: in-place operations on non-contiguous tensors",
                   "own reasoning for what rounding can hide"},
       .covers = {"O13", "O14"},
@@ -107,9 +122,9 @@ Check NoOpStep() {
                     [] { return Moving({.trunk = 1e-20, .head = 1e-20}); }},
                    {"updates of zero", Expect::kFaulty,
                     [] { return Moving({.trunk = 0, .head = 0}); }},
-                   {"updates of zero of one parameter", Expect::kFaulty,
+                   {"updates of zero for one parameter", Expect::kFaulty,
                     [] { return Moving({.trunk = 0}); }},
-                   {"one parameter so large that rounding takes them", Expect::kClean,
+                   {"one parameter so large that rounding hides the updates", Expect::kClean,
                     [] { return Moving({.trunk = 0, .trunk_weight = 1e5}); }},
                    {"one parameter in low precision", Expect::kClean,
                     [] { return Moving({.trunk = 0, .trunk_dtype = "bfloat16"}); }}},

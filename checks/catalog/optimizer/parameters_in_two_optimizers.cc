@@ -14,13 +14,12 @@ constexpr Setting kSteps{
     .low = 1,
     .high = 1e6,
     .unit = "sampled steps",
-    .meaning = "fewest pairs of steps that a finding rests on",
-    .source = "own reasoning: a handover from one optimizer to another is one"};
+    .meaning = "fewest pairs of steps for a finding",
+    .source = "own reasoning: a switch from one optimizer to another is one pair"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const SharedSteps& shared) {
-  Verdict verdict{
-      .findings = {},
-      .judged = Counted(shared.judged, "step") + " that followed one of another optimizer"};
+  Verdict verdict{.findings = {},
+                  .judged = Counted(shared.judged, "step") + " after a step of another optimizer"};
   for (const SharedSteps::Pair& pair : shared.pairs) {
     const auto count = static_cast<int64_t>(pair.steps.size());
     if (static_cast<double>(count) < settings[kSteps]) continue;
@@ -30,8 +29,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const SharedSteps& share
     for (const std::string& name : names) places.push_back({.thing = name, .file = ""});
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat(pair.first, " and ", pair.second, " stepped one after the other at ",
-                           Counted(count, "sampled pair"), " of steps, and both moved ",
+         .message = StrCat(pair.first, " and ", pair.second, " stepped one after the other in ",
+                           Counted(count, "sampled pair"), " of steps, and both updated ",
                            Counted(static_cast<int64_t>(names.size()), "parameter"), " (",
                            Listed({names.begin(), names.end()}), ") with the same gradient."),
          .places = std::move(places),
@@ -44,8 +43,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const SharedSteps& share
   return verdict;
 }
 
-// Ten rounds of two optimizers. The second consumes this norm of the trunk's gradient, after a
-// backward call of its own if it has one.
+// Ten rounds of two optimizers. The second consumes this norm of the trunk's gradient, after its
+// own backward call if `own_backward`.
 Evidence InTurn(double second_norm, bool own_backward) {
   RunBuilder run = TwoLayers();
   for (int round = 0; round < 10; ++round) {
@@ -65,17 +64,33 @@ Evidence InTurn(double second_norm, bool own_backward) {
 Check ParametersInTwoOptimizers() {
   return {
       .id = "optimizer/parameters_in_two_optimizers",
-      .promise = "A gradient moves a parameter once.",
+      .title = "Two optimizers step the same parameters",
+      .promise = "Only one optimizer steps each parameter on the same gradient.",
       .why =
-          "Two optimizers move it by the same gradient: its rate is the sum of both, and each "
-          "keeps state of a path that the other left.",
+          "Two optimizers apply the same gradient to one parameter. Its learning rate is the sum "
+          "of both, and each optimizer's state ignores the other's updates.",
       .method =
-          "Gradients consumed by two step calls of different optimizers that follow each other "
-          "with no backward call in between: the same parameter with the same norm in both.",
-      .fix = "Give each parameter to one optimizer; put a shared trunk into one of them alone.",
-      .limits =
-          "Optimizers that step after a backward call of their own are clean. Training a shared "
-          "trunk twice on purpose looks the same.",
+          "Compares the gradients of two consecutive steps of different optimizers with no "
+          "backward call in between. The same parameter has the same gradient norm in both.",
+      .fix =
+          "Give each parameter to one optimizer. Put a shared trunk into only one of the "
+          "optimizers.",
+      .limits = {.needs = "Two optimizers that step one after the other.",
+                 .silent_when = "Each optimizer steps after its own backward call.",
+                 .severity = "",
+                 .blind_spots = "Training a shared trunk twice on purpose looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(opt_a = torch.optim.Adam(chain(trunk.parameters(), head_a.parameters()))
+opt_b = torch.optim.Adam(chain(trunk.parameters(), head_b.parameters()))
+(loss_a + loss_b).backward()
+opt_a.step()
+opt_b.step()  # steps the trunk again)",
+                 .good = R"(opt_a = torch.optim.Adam(chain(trunk.parameters(), head_a.parameters()))
+opt_b = torch.optim.Adam(head_b.parameters())
+(loss_a + loss_b).backward()
+opt_a.step()
+opt_b.step())"},
+      .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"O04"},
       .explains = {},
@@ -84,7 +99,7 @@ Check ParametersInTwoOptimizers() {
       .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"another gradient", Expect::kClean, [] { return InTurn(0.11, false); }},
+      .examples = {{"different gradients", Expect::kClean, [] { return InTurn(0.11, false); }},
                    {"the same gradient", Expect::kFaulty, [] { return InTurn(0.1, false); }},
                    {"the same norm after a backward call", Expect::kClean,
                     [] { return InTurn(0.1, true); }}},

@@ -13,8 +13,8 @@ constexpr Setting kOptimizers{
     .low = 2,
     .high = 1e6,
     .unit = "optimizers",
-    .meaning = "fewest in a row, each of one or two steps, that a finding rests on",
-    .source = "own reasoning: folds, stages and studies make more steps each"};
+    .meaning = "fewest optimizers in a row with one or two steps each",
+    .source = "own reasoning: folds, stages and studies make more steps per optimizer"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Rebuilding& rebuilding) {
   Verdict verdict{.findings = {}, .judged = Counted(rebuilding.judged, "sampled step")};
@@ -24,11 +24,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Rebuilding& rebuil
   places.push_back({.thing = rebuilding.first_parameter, .file = ""});
   verdict.findings.push_back(
       {.severity = Severity::kError,
-       .message =
-           StrCat(WithCommas(rebuilding.optimizers), " optimizers of type ", rebuilding.type,
-                  " over the same parameters (the first is ", rebuilding.first_parameter, ") made ",
-                  Counted(rebuilding.steps, "step"), " one after the other, from step ",
-                  rebuilding.first_step, " on: each began without what the one before had kept."),
+       .message = StrCat(WithCommas(rebuilding.optimizers), " ", rebuilding.type,
+                         " optimizers over the same parameters (the first is ",
+                         rebuilding.first_parameter, ") made ", Counted(rebuilding.steps, "step"),
+                         " one after the other from step ", rebuilding.first_step,
+                         " on. Each optimizer started without the state of the previous one."),
        .places = std::move(places),
        .first_step = rebuilding.first_step,
        .last_step = rebuilding.last_step,
@@ -68,19 +68,37 @@ Evidence InARow(const Row& values) {
 Check Recreated() {
   return {
       .id = "optimizer/recreated",
-      .promise = "An optimizer that keeps state lives as long as what it trains.",
+      .title = "The optimizer is recreated at every step",
+      .promise = "An optimizer that keeps state lives as long as the parameters that it trains.",
       .why =
-          "Moments and step counts begin at zero at every step: Adam then moves every weight by "
-          "the whole rate in the direction of one batch's sign, and momentum does nothing.",
+          "Moments and step counts restart at zero at every step. Adam then updates every weight "
+          "by the full learning rate along one batch's gradient sign, and momentum has no effect.",
       .method =
-          "Optimizers in the order of their steps: in a row of sixteen, each of a kind that keeps "
-          "state made one or two steps, and all had the same class, the same first parameter with "
-          "a "
-          "gradient, and the same number of parameters.",
+          "Compares optimizers in the order of their steps. Sixteen stateful optimizers in a row "
+          "made one or two steps each. All have the same class, first parameter with a gradient, "
+          "and number of parameters.",
       .fix = "Build the optimizer once, before the loop.",
-      .limits =
-          "Folds and studies make more steps with each; inner loops of meta-learning have other "
-          "parameters each time, or load state in between; all are clean. LBFGS is not judged.",
+      .limits = {.needs = "An optimizer class that keeps state.",
+                 .silent_when =
+                     "Each optimizer makes three or more steps, as in cross-validation folds and "
+                     "hyperparameter studies. Parameters differ each time, or state is loaded in "
+                     "between, as in meta-learning. LBFGS is not judged.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad())",
+                 .good = R"(optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+for x, y in loader:
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim", "own reasoning"},
       .covers = {"O11"},
       .explains = {},
@@ -89,14 +107,15 @@ Check Recreated() {
       .stands_at = Event::kStep,
       .settings = {kOptimizers},
       .judgement = Reads<&Judge>(),
-      .examples = {{"three steps with each", Expect::kClean, [] { return InARow({.steps = 3}); }},
-                   {"one step with each", Expect::kFaulty, [] { return InARow({}); }},
-                   {"two steps with each", Expect::kFaulty, [] { return InARow({.steps = 2}); }},
-                   {"without state", Expect::kClean, [] { return InARow({.stateful = false}); }},
-                   {"over other parameters each time", Expect::kClean,
-                    [] { return InARow({.same_parameters = false}); }},
-                   {"with state loaded in between", Expect::kClean,
-                    [] { return InARow({.loads = true}); }}},
+      .examples =
+          {{"three steps with each optimizer", Expect::kClean, [] { return InARow({.steps = 3}); }},
+           {"one step with each optimizer", Expect::kFaulty, [] { return InARow({}); }},
+           {"two steps with each optimizer", Expect::kFaulty, [] { return InARow({.steps = 2}); }},
+           {"optimizers without state", Expect::kClean, [] { return InARow({.stateful = false}); }},
+           {"over other parameters each time", Expect::kClean,
+            [] { return InARow({.same_parameters = false}); }},
+           {"with state loaded in between", Expect::kClean,
+            [] { return InARow({.loads = true}); }}},
   };
 }
 

@@ -11,8 +11,8 @@ constexpr Setting kTimes{.name = "times",
                          .low = 1,
                          .high = 1e6,
                          .unit = "steps",
-                         .meaning = "repeated steps that a finding rests on",
-                         .source = "own reasoning: of a loop, not of one odd moment"};
+                         .meaning = "fewest repeated steps for a finding",
+                         .source = "own reasoning: a loop repeats steps, a single event does not"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const dlcheck::RepeatedSteps& steps) {
   Verdict verdict{.findings = {}, .judged = StrCat(Counted(steps.judged, "pair"), " of steps")};
@@ -25,11 +25,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const dlcheck::RepeatedS
     }
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message =
-             StrCat(optimizer.name, " made ", count, " of ", Counted(steps.judged, "sampled step"),
-                    " on the gradients of the step before: no backward was called between, "
-                    "and every norm is the same; first at step ",
-                    optimizer.repeated.front(), "."),
+         .message = StrCat(
+             optimizer.name, " made ", count, " of ", Counted(steps.judged, "sampled step"),
+             " on the gradients of the previous step, first at step ", optimizer.repeated.front(),
+             ": backward() was not called in between, and every gradient norm is the same."),
          .places = std::move(places),
          .first_step = optimizer.repeated.front(),
          .last_step = optimizer.repeated.back(),
@@ -57,17 +56,35 @@ Evidence EveryOther(double times) {
 Check RepeatedSteps() {
   return {
       .id = "optimizer/repeated_steps",
-      .promise = "An optimizer makes one step on a gradient.",
-      .why = "A second step on the same gradient doubles the rate, and moments count it twice.",
+      .title = "optimizer.step() runs twice on the same gradient",
+      .promise = "An optimizer makes only one step on each gradient.",
+      .why =
+          "A second step on the same gradient doubles the learning rate, and the moments count the "
+          "gradient twice.",
       .method =
-          "Sampled steps of one optimizer that follow each other, with no backward between: the "
-          "norm of every parameter's gradient is that of the step before, and not zero.",
+          "Compares consecutive sampled steps of one optimizer with no backward call in between. "
+          "Every parameter's gradient norm is nonzero and equal to the one in the previous step.",
       .fix =
-          "Call optimizer.step() once after backward; look whether a trainer or an engine steps "
-          "too.",
-      .limits =
-          "Gradients that are made otherwise than by backward differ from step to step and are "
-          "clean. Two steps on one gradient on purpose look the same.",
+          "Call optimizer.step() once after backward(). Check whether a trainer or engine also "
+          "calls it.",
+      .limits = {.needs = "Three repeated steps of one optimizer.",
+                 .silent_when =
+                     "Gradients that do not come from backward() differ from step to step.",
+                 .severity = "",
+                 .blind_spots = "Two intentional steps on one gradient look the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    loss = criterion(model(x), y)
+    accelerator.backward(loss)
+    optimizer.step()
+    optimizer.step()
+    optimizer.zero_grad())",
+                 .good = R"(for x, y in loader:
+    loss = criterion(model(x), y)
+    accelerator.backward(loss)
+    optimizer.step()
+    optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning: exact"},
       .covers = {"O02"},
@@ -77,8 +94,10 @@ Check RepeatedSteps() {
       .stands_at = std::nullopt,
       .settings = {kTimes},
       .judgement = Reads<&Judge>(),
-      .examples = {{"another gradient in each", Expect::kClean, [] { return EveryOther(0.5); }},
-                   {"the same in every other step", Expect::kFaulty, [] { return EveryOther(1); }}},
+      .examples = {{"a different gradient in each step", Expect::kClean,
+                    [] { return EveryOther(0.5); }},
+                   {"the same gradient in every other step", Expect::kFaulty,
+                    [] { return EveryOther(1); }}},
   };
 }
 

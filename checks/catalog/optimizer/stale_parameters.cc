@@ -15,18 +15,18 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps of the optimizer that a finding rests on",
+                         .meaning = "fewest steps of the optimizer for a finding",
                          .source = "own reasoning: a model for a later stage may not have run yet"};
 
 using Parameters = std::vector<const Gradients::Parameter*>;
 
-// What an optimizer holds in vain, and what it should hold instead.
+// Tensors that an optimizer holds without use, and those that it should hold instead.
 struct Stale {
   std::vector<std::string> held, used;
-  bool all_matched = true;  // each that is held in vain has one that is used
+  bool all_matched = true;  // each unused tensor has a counterpart in use
 };
 
-// Parameters of models that are trained by nobody although they got gradients, by shape.
+// Parameters of models that got gradients but are in no optimizer, by shape.
 std::map<std::string, Parameters> Orphaned(const Gradients& gradients) {
   std::map<std::string, Parameters> found;
   for (const Gradients::Parameter& parameter : gradients.parameters) {
@@ -60,13 +60,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
       .judged = JudgedParameters(static_cast<int64_t>(gradients.parameters.size()), gradients)};
   if (stale.held.empty()) return verdict;
   const auto count = static_cast<int64_t>(stale.held.size());
-  Finding finding = FindingAt(
-      stale.used, stale.all_matched ? Severity::kError : Severity::kWarning,
-      StrCat(Counted(count, "tensor"), " of an optimizer (", Listed(stale.held),
-             ") never got a gradient and belong to no model that ran, while as many of the same "
-             "shapes (",
-             Listed(stale.used), ") got gradients and are in no optimizer."),
-      gradients);
+  Finding finding =
+      FindingAt(stale.used, stale.all_matched ? Severity::kError : Severity::kWarning,
+                StrCat(Counted(count, "tensor"), " in an optimizer (", Listed(stale.held),
+                       ") never got a gradient, and no model that ran uses them. As many "
+                       "parameters of the same shapes (",
+                       Listed(stale.used), ") got gradients but are in no optimizer."),
+                gradients);
   verdict.findings.push_back(std::move(finding));
   return verdict;
 }
@@ -99,23 +99,38 @@ Evidence Holding(int held, bool own_in_optimizer, std::string_view shape) {
 Check StaleParameters() {
   return {
       .id = "optimizer/stale_parameters",
-      .promise = "An optimizer holds the tensors that the model uses, not those of an earlier one.",
+      .title = "The optimizer holds an old model's parameters",
+      .promise =
+          "An optimizer holds the tensors that the model uses, not those of an earlier model.",
       .why =
-          "Gradients reach the model's tensors and updates go to others: the model stays as it "
-          "was initialised.",
+          "Gradients reach the model's tensors, but updates go to other tensors. The model keeps "
+          "its initial weights.",
       .method =
-          "Tensors of an optimizer that belong to no model that ran and never got a gradient, "
-          "matched by shape with parameters that got gradients and are in no optimizer.",
+          "Finds optimizer tensors that belong to no model that ran and never got a gradient. "
+          "Matches them by shape with parameters that got gradients and are in no optimizer.",
       .fix =
-          "Build the optimizer after the model is final: after it is moved, wrapped, loaded, or "
+          "Build the optimizer after the model is final: after it is moved, wrapped, loaded or "
           "given a new head.",
       .limits =
-          "Tensors without a counterpart of the same shape are not judged; a warning if only some "
-          "have one. A tensor that did get a gradient, though of no model, is clean.",
+          {.needs = "Eight sampled steps of the optimizer.",
+           .silent_when = "A tensor without a counterpart of the same shape. A tensor that got a "
+                          "gradient, even if it belongs to no model.",
+           .severity =
+               "Error if every unused tensor has a counterpart; warning if only some have one.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(optimizer = torch.optim.AdamW(model.parameters())
+model.fc = nn.Linear(512, 10)  # a new head, unknown to the optimizer
+train(model, optimizer))",
+                 .good = R"(model.fc = nn.Linear(512, 10)
+optimizer = torch.optim.AdamW(model.parameters())
+train(model, optimizer))"},
+      .cpp = {},
       .sources = {"accelerate issues 2665 and 3256", "PyTorch documentation of torch.optim"},
       .covers = {"O03"},
-      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch", "gradients/missing",
-                   "gradients/no_parameter_gets_gradient", "optimizer/untracked_parameters"},
+      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
+                   "gradients/missing", "gradients/no_parameter_gets_gradient",
+                   "optimizer/untracked_parameters"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
@@ -123,7 +138,7 @@ Check StaleParameters() {
       .judgement = Reads<&Judge>(),
       .examples = {{"tensors of a model for a later stage", Expect::kClean,
                     [] { return Holding(2, true, "64x32"); }},
-                   {"tensors of the model before", Expect::kFaulty,
+                   {"tensors of an earlier model", Expect::kFaulty,
                     [] { return Holding(2, false, "64x32"); }},
                    {"one of them has no counterpart", Expect::kFaulty,
                     [] { return Holding(2, false, "64x31"); }}},

@@ -19,7 +19,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Gradients& gradients) {
   for (const Gradients::Parameter& parameter : gradients.parameters) {
     if (!parameter.requires_grad || parameter.orphan) continue;
     ++judged;
-    // A model of which nothing is optimized is a teacher or a loss network.
+    // A model without optimized parameters is a teacher or a loss network.
     if (parameter.optimizer.empty() && parameter.gradient_seen &&
         tracked_models.contains(parameter.model)) {
       untracked.push_back(parameter.name);
@@ -31,8 +31,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Gradients& gradients) {
     verdict.findings.push_back(FindingAt(
         untracked, Severity::kWarning,
         StrCat(untracked.size(), " of ", judged, " trainable parameters (", Listed(untracked),
-               ") receive gradients and are in no optimizer, which leaves "
-               "them as they began."),
+               ") receive gradients but are in no optimizer, so they keep their initial values."),
         gradients));
   }
   return verdict;
@@ -54,18 +53,34 @@ Evidence HeadIn(std::string_view optimizer) {
 Check UntrackedParameters() {
   return {
       .id = "optimizer/untracked_parameters",
+      .title = "Trainable parameters are in no optimizer",
       .promise = "Every trainable parameter that receives gradients is in an optimizer.",
       .why =
           "A parameter outside the optimizer keeps its initial value although it looks trainable.",
-      .method = "The parameters of every model that runs, against the groups of all optimizers.",
+      .method =
+          "Compares the parameters of every model that runs with the parameter groups of all "
+          "optimizers.",
       .fix =
-          "Build the optimizer after the model is complete and on its device, from "
-          "model.parameters(); use optimizer.add_param_group for parts that are added later, and "
-          "requires_grad_(False) for what is to stay frozen.",
-      .limits =
-          "A model of which no parameter is optimized (target, teacher, loss network) is not "
-          "judged. Training a head alone without freezing the rest is legal and a warning. Tensors "
-          "that an optimizer holds instead are what optimizer/stale_parameters finds.",
+          "Build the optimizer from model.parameters() after the model is complete and on its "
+          "device. Call optimizer.add_param_group() for parts added later, and "
+          "requires_grad_(False) for frozen parts.",
+      .limits = {.needs = "A model with at least one optimized parameter.",
+                 .silent_when = "No parameter of the model is optimized, as in a target network, "
+                                "teacher or loss network. Tensors of an earlier model in the "
+                                "optimizer belong to optimizer/stale_parameters.",
+                 .severity =
+                     "Always a warning: training only a head without freezing the rest is allowed.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(optimizer = torch.optim.AdamW(model.encoder.parameters())
+loss = criterion(model(x), y)
+loss.backward()
+optimizer.step()  # model.head is never updated)",
+                 .good = R"(optimizer = torch.optim.AdamW(model.parameters())
+loss = criterion(model(x), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: constructing an optimizer",
                   "own reasoning"},
       .covers = {"O04"},
@@ -77,7 +92,7 @@ Check UntrackedParameters() {
       .judgement = Reads<&Judge>(),
       .examples = {{"all in one group", Expect::kClean,
                     [] { return HeadIn("optimizer#0/group#0"); }},
-                   {"the head is in none", Expect::kFaulty, [] { return HeadIn(""); }}},
+                   {"the head is in no optimizer", Expect::kFaulty, [] { return HeadIn(""); }}},
   };
 }
 

@@ -13,10 +13,10 @@ constexpr Setting kDecay{.name = "decay",
                          .low = 0,
                          .high = 10,
                          .unit = "1",
-                         .meaning = "smallest weight decay that is worth a note",
+                         .meaning = "smallest weight decay reported",
                          .source =
-                             "own reasoning: 1e-4 on all parameters is the usual recipe of image "
-                             "classifiers, and 0.01 what AdamW takes if nothing is said"};
+                             "own reasoning: image classifiers often use 1e-4 on all parameters, "
+                             "and the default of AdamW is 0.01"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const DecayedParameters& decayed) {
   Verdict verdict{.findings = {},
@@ -38,9 +38,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const DecayedParameters&
   const auto count = static_cast<int64_t>(norms.size());
   verdict.findings.push_back(
       {.severity = Severity::kNote,
-       .message = StrCat(Counted(count, "parameter"), " of normalisation layers (", Listed(norms),
+       .message = StrCat(Counted(count, "parameter"), " of normalization layers (", Listed(norms),
                          ") and ", biases, " biases in ", Listed(groups),
-                         " decay towards zero, with a weight decay of ", Short(largest), "."),
+                         " have a weight decay of ", Short(largest), "."),
        .places = std::move(places),
        .first_step = 0,
        .last_step = 0,
@@ -63,19 +63,32 @@ Evidence Decaying(std::string_view decay, std::string_view role) {
 Check WeightDecayOnNorms() {
   return {
       .id = "optimizer/weight_decay_on_norms",
-      .promise = "Weight decay leaves out the scales of normalisation layers.",
+      .title = "Weight decay is applied to norm layers",
+      .promise = "Weight decay excludes the scales of normalization layers.",
       .why =
-          "Decay pulls a scale towards zero, where it takes the layer's output with it; it does "
-          "not make the function simpler, as it does for matrices.",
+          "Weight decay pulls the scale toward zero and shrinks the layer's output. For matrices "
+          "decay simplifies the function; for scales it does not.",
       .method =
-          "The weight decay of each group, against the layers that the group's parameters belong "
-          "to.",
+          "Compares the weight decay of each parameter group with the layers of the group's "
+          "parameters.",
       .fix =
-          "Give two groups to the optimizer: matrices with weight decay; biases and the parameters "
-          "of normalisation layers with weight_decay=0.",
-      .limits =
-          "A note: many recipes decay everything, and lose little. Below 0.02 nothing is said. "
-          "Layers are known by their class.",
+          "Give the optimizer two groups: matrices with weight decay, and biases and normalization "
+          "parameters with weight_decay=0.",
+      .limits = {.needs = "A parameter group with weight decay of at least 0.02.",
+                 .silent_when = "The weight decay is below 0.02.",
+                 .severity = "Always a note: many recipes decay all parameters and lose little.",
+                 .blind_spots = "Normalization layers are recognized by their class.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(optimizer = torch.optim.AdamW(
+    model.parameters(), lr=1e-3, weight_decay=0.1)
+loss.backward()
+optimizer.step())",
+                 .good = R"(decay = [p for p in model.parameters() if p.ndim >= 2]
+no_decay = [p for p in model.parameters() if p.ndim < 2]
+optimizer = torch.optim.AdamW(
+    [{"params": decay, "weight_decay": 0.1},
+     {"params": no_decay, "weight_decay": 0.0}], lr=1e-3))"},
+      .cpp = {},
       .sources = {"Fast-LLM issues 542 and 545", "own reasoning"},
       .covers = {"O05"},
       .explains = {},
@@ -84,10 +97,10 @@ Check WeightDecayOnNorms() {
       .stands_at = Event::kStep,
       .settings = {kDecay},
       .judgement = Reads<&Judge>(),
-      .examples = {{"matrices alone", Expect::kClean, [] { return Decaying("0.1", ""); }},
-                   {"a normalisation layer too", Expect::kFaulty,
+      .examples = {{"only matrices", Expect::kClean, [] { return Decaying("0.1", ""); }},
+                   {"a normalization layer too", Expect::kFaulty,
                     [] { return Decaying("0.1", "normalisation"); }},
-                   {"with the decay that AdamW takes by itself", Expect::kClean,
+                   {"with the default weight decay of AdamW", Expect::kClean,
                     [] { return Decaying("0.01", "normalisation"); }}},
   };
 }

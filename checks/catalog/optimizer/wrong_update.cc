@@ -13,8 +13,8 @@ constexpr Setting kTimes{.name = "times",
                          .value = 16,
                          .low = 1,
                          .high = 1e9,
-                         .unit = "times what rounding explains",
-                         .meaning = "error of an update that counts, added to `floor`",
+                         .unit = "times the rounding error",
+                         .meaning = "smallest update error that counts, added to `floor`",
                          .source =
                              "measured: at most 1.0 in 3,846 updates of sgd, adam and adamw in "
                              "fp32, bf16 and under fp16 scaling; 17,000 and more in eight faults"};
@@ -23,17 +23,17 @@ constexpr Setting kFloor{.name = "floor",
                          .low = 0,
                          .high = 1,
                          .unit = "of the rule's update",
-                         .meaning = "error of an update that counts, added to `times`",
-                         .source = "numbers of a rule kept in float32: 1 - 0.999 is off by 6e-5"};
+                         .meaning = "smallest update error that counts, added to `times`",
+                         .source = "hyperparameters kept in float32: 1 - 0.999 is off by 6e-5"};
 constexpr Setting kSteps{.name = "steps",
                          .value = 3,
                          .low = 1,
                          .high = 1e6,
                          .unit = "steps",
                          .meaning =
-                             "steps with such an update that make an error; two will do among the "
-                             "first eight, where a wrong bias correction shows and then fades",
-                         .source = "own reasoning: less is a note"};
+                             "steps with a wrong update for an error; among the first eight, two "
+                             "are enough, because a wrong bias correction fades",
+                         .source = "own reasoning: fewer steps are a note"};
 constexpr int64_t kFirstSteps = 8;
 constexpr size_t kEnoughFirst = 2;
 
@@ -44,13 +44,13 @@ struct Worst {
 
 std::string Message(const UpdateErrors& errors, const std::set<int64_t>& steps, size_t parameters,
                     const Worst& worst) {
-  return StrCat("At ", steps.size(), " of ",
-                Counted(static_cast<int64_t>(errors.steps.size()), "step"),
-                " that were worked out again, ", parameters, " of ",
+  return StrCat("In ", steps.size(), " of ",
+                Counted(static_cast<int64_t>(errors.steps.size()), "recomputed step"), ", ",
+                parameters, " of ",
                 Counted(static_cast<int64_t>(errors.parameters.size()), "parameter"),
-                " did not go where the rule of their optimizer takes them: ", worst.name,
-                " is off by ", Short(worst.sample.value), " of the rule's update at step ",
-                worst.sample.step, ", of which rounding explains ", Short(worst.sample.aux), ".");
+                " differed from the rule of their optimizer. The update of ", worst.name,
+                " was off by ", Short(worst.sample.value), " of its size at step ",
+                worst.sample.step, " (rounding explains ", Short(worst.sample.aux), ").");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const UpdateErrors& errors) {
@@ -88,7 +88,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const UpdateErrors& erro
   return verdict;
 }
 
-// The trunk's updates are off by `error` in steps `from` on, where rounding explains 1e-5.
+// The trunk's updates are off by `error` from step `from` on; rounding explains 1e-5.
 Evidence OffBy(double error, int64_t from) {
   RunBuilder run = TwoLayers();
   for (int64_t step = 0; step < 16; ++step) {
@@ -105,23 +105,36 @@ Evidence OffBy(double error, int64_t from) {
 Check WrongUpdate() {
   return {
       .id = "optimizer/wrong_update",
-      .promise =
-          "A step moves every parameter to where the declared rule of its optimizer takes it.",
+      .title = "The update differs from the optimizer's rule",
+      .promise = "Every step updates every parameter by the declared rule of its optimizer.",
       .why =
-          "The training is that of another optimizer than the one that was asked for, and numbers "
-          "chosen for that one do not hold.",
+          "The model trains with a different optimizer than the declared one, so hyperparameters "
+          "chosen for that rule do not hold.",
       .method =
-          "sgd, adam or adamw is worked out again in float64 from weights, gradients and state "
-          "before the step, with the numbers that the optimizer declares; the difference to what "
-          "the step did is compared with what rounding explains.",
+          "Recomputes SGD, Adam or AdamW in float64 from the weights, gradients and state before "
+          "the step, with the declared hyperparameters. Compares the difference from the real step "
+          "with rounding error.",
       .fix =
-          "Compare the step with the rule, term by term: epsilon outside the root, bias correction "
-          "from step 1, decay beside the gradient for AdamW, beta1 and beta2 in their places.",
-      .limits =
-          "Needs an optimizer that declares its rule and shows its state (Probe::Rule), without "
-          "amsgrad, maximize or dampening. Steps of a "
-          "fused optimizer that divides by the loss scale itself are left out. Large models are "
-          "looked at a part at a time.",
+          "Compare step() with the rule, term by term: eps outside the root and bias correction "
+          "from step 1. Check AdamW's decoupled decay and the places of beta1 and beta2.",
+      .limits = {.needs = "An optimizer that declares its rule and exposes its state "
+                          "(Probe::Rule), without amsgrad, maximize or dampening.",
+                 .silent_when =
+                     "Steps of a fused optimizer that unscales gradients itself are skipped.",
+                 .severity = "Error if it persists: from three steps on, or two among the first "
+                             "eight. Otherwise note.",
+                 .blind_spots =
+                     "In large models, each check covers only part of the parameters at a time.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(exp_avg.lerp_(grad, 1 - beta2)  # beta1 and beta2 are swapped
+exp_avg_sq.mul_(beta1).addcmul_(grad, grad, value=1 - beta1)
+denom = (exp_avg_sq / bias_correction2).sqrt().add_(eps)
+p.addcdiv_(exp_avg / bias_correction1, denom, value=-lr))",
+                 .good = R"(exp_avg.lerp_(grad, 1 - beta1)
+exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+denom = (exp_avg_sq / bias_correction2).sqrt().add_(eps)
+p.addcdiv_(exp_avg / bias_correction1, denom, value=-lr))"},
+      .cpp = {},
       .sources = {"Kingma and Ba 2015", "Loshchilov and Hutter 2019",
                   "measured: 14 healthy runs, 8 planted faults"},
       .covers = {"O05", "O06", "O08", "O09", "B04"},
@@ -131,10 +144,11 @@ Check WrongUpdate() {
       .stands_at = Event::kStep,
       .settings = {kTimes, kFloor, kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"ten times what rounding explains", Expect::kClean,
-                    [] { return OffBy(1e-4, 0); }},
-                   {"a hundredth of the update", Expect::kFaulty, [] { return OffBy(1e-2, 0); }},
-                   {"in the last steps alone", Expect::kFaulty, [] { return OffBy(1e-2, 13); }}},
+      .examples = {{"ten times the rounding error", Expect::kClean, [] { return OffBy(1e-4, 0); }},
+                   {"an error of 0.01 of the update", Expect::kFaulty,
+                    [] { return OffBy(1e-2, 0); }},
+                   {"an error only in the last steps", Expect::kFaulty,
+                    [] { return OffBy(1e-2, 13); }}},
   };
 }
 
