@@ -24,11 +24,12 @@ void AddFinding(const ScheduleFit& fit, ScheduleFit::Kind kind, Severity worst, 
   const bool persists = static_cast<double>(most->differing) >= enough;
   verdict.findings.push_back(
       {.severity = persists ? worst : Severity::kNote,
-       .message = StrCat(
-           names.size(), " of ", Counted(static_cast<int64_t>(fit.groups.size()), "group"), " (",
-           Listed(names), ") ", how(*most), ": ", WithCommas(most->differing), " of ",
-           Counted(most->judged, "step"), " used another rate, the farthest ", Short(most->used),
-           " instead of ", Short(most->scheduled), " at step ", most->step, "."),
+       .message = StrCat(names.size(), " of ",
+                         Counted(static_cast<int64_t>(fit.groups.size()), "parameter group"), " (",
+                         Listed(names), ") ", how(*most), ". The learning rate differed in ",
+                         WithCommas(most->differing), " of ", Counted(most->judged, "step"),
+                         ", at most at step ", most->step, ": ", Short(most->used), " instead of ",
+                         Short(most->scheduled), "."),
        .places = std::move(places),
        .first_step = most->first_step,
        .last_step = most->last_step,
@@ -41,8 +42,8 @@ Verdict NothingFound(const ScheduleFit& fit) {
   int64_t steps = 0;
   for (const ScheduleFit::Group& group : fit.groups) steps = std::max(steps, group.judged);
   return {.findings = {},
-          .judged = StrCat(Counted(static_cast<int64_t>(fit.groups.size()), "group"),
-                           " with a schedule that moves, ", Counted(steps, "step"))};
+          .judged = StrCat(Counted(static_cast<int64_t>(fit.groups.size()), "parameter group"),
+                           " with a schedule that changes, ", Counted(steps, "step"))};
 }
 
 }  // namespace dlcheck

@@ -1,5 +1,4 @@
-// Findings at the groups whose rates miss their schedule in one way, as the checks of area schedule
-// make them.
+// Findings about parameter groups whose learning rates differ from their schedule in one way.
 #pragma once
 
 #include <functional>
@@ -16,11 +15,13 @@ inline constexpr Setting kDifferingSteps{
     .low = 1,
     .high = 1e6,
     .unit = "steps",
-    .meaning = "steps of one group that used another rate, from which on it is an error",
-    .source = "own reasoning: a rate that a user lowers once, by hand, is no wrong schedule"};
+    .meaning = "steps of one group with a wrong learning rate, from which on it is an error",
+    .source =
+        "own reasoning: a learning rate that a user lowers once by hand is not a wrong schedule"};
 
-// "1 of 2 groups (optimizer#0/group#1) ", then `how` of the group that differs most often, then its
-// worst step. Fewer differing steps than `enough` are a note. No finding without such a group.
+// "1 of 2 parameter groups (optimizer#0/group#1) ", then `how` of the group that differs most
+// often, then its worst step. Fewer differing steps than `enough` are a note. No finding without
+// such a group.
 void AddFinding(const ScheduleFit& fit, ScheduleFit::Kind kind, Severity worst, double enough,
                 const std::function<std::string(const ScheduleFit::Group&)>& how, Verdict& verdict);
 

@@ -11,17 +11,17 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Optimizers& optimizers) {
   Verdict verdict{.findings = {}, .judged = Counted(count, "optimizer")};
   for (const auto& [ordinal, optimizer] : optimizers.optimizers) {
     if (optimizer.rate_beside.empty()) continue;
-    verdict.findings.push_back(
-        {.severity = Severity::kWarning,
-         .message =
-             StrCat("The program sets ", optimizer.name, ".lr, at last to ", optimizer.rate_beside,
-                    ", which nothing reads: its groups go on with a rate of their own."),
-         .places = {{.thing = optimizer.name, .file = ""}},
-         .first_step = 0,
-         .last_step = 0,
-         .count = 1,
-         .measured = 1,
-         .bound = 0});
+    verdict.findings.push_back({.severity = Severity::kWarning,
+                                .message = StrCat("The program set ", optimizer.name,
+                                                  ".lr, last to ", optimizer.rate_beside,
+                                                  ", but no optimizer reads this attribute: the "
+                                                  "parameter groups kept other learning rates."),
+                                .places = {{.thing = optimizer.name, .file = ""}},
+                                .first_step = 0,
+                                .last_step = 0,
+                                .count = 1,
+                                .measured = 1,
+                                .bound = 0});
   }
   return verdict;
 }
@@ -38,16 +38,28 @@ Evidence SetBeside(std::string_view rate) {
 Check LrAttributeIgnored() {
   return {
       .id = "schedule/lr_attribute_ignored",
-      .promise = "A learning rate that the program sets is one that the optimizer reads.",
-      .why = "The optimizer goes on with the old rate, and nothing says so.",
+      .title = "optimizer.lr is set but never read",
+      .promise = "The optimizer reads every learning rate that the program sets.",
+      .why = "The optimizer continues with the old learning rate, and PyTorch raises no error.",
       .method =
-          "An attribute `lr` on an optimizer of torch.optim, which none of them has or reads, "
-          "unlike the rate of every group as a step is taken.",
+          "Looks for an attribute `lr` on an optimizer of torch.optim, which none of these classes "
+          "reads. Its value differs from the learning rate of every group when a step is taken.",
       .fix =
-          "Delete it where a scheduler has the rate already; else write to the groups: for group "
-          "in "
-          "optimizer.param_groups: group['lr'] = rate.",
-      .limits = "Only the name `lr` is looked for, and only on the classes of torch.optim itself.",
+          "Delete the assignment if a scheduler sets the learning rate. Otherwise set it in the "
+          "groups: for group in optimizer.param_groups: group['lr'] = lr.",
+      .limits = {.needs = "An optimizer class of torch.optim itself.",
+                 .silent_when = "",
+                 .severity = "",
+                 .blind_spots = "Only the attribute name `lr` is checked.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(if epoch == 30:
+    optimizer.lr = 1e-4  # a new attribute that nothing reads
+train_one_epoch(model, optimizer, loader))",
+                 .good = R"(if epoch == 30:
+    for group in optimizer.param_groups:
+        group["lr"] = 1e-4
+train_one_epoch(model, optimizer, loader))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: per-parameter options"},
       .covers = {"S01"},
       .explains = {},
@@ -56,8 +68,9 @@ Check LrAttributeIgnored() {
       .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"none is set", Expect::kClean, [] { return SetBeside(""); }},
-                   {"one that no group has", Expect::kFaulty, [] { return SetBeside("0.05"); }}},
+      .examples = {{"no attribute is set", Expect::kClean, [] { return SetBeside(""); }},
+                   {"an attribute that differs from every group", Expect::kFaulty,
+                    [] { return SetBeside("0.05"); }}},
   };
 }
 

@@ -18,22 +18,24 @@ constexpr Setting kSteps{.name = "steps",
                          .unit = "steps",
                          .meaning = "shortest run of one optimizer that is judged",
                          .source = "own reasoning: a warm-up from zero is a large part of fewer"};
-constexpr Setting kDead{.name = "dead",
-                        .value = 1e-6,
-                        .low = 0,
-                        .high = 0.01,
-                        .unit = "of the highest rate",
-                        .meaning = "rate at and below which a step does nothing",
-                        .source = "own reasoning: float32 cannot hold such a share of an update"};
-constexpr Setting kShare{.name = "share",
-                         .value = 0.5,
-                         .low = 0.01,
-                         .high = 1,
-                         .unit = "1",
-                         .meaning = "share of the steps that may have a dead rate",
-                         .source = "own reasoning: a tail at the end rate is legal"};
+constexpr Setting kDead{
+    .name = "dead",
+    .value = 1e-6,
+    .low = 0,
+    .high = 0.01,
+    .unit = "of the highest learning rate",
+    .meaning = "learning rate at or below which a step has no effect",
+    .source = "own reasoning: float32 cannot hold such a small share of an update"};
+constexpr Setting kShare{
+    .name = "share",
+    .value = 0.5,
+    .low = 0.01,
+    .high = 1,
+    .unit = "1",
+    .meaning = "largest share of steps with a learning rate of zero",
+    .source = "own reasoning: a final phase at the lowest learning rate is normal"};
 
-// Steps between rates that are both at or below `bound`; gaps between them count whole.
+// Steps between two learning rates at or below `bound`; gaps between them count in full.
 struct Dead {
   int64_t steps = 0, all = 0, first = -1, last = -1;
 };
@@ -50,7 +52,7 @@ Dead DeadSteps(const std::map<int64_t, double>& rates, double bound) {
   return dead;
 }
 
-// It lowers the rate as long as nothing gets better, which may be for most of a run.
+// ReduceLROnPlateau lowers the rate while the metric does not improve, maybe for most of a run.
 bool FollowsAPlateau(const IfSeen<Schedulers>& schedulers, const std::string& optimizer) {
   if (!schedulers) return false;
   return std::ranges::any_of(schedulers->schedulers, [&](const auto& scheduler) {
@@ -72,12 +74,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LearningRates& rat
         {.severity =
              FollowsAPlateau(schedulers, optimizer.name) ? Severity::kNote : Severity::kWarning,
          .message =
-             StrCat("The rate of ", optimizer.name, " was ",
+             StrCat("The learning rate of ", optimizer.name, " was ",
                     optimizer.peak == 0 ? std::string("0")
                                         : StrCat("below ", Short(settings[kDead]),
                                                  " of its highest, ", Short(optimizer.peak), ","),
                     " in ", WithCommas(dead.steps), " of ", Counted(dead.all, "step"),
-                    ", from step ", dead.first, ": they trained nothing."),
+                    ", from step ", dead.first, ": these steps trained nothing."),
          .places = {{.thing = optimizer.name, .file = ""}},
          .first_step = dead.first,
          .last_step = dead.last,
@@ -105,17 +107,30 @@ Evidence Decaying(int dead) {
 Check LrIsZero() {
   return {
       .id = "schedule/lr_is_zero",
-      .promise = "The learning rate is not zero for most of the training.",
-      .why = "Steps at a rate of zero cost as much as others and train nothing.",
+      .title = "The learning rate is zero for most of the run",
+      .promise = "The learning rate is nonzero for most of the training.",
+      .why = "Steps at learning rate zero cost as much as other steps and train nothing.",
       .method =
-          "The highest rate of all groups of an optimizer at every recorded step, against the "
-          "highest of the run; steps between two dead ones count as dead.",
-      .fix = "Make the schedule as long as the run, or give it an end rate (eta_min, min_lr).",
-      .limits =
-          "A schedule that ends at zero before the second half of the run is found, one that ends "
-          "later is not. A note where ReduceLROnPlateau lowers the rate; silent if weights moved "
-          "at "
-          "a rate of zero.",
+          "Compares the highest learning rate of an optimizer's groups at every recorded step with "
+          "the highest of the run. Steps between two zero-rate steps also count.",
+      .fix =
+          "Make the schedule as long as the run, or give it a final learning rate (eta_min, "
+          "min_lr).",
+      .limits = {.needs = "At least 50 steps of one optimizer.",
+                 .silent_when = "The schedule reaches zero in the second half of the run. The "
+                                "weights changed at learning rate zero.",
+                 .severity = "Warning; note if ReduceLROnPlateau lowers the learning rate.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scheduler = LinearLR(optimizer, 1.0, end_factor=0.0, total_iters=10)
+for epoch in range(100):
+    train_one_epoch(model, optimizer, loader)
+    scheduler.step())",
+                 .good = R"(scheduler = LinearLR(optimizer, 1.0, end_factor=0.01, total_iters=100)
+for epoch in range(100):
+    train_one_epoch(model, optimizer, loader)
+    scheduler.step())"},
+      .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"S05"},
       .explains = {},
@@ -125,7 +140,8 @@ Check LrIsZero() {
       .settings = {kSteps, kDead, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"zero for the last half", Expect::kClean, [] { return Decaying(31); }},
-                   {"zero for two steps more", Expect::kFaulty, [] { return Decaying(33); }}},
+                   {"zero for more than half of the steps", Expect::kFaulty,
+                    [] { return Decaying(33); }}},
   };
 }
 

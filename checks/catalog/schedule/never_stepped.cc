@@ -12,8 +12,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "step calls",
-                         .meaning = "fewest step calls of the optimizer that a finding rests on",
-                         .source = "own reasoning: fewer may be a run that is only tried out"};
+                         .meaning = "fewest step calls of the optimizer for a finding",
+                         .source = "own reasoning: a shorter run may be a trial"};
 
 bool OptimizerWasMoved(const Schedulers& schedulers, ThingId optimizer) {
   for (const Schedulers::Scheduler& scheduler : schedulers.schedulers) {
@@ -23,7 +23,7 @@ bool OptimizerWasMoved(const Schedulers& schedulers, ThingId optimizer) {
   return schedulers.unassigned_moves > 0;
 }
 
-// False too if its rates are not known.
+// Also false if the learning rates are unknown.
 bool RateIsConstant(const LearningRates& rates, const std::string& optimizer) {
   const auto found = rates.optimizers.find(OptimizerOrdinal(optimizer));
   return found != rates.optimizers.end() && found->second.constant;
@@ -43,9 +43,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
     if (!RateIsConstant(rates, scheduler.optimizer_name)) continue;
     verdict.findings.push_back(FindingAbout(
         schedulers, scheduler, Severity::kWarning,
-        StrCat(scheduler.name, " was built and never moved in ",
+        StrCat(scheduler.name, " was built but never stepped in ",
                schedulers.has_one_optimizer() ? "" : "at least ", Counted(calls, "step call"),
-               " of its optimizer; the rate stayed as it was."),
+               " of its optimizer, and the learning rate stayed constant."),
         static_cast<double>(calls), settings[kSteps]));
   }
   return verdict;
@@ -56,16 +56,29 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 Check NeverStepped() {
   return {
       .id = "schedule/never_stepped",
-      .promise = "A scheduler that is built is also stepped.",
-      .why = "The rate stays constant, and the run is not the one that was planned.",
+      .title = "scheduler.step() is never called",
+      .promise = "Every scheduler that is built is also stepped.",
+      .why = "The learning rate stays constant, and the run does not follow the planned schedule.",
       .method =
-          "The moves of every scheduler that was built, counted over the whole run, against the "
-          "step calls of its optimizer. The run has to end by itself, and no other scheduler may "
-          "have moved the same optimizer.",
+          "Compares the scheduler steps of every scheduler over the whole run with the step calls "
+          "of its optimizer. The run must end normally, and no other scheduler may have stepped "
+          "for the same optimizer.",
       .fix = "Call scheduler.step() after each epoch or after each optimizer.step().",
-      .limits =
-          "A run that ends before the first epoch does, and so before its first move, looks the "
-          "same if it is long enough. Silent where the rate changed in any other way.",
+      .limits = {.needs = "A recorded scheduler construction and at least 50 optimizer steps in a "
+                          "run that ends normally.",
+                 .silent_when = "The learning rate changed in any other way.",
+                 .severity = "",
+                 .blind_spots =
+                     "A long run that ends before the end of its first epoch looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scheduler = StepLR(optimizer, step_size=30)
+for epoch in range(90):
+    train_one_epoch(model, optimizer, loader))",
+                 .good = R"(scheduler = StepLR(optimizer, step_size=30)
+for epoch in range(90):
+    train_one_epoch(model, optimizer, loader)
+    scheduler.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation: how to adjust learning rate", "own reasoning"},
       .covers = {"S05"},
       .explains = {},
@@ -74,10 +87,10 @@ Check NeverStepped() {
       .stands_at = Event::kStep,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"moved once, at the end", Expect::kClean,
+      .examples = {{"stepped once, at the end", Expect::kClean,
                     [] { return Scheduled({.every = 64}); }},
-                   {"never moved", Expect::kFaulty, [] { return Scheduled({.every = 0}); }},
-                   {"too short to say", Expect::kClean,
+                   {"never stepped", Expect::kFaulty, [] { return Scheduled({.every = 0}); }},
+                   {"a run too short to judge", Expect::kClean,
                     [] { return Scheduled({.steps = 40, .every = 0}); }}},
   };
 }

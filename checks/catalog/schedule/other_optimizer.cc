@@ -8,13 +8,14 @@
 namespace dlcheck::schedule {
 namespace {
 
-constexpr Setting kMoves{.name = "moves",
-                         .value = 8,
-                         .low = 2,
-                         .high = 1e6,
-                         .unit = "moves",
-                         .meaning = "fewest moves, at different steps, that a finding rests on",
-                         .source = "own reasoning: an optimizer for a later stage may wait"};
+constexpr Setting kMoves{
+    .name = "moves",
+    .value = 8,
+    .low = 2,
+    .high = 1e6,
+    .unit = "scheduler steps",
+    .meaning = "fewest scheduler steps, at different optimizer steps, for a finding",
+    .source = "own reasoning: an optimizer for a later stage may not step yet"};
 
 int64_t StepsOfMoves(const Schedulers::Scheduler& scheduler) {
   int64_t count = 0, last = -1;
@@ -25,8 +26,8 @@ int64_t StepsOfMoves(const Schedulers::Scheduler& scheduler) {
   return count;
 }
 
-// The optimizer that steps at one rate all the while; empty if there is none, or another whose rate
-// moves.
+// The optimizer that steps at one constant learning rate; empty if there is none, or if the
+// learning rate of another optimizer changes.
 std::string OptimizerAtOneRate(const LearningRates& rates, const Optimizers& optimizers,
                                double enough) {
   std::string found;
@@ -52,8 +53,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
     if (other.empty()) continue;
     verdict.findings.push_back(
         FindingAbout(schedulers, scheduler, Severity::kError,
-                     StrCat(scheduler.name, " moved at ", Counted(moves, "sampled step"), ", but ",
-                            idle, " never stepped; ", other, " did, at one constant rate."),
+                     StrCat(scheduler.name, " stepped at ", Counted(moves, "sampled step"),
+                            ", but its optimizer ", idle, " never stepped. ", other,
+                            " stepped at one constant learning rate."),
                      static_cast<double>(moves), 0));
   }
   return verdict;
@@ -64,17 +66,32 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 Check OtherOptimizer() {
   return {
       .id = "schedule/other_optimizer",
-      .promise = "A scheduler moves the rate of an optimizer that steps.",
-      .why = "The optimizer that trains keeps one constant rate, while the schedule runs idle.",
+      .title = "The scheduler holds another optimizer",
+      .promise = "A scheduler changes the learning rate of an optimizer that steps.",
+      .why =
+          "The optimizer that trains keeps one constant learning rate, and the schedule has no "
+          "effect.",
       .method =
-          "The optimizer that each scheduler was built with, against those that made steps: it "
-          "made none in the whole run, and all that did used one constant rate.",
+          "Compares the optimizer that each scheduler was built with and the optimizers that "
+          "stepped. The scheduler's optimizer never stepped in the whole run, and all that stepped "
+          "used one constant learning rate.",
       .fix =
-          "Build the scheduler with the optimizer that is stepped, after the last assignment to "
-          "that variable.",
-      .limits =
-          "Silent if an optimizer that steps is of a class that is not part of torch.optim: it "
-          "may wrap the one that the scheduler moves.",
+          "Build the scheduler with the optimizer that steps, after the last assignment to that "
+          "variable.",
+      .limits = {.needs = "Eight scheduler steps at different optimizer steps.",
+                 .silent_when = "An optimizer that steps is of a class outside torch.optim, which "
+                                "may wrap the scheduler's optimizer.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+train(model, optimizer, scheduler))",
+                 .good = R"(optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+train(model, optimizer, scheduler))"},
+      .cpp = {},
       .sources = {"PyTorch documentation: how to adjust learning rate", "own reasoning"},
       .covers = {"S06"},
       .explains = {},
@@ -86,7 +103,7 @@ Check OtherOptimizer() {
       .examples = {{"its own optimizer steps", Expect::kClean, [] { return Scheduled({}); }},
                    {"another optimizer steps", Expect::kFaulty,
                     [] { return Scheduled({.moves_optimizer = 1}); }},
-                   {"it moves too seldom to say", Expect::kClean,
+                   {"too few scheduler steps to judge", Expect::kClean,
                     [] { return Scheduled({.every = 16, .moves_optimizer = 1}); }}},
   };
 }

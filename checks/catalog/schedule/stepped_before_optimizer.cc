@@ -9,11 +9,11 @@
 namespace dlcheck::schedule {
 namespace {
 
-// Moves of one scheduler by where they stand.
+// Steps of one scheduler, by their place in the order of calls.
 struct MovePlaces {
   int64_t before_step = 0, elsewhere = 0;  // between the last backward call and the step
   int64_t before_first = 0;                // before the first step of the run, and its backward
-  int64_t first_step = 0, last_step = 0;   // of the moves before steps
+  int64_t first_step = 0, last_step = 0;   // of the scheduler steps before optimizer steps
 };
 
 MovePlaces PlacesOfMoves(const StepOrder& order, const Schedulers::Scheduler& scheduler) {
@@ -37,7 +37,7 @@ MovePlaces PlacesOfMoves(const StepOrder& order, const Schedulers::Scheduler& sc
   return places;
 }
 
-// One move before the first step skips a first rate of zero, if the schedule rises.
+// One scheduler step before the first optimizer step skips a first rate of zero, if the rate rises.
 bool Falls(const Schedulers::Scheduler& scheduler) {
   return scheduler.moves.size() >= 2 && scheduler.moves[1].value <= scheduler.moves[0].value;
 }
@@ -47,11 +47,11 @@ void JudgeOne(const Schedulers& schedulers, const Schedulers::Scheduler& schedul
   const MovePlaces places = PlacesOfMoves(order, scheduler);
   std::string how;
   if (static_cast<double>(places.before_step) >= enough && places.elsewhere == 0) {
-    how = StrCat(" moved between the last backward call and the step, at all ",
-                 Counted(places.before_step, "move"),
-                 " of sampled steps: each step uses the rate of the next.");
+    how = StrCat(" stepped between the last backward call and the optimizer step in all ",
+                 Counted(places.before_step, "sampled scheduler step"),
+                 ": each update used the learning rate of the next step.");
   } else if (places.before_first == 1 && !schedulers.state_loaded && Falls(scheduler)) {
-    how = " moved before the first step was made, so that its first rate was never used.";
+    how = " stepped before the first optimizer step, so its first learning rate was never used.";
   } else {
     return;
   }
@@ -78,18 +78,32 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 Check SteppedBeforeOptimizer() {
   return {
       .id = "schedule/stepped_before_optimizer",
-      .promise = "A scheduler moves after the step that uses its rate.",
+      .title = "scheduler.step() runs before optimizer.step()",
+      .promise = "A scheduler steps after the optimizer step that uses its learning rate.",
       .why =
-          "Each step uses the rate that is meant for the next, and the first rate of the schedule "
-          "is never used: a run cannot be compared with one whose order is right.",
+          "Each step uses the learning rate of the next step, and the first learning rate is never "
+          "used. The run is not comparable with a run in the right order.",
       .method =
-          "The order of calls within sampled steps: every move between the last backward call and "
-          "the step of the scheduler's optimizer, or one move before the first step of the run.",
+          "Checks the order of calls within sampled steps. Either every scheduler step stands "
+          "between the last backward call and the optimizer step. Or one scheduler step precedes "
+          "the first optimizer step of the run.",
       .fix = "Call optimizer.step() first and scheduler.step() after it.",
-      .limits =
-          "One move before the first step is clean if the rate then rises, as it may be there to "
-          "pass over a rate of zero, and if state was loaded. A first step that a scaler left out "
-          "comes before the move and is clean.",
+      .limits = {.needs = "A scheduler whose optimizer is known.",
+                 .silent_when = "One scheduler step before the first optimizer step raises the "
+                                "learning rate, which may skip a learning rate of zero. State was "
+                                "loaded. A GradScaler skipped the first optimizer step.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loss.backward()
+scheduler.step()
+optimizer.step()
+optimizer.zero_grad())",
+                 .good = R"(loss.backward()
+optimizer.step()
+scheduler.step()
+optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"PyTorch documentation: how to adjust learning rate, on the order since 1.1"},
       .covers = {"S04"},
       .explains = {"schedule/off_by_one"},
@@ -99,16 +113,16 @@ Check SteppedBeforeOptimizer() {
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
       .examples =
-          {{"after each step", Expect::kClean, [] { return Scheduled({}); }},
-           {"before each step", Expect::kFaulty,
+          {{"after each optimizer step", Expect::kClean, [] { return Scheduled({}); }},
+           {"before each optimizer step", Expect::kFaulty,
             [] { return Scheduled({.at = MovesAt::kBeforeStep}); }},
            {"at the top of each epoch", Expect::kFaulty,
             [] { return Scheduled({.every = 8, .at = MovesAt::kBeforeForward}); }},
-           {"the same of a rate that rises", Expect::kClean,
+           {"the same with a rising learning rate", Expect::kClean,
             [] { return Scheduled({.every = 8, .at = MovesAt::kBeforeForward, .factor = 1.1}); }},
            {"the same after state was loaded", Expect::kClean,
             [] { return Scheduled({.every = 8, .at = MovesAt::kBeforeForward, .loaded = true}); }},
-           {"after a first step that was left out", Expect::kClean,
+           {"after a skipped first step", Expect::kClean,
             [] { return Scheduled({.skips_first = true}); }}},
   };
 }

@@ -9,15 +9,16 @@
 namespace dlcheck::schedule {
 namespace {
 
-constexpr Setting kSteps{.name = "steps",
-                         .value = 8,
-                         .low = 2,
-                         .high = 1e6,
-                         .unit = "sampled steps",
-                         .meaning = "fewest steps with moves after them that a finding rests on",
-                         .source = "own reasoning: all of them have to agree"};
+constexpr Setting kSteps{
+    .name = "steps",
+    .value = 8,
+    .low = 2,
+    .high = 1e6,
+    .unit = "sampled steps",
+    .meaning = "fewest optimizer steps followed by scheduler steps, for a finding",
+    .source = "own reasoning: all of these steps must agree"};
 
-// Sampled steps after which the scheduler moved; 0 if not as often as `moves` after each.
+// Sampled steps after which the scheduler stepped; 0 unless it stepped `moves` times after each.
 int64_t StepsWithMoves(const Schedulers::Scheduler& scheduler, int64_t moves) {
   std::map<int64_t, int64_t> counts;
   for (const Occurrence& move : scheduler.moves) ++counts[move.step];
@@ -38,10 +39,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
     if (scheduler.horizon > 1 && !is_over) continue;
     verdict.findings.push_back(FindingAbout(
         schedulers, scheduler, is_over ? Severity::kWarning : Severity::kNote,
-        StrCat(scheduler.name, " moved ", group.processes, " times at each of ",
-               Counted(steps, "sampled step"), ", once for each of the ", group.processes,
-               " processes",
-               is_over ? StrCat(": ", WithCommas(scheduler.fewest), " moves, where it is made for ",
+        StrCat(scheduler.name, " stepped ", group.processes, " times at each of ",
+               Counted(steps, "sampled step"), ", once for each of ", group.processes, " ranks",
+               is_over ? StrCat(": ", WithCommas(scheduler.fewest),
+                                " scheduler steps, but its length is ",
                                 WithCommas(Whole(scheduler.horizon)), ".")
                        : std::string(".")),
         made, scheduler.horizon));
@@ -54,18 +55,31 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 Check SteppedOncePerRank() {
   return {
       .id = "schedule/stepped_once_per_rank",
-      .promise = "The number of processes does not change how far a schedule moves in a step.",
+      .title = "The scheduler steps once per rank",
+      .promise = "The number of ranks does not change how far a schedule advances in a step.",
       .why =
-          "The schedule is over after a fraction of the training, the smaller the more processes.",
+          "The schedule ends after a fraction of the training. The more ranks, the earlier it "
+          "ends.",
       .method =
-          "How often the scheduler moved at each sampled step of a run of several processes: as "
-          "often as there are processes, and beyond the moves that it is made for.",
+          "Counts the scheduler steps at each sampled step of a run with several ranks. The count "
+          "equals the world size, and the total exceeds the schedule's length.",
       .fix =
-          "Step the scheduler once for each optimizer.step(); with Accelerate, do not prepare() a "
-          "scheduler whose horizon is already that of one process.",
-      .limits =
-          "Silent if the moves stay within what the scheduler is made for, as Accelerate moves a "
-          "schedule for the whole data. A note where that is not known.",
+          "Call scheduler.step() once per optimizer.step(). With Accelerate, do not prepare() a "
+          "scheduler whose length is already that of one rank.",
+      .limits = {.needs = "Several ranks and eight sampled steps with scheduler steps.",
+                 .silent_when = "The scheduler steps stay within the schedule's length, as when "
+                                "Accelerate steps a schedule made for the whole data.",
+                 .severity = "Warning; note if the schedule's length is not known.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scheduler = LinearLR(optimizer, total_iters=steps_per_rank)
+model, optimizer, scheduler = accelerator.prepare(
+    model, optimizer, scheduler)
+train(model, optimizer, scheduler)  # world_size scheduler steps per update)",
+                 .good = R"(scheduler = LinearLR(optimizer, total_iters=steps_per_rank)
+model, optimizer = accelerator.prepare(model, optimizer)
+train(model, optimizer, scheduler))"},
+      .cpp = {},
       .sources = {"diffusers issue 3954", "Accelerate documentation of AcceleratedScheduler"},
       .covers = {"S02"},
       .explains = {},
@@ -74,11 +88,11 @@ Check SteppedOncePerRank() {
       .stands_at = Event::kSchedule,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"moves for the whole data of four processes", Expect::kClean,
+      .examples = {{"a schedule for the whole data of four ranks", Expect::kClean,
                     [] { return Scheduled({.horizon = 256, .moves = 4, .world_size = "4"}); }},
-                   {"moves for the data of one", Expect::kFaulty,
+                   {"a schedule for the data of one rank", Expect::kFaulty,
                     [] { return Scheduled({.horizon = 64, .moves = 4, .world_size = "4"}); }},
-                   {"one move a step", Expect::kClean,
+                   {"one scheduler step per update", Expect::kClean,
                     [] { return Scheduled({.horizon = 64, .world_size = "4"}); }}},
   };
 }

@@ -11,14 +11,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const ScheduleFit& fit) 
   AddFinding(
       fit, ScheduleFit::Kind::kHeld, Severity::kError, settings[kDifferingSteps],
       [](const ScheduleFit::Group& group) {
-        return StrCat("kept one rate for up to ", Counted(group.stretch, "step"),
-                      ", each time the one that the schedule gives for the first of them");
+        return StrCat("kept one learning rate for up to ", Counted(group.stretch, "step"),
+                      ", each time the schedule's value for the first of these steps");
       },
       verdict);
   return verdict;
 }
 
-// The rate is set anew every `length` steps.
+// The learning rate is set every `length` steps.
 Evidence SetEvery(int64_t length) {
   return RatesUsed([=](int, int64_t step) { return ScheduledRate(step - step % length); });
 }
@@ -28,20 +28,36 @@ Evidence SetEvery(int64_t length) {
 Check SteppedPerEpoch() {
   return {
       .id = "schedule/stepped_per_epoch",
-      .promise = "A schedule made for steps moves the rate at every step, not now and then.",
+      .title = "A per-update LR schedule is stepped per epoch",
+      .promise = "A schedule made for updates changes the learning rate at every update.",
       .why =
-          "A warm-up of a few steps becomes one jump to the full rate, and the rate lags behind "
-          "its schedule by up to an epoch.",
+          "A warm-up of a few updates becomes one jump to the full learning rate. The learning "
+          "rate lags behind its schedule by up to an epoch.",
       .method =
-          "The rate that each group used is compared with what its schedule gives for the same "
-          "step: constant over stretches in which the schedule moves, and right at the beginning "
-          "of each, means that somebody sets it once for a stretch.",
+          "Compares the learning rate of each parameter group with the schedule's value for the "
+          "same update. The learning rate stays constant while the schedule changes, and is right "
+          "only at the start of each constant phase.",
       .fix =
-          "Call scheduler.step() after every optimizer.step(), inside the loop over batches; or "
+          "Call scheduler.step() after every optimizer.step(), inside the loop over batches. Or "
           "make the schedule for epochs.",
-      .limits =
-          "Needs a program that says what its schedule gives (Probe::Scheduled). A schedule that "
-          "is itself made of stretches is compared as it is.",
+      .limits = {.needs =
+                     "A schedule that changes, declared by dlcheck::Probe::Scheduled or recipe.",
+                 .silent_when =
+                     "A schedule that is itself piecewise constant is compared as it is.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scheduler = OneCycleLR(optimizer, 0.1, total_steps=epochs * len(loader))
+for epoch in range(epochs):
+    for x, y in loader:
+        train_step(model, optimizer, x, y)
+    scheduler.step())",
+                 .good = R"(scheduler = OneCycleLR(optimizer, 0.1, total_steps=epochs * len(loader))
+for epoch in range(epochs):
+    for x, y in loader:
+        train_step(model, optimizer, x, y)
+        scheduler.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: how to adjust learning rate",
                   "own reasoning"},
       .covers = {"S01"},

@@ -11,9 +11,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const ScheduleFit& fit) 
   AddFinding(
       fit, ScheduleFit::Kind::kUngoverned, Severity::kError, settings[kDifferingSteps],
       [](const ScheduleFit::Group& group) {
-        return StrCat("kept the rate ", Short(group.used),
-                      " all the time although its schedule moves and another group of its "
-                      "optimizer follows one");
+        return StrCat("kept the learning rate ", Short(group.used),
+                      " although its schedule changes and another group of the same optimizer "
+                      "follows the schedule");
       },
       verdict);
   return verdict;
@@ -31,20 +31,38 @@ Evidence SecondFollowsUpTo(int64_t last) {
 Check UnscheduledGroup() {
   return {
       .id = "schedule/unscheduled_group",
-      .promise = "The schedule moves the rate of every group that it is said to govern.",
+      .title = "The schedule skips a parameter group",
+      .promise =
+          "The schedule changes the learning rate of every parameter group that it is declared "
+          "for.",
       .why =
-          "The parameters of that group train without warm-up and without decay, while a log of "
-          "the first group's rate looks right.",
+          "The parameters of the skipped group train without warm-up and decay. A log of the first "
+          "group's learning rate still looks right.",
       .method =
-          "The rate that each group used is compared with what its schedule gives for the same "
-          "step: one that never moves, beside a group of the same optimizer that does, was left "
-          "out.",
+          "Compares the learning rate of each parameter group with the schedule's value for the "
+          "same update. A group with a constant learning rate, beside a scheduled group of the "
+          "same optimizer, was skipped.",
       .fix =
-          "Set lr of every group in optimizer.param_groups(), not of the first alone; in C++ edit "
-          "group.options(), not a copy of it.",
-      .limits =
-          "Needs a program that says what its schedule gives each group (Probe::Scheduled). A "
-          "group that is to keep its rate is to be told that rate.",
+          "Set lr in every group of optimizer.param_groups, not only in the first. In C++, edit "
+          "group.options() in place, not a copy.",
+      .limits = {.needs =
+                     "A schedule for each group, declared by dlcheck::Probe::Scheduled or recipe.",
+                 .silent_when = "The declared schedule of a group is constant, which is how to "
+                                "declare a group that keeps its learning rate.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(def set_lr(optimizer, lr):
+    group = optimizer.param_groups[0]
+    group["lr"] = lr)",
+                 .good = R"(def set_lr(optimizer, lr):
+    for group in optimizer.param_groups:
+        group["lr"] = lr)"},
+      .cpp = {.bad = R"(auto group = optimizer.param_groups()[1];  // a copy
+group.options().set_lr(lr);)",
+              .good = R"(for (auto& group : optimizer.param_groups()) {
+  group.options().set_lr(lr);
+})"},
       .sources = {"PyTorch documentation of torch.optim: per-parameter options", "own reasoning"},
       .covers = {"S06", "B11"},
       .explains = {},
@@ -53,9 +71,9 @@ Check UnscheduledGroup() {
       .stands_at = Event::kSchedule,
       .settings = {kDifferingSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"both groups follow", Expect::kClean,
+      .examples = {{"both groups follow the schedule", Expect::kClean,
                     [] { return SecondFollowsUpTo(kScheduledSteps); }},
-                   {"the second keeps its first rate", Expect::kFaulty,
+                   {"the second group keeps its first learning rate", Expect::kFaulty,
                     [] { return SecondFollowsUpTo(0); }}},
   };
 }

@@ -13,14 +13,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const ScheduleFit& fit) 
   AddFinding(
       fit, ScheduleFit::Kind::kOther, Severity::kError, settings[kDifferingSteps],
       [](const ScheduleFit::Group& group) {
-        return std::string(group.moves ? "followed a rate that is not the schedule's"
-                                       : "never moved their rate although the schedule does");
+        return std::string(group.moves
+                               ? "followed a learning rate that is not the schedule's"
+                               : "kept a constant learning rate although the schedule changes");
       },
       verdict);
   AddFinding(
       fit, ScheduleFit::Kind::kScaled, Severity::kNote, settings[kDifferingSteps],
       [](const ScheduleFit::Group& group) {
-        return StrCat("used ", Short(group.factor), " times what the schedule gives");
+        return StrCat("used ", Short(group.factor), " times the schedule's learning rate");
       },
       verdict);
   return verdict;
@@ -37,20 +38,35 @@ Evidence LaterTimes(double factor) {
 Check WrongLr() {
   return {
       .id = "schedule/wrong_lr",
-      .promise = "The rate that a step uses is the one that the schedule gives for it.",
+      .title = "The learning rate differs from its schedule",
+      .promise = "Every update uses the learning rate that the schedule gives for that update.",
       .why =
-          "The training does not have the warm-up, the decay or the length that was asked for; "
-          "what is logged from the schedule is not what was done.",
+          "The training does not have the planned warm-up, decay or length. Logs of the schedule "
+          "do not show the real learning rate.",
       .method =
-          "The rate that each group used is compared with what its schedule gives for the same "
-          "step, where the two differ in no way that another check of this area names: another "
-          "horizon, another phase, no motion at all.",
+          "Compares the learning rate of each parameter group with the schedule's value for the "
+          "same update. Reports differences that no other check of this area names, such as "
+          "another length, another phase or no change.",
       .fix =
-          "Look at the schedule's total number of steps (accumulation, epochs and ranks counted), "
-          "at where its warm-up ends, and at who else writes lr.",
-      .limits =
-          "Needs a program that says what its schedule gives (Probe::Scheduled). A constant "
-          "multiple of the schedule, as with layer-wise rates, and one or two steps are a note.",
+          "Check the schedule's total number of steps (accumulation, epochs and ranks counted) and "
+          "the end of its warm-up. Look for other code that sets lr.",
+      .limits = {.needs =
+                     "A schedule that changes, declared by dlcheck::Probe::Scheduled or recipe.",
+                 .silent_when = "",
+                 .severity = "Error. Note for a constant multiple of the schedule, as with "
+                             "layer-wise learning rates, and for one or two differing steps.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(def lr_at(step):
+    if step < warmup:
+        return base_lr * step / warmup
+    return base_lr * 0.5 * (1 + math.cos(math.pi * step / warmup)))",
+                 .good = R"(def lr_at(step):
+    if step < warmup:
+        return base_lr * step / warmup
+    progress = (step - warmup) / (total_steps - warmup)
+    return base_lr * 0.5 * (1 + math.cos(math.pi * progress)))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.optim.lr_scheduler", "own reasoning"},
       .covers = {"S02", "S03", "S08", "K10", "B11"},
       .explains = {},
@@ -59,15 +75,16 @@ Check WrongLr() {
       .stands_at = Event::kSchedule,
       .settings = {kDifferingSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"off by rounding", Expect::kClean, [] { return LaterTimes(1 + 1e-7); }},
-                   {"off by a hundredth in the last steps", Expect::kFaulty,
+      .examples = {{"a difference of rounding error", Expect::kClean,
+                    [] { return LaterTimes(1 + 1e-7); }},
+                   {"off by 0.01 in the last steps", Expect::kFaulty,
                     [] { return LaterTimes(1.01); }},
-                   {"a floor below which it does not go", Expect::kFaulty,
+                   {"a lower limit of the learning rate", Expect::kFaulty,
                     [] {
                       return RatesUsed(
                           [](int, int64_t step) { return std::max(ScheduledRate(step), 0.01); });
                     }},
-                   {"neither group ever moves", Expect::kFaulty,
+                   {"a constant learning rate in both groups", Expect::kFaulty,
                     [] { return RatesUsed([](int, int64_t) { return 0.1; }); }}},
   };
 }

@@ -15,16 +15,16 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "step calls",
-                         .meaning = "fewest step calls of a run that is judged",
-                         .source = "own reasoning: a shorter run may be one to try things out"};
+                         .meaning = "fewest step calls of a judged run",
+                         .source = "own reasoning: a shorter run may be a trial"};
 constexpr Setting kAgreement{
     .name = "agreement",
     .value = 0.01,
     .low = 0,
     .high = 0.2,
     .unit = "1",
-    .meaning = "relative difference of two counts that are meant to be the same, beside one",
-    .source = "own reasoning: both come out of the length of the loader and the epochs"};
+    .meaning = "largest relative difference of two equal counts, plus one",
+    .source = "own reasoning: both follow from the loader's length and the number of epochs"};
 
 struct Counts {
   double horizon, moves, calls, backward_calls;
@@ -32,7 +32,7 @@ struct Counts {
   double agreement;
 
   bool Agree(double a, double b) const { return std::abs(a - b) <= 1 + agreement * a; }
-  // The horizon is how often the program went over the data of some loader, three times or more.
+  // The length equals the number of passes over the data of some loader, three or more.
   bool IsInPasses() const {
     return horizon >= 3 && std::ranges::any_of(batches_in_pass, [this](double batches) {
              return std::abs(backward_calls / batches - horizon) <= agreement * horizon;
@@ -44,26 +44,26 @@ struct Counts {
 std::string WhatIsWrong(const Counts& n, bool rises_again, Severity& severity) {
   severity = Severity::kWarning;
   if (n.Agree(n.horizon, n.calls) && n.moves >= 2 && n.moves <= n.calls / 4) {
-    return ": as many moves as there were step calls, so it moved once in several steps where "
-           "each was meant";
+    return ". Its length equals the number of step calls, so it should have stepped at each of "
+           "them";
   }
   const bool moves_each_step = n.Agree(n.moves, n.calls);
   if (rises_again && n.moves >= 2 * n.horizon) {
     if (!moves_each_step) return "";
     if (n.IsInPasses()) {
-      return ": as many moves as there were passes over the data, so it moved at every step where "
-             "once in each pass was meant, and the rate rises again and again";
+      return ". Its length equals the number of passes over the data, so it should have stepped "
+             "once per pass; its learning rate rose repeatedly";
     }
     severity = Severity::kNote;
-    return n.batches_in_pass.empty() ? ", so that the rate rises again and again" : "";
+    return n.batches_in_pass.empty() ? ", so its learning rate rose repeatedly" : "";
   }
   if (n.horizon < 2 * n.moves || n.moves < 2) return "";
   if (moves_each_step && n.Agree(n.horizon, n.backward_calls)) {
-    return ": as many moves as there were backward calls, of which several make a step, so that "
-           "it ended far from its end";
+    return ". Its length equals the number of backward calls, but several backward calls make one "
+           "step, so it stopped far from its end";
   }
   severity = Severity::kNote;
-  return ": the run ended before half of it";
+  return ": the run ended before half of the schedule";
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedulers) {
@@ -83,12 +83,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
   Severity severity;
   const std::string wrong = WhatIsWrong(counts, scheduler.rises_again, severity);
   if (wrong.empty()) return verdict;
-  verdict.findings.push_back(FindingAbout(
-      schedulers, scheduler, severity,
-      StrCat(scheduler.name, " is made for ", WithCommas(Whole(counts.horizon)),
-             " moves and made ", WithCommas(scheduler.most), " in ",
-             Counted(scheduler.calls_since_built, "step call"), wrong, "."),
-      counts.moves, counts.horizon));
+  verdict.findings.push_back(
+      FindingAbout(schedulers, scheduler, severity,
+                   StrCat(scheduler.name, " has a length of ", WithCommas(Whole(counts.horizon)),
+                          " steps, but stepped ", WithCommas(scheduler.most), " times in ",
+                          Counted(scheduler.calls_since_built, "step call"), wrong, "."),
+                   counts.moves, counts.horizon));
   return verdict;
 }
 
@@ -97,23 +97,40 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
 Check WrongTotalSteps() {
   return {
       .id = "schedule/wrong_total_steps",
-      .promise = "A scheduler is stepped as often as it is made for.",
+      .title = "The schedule's length does not match the run",
+      .promise = "A scheduler is stepped as often as its length says.",
       .why =
-          "A schedule that is stepped too seldom never comes down; one that is stepped too often "
-          "is over, or rises again, after a fraction of the training.",
+          "A schedule that is stepped too rarely never reaches its low learning rates. One that is "
+          "stepped too often ends, or rises again, after a fraction of the training.",
       .method =
-          "The moves that a scheduler is made for, against the moves it made, the step calls, the "
-          "backward calls and the passes over the data of a run that ended by itself. Two counts "
-          "that agree to a hundredth say which was meant.",
+          "Compares a schedule's length with its scheduler steps, the step calls, the backward "
+          "calls and the passes over the data. The run must end normally. Two counts that agree to "
+          "0.01 show the intended unit.",
       .fix =
-          "Give the scheduler the number of times that scheduler.step() will be called: steps "
-          "times epochs, divided by the micro-batches of a step, or the epochs alone.",
+          "Give the scheduler the number of scheduler.step() calls: the steps of all epochs, "
+          "divided by the micro-batches per step. If it is stepped per epoch, give it the number "
+          "of epochs.",
       .limits =
-          "Judges runs of one optimizer and one scheduler that began afresh. A run that ends "
-          "before half of its schedule for no reason that the counts give is a note. Cycles of a "
-          "cosine are legal, unless their length is the number of passes over the data; a note if "
-          "that number is not known.",
-      .sources = {"lightning issue 1476 and accelerate issues 963 and 999: per epoch, per step",
+          {.needs = "One optimizer and one scheduler in a run that starts from scratch, ends "
+                    "normally and has 50 step calls.",
+           .silent_when =
+               "Repeated cosine cycles, unless their length is the number of passes over the data.",
+           .severity = "Warning. Note if the run ends before half of its schedule and no other "
+                       "count agrees. Note for cycles if the number of passes is not known.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
+for epoch in range(epochs):
+    for x, y in loader:
+        train_step(model, optimizer, x, y)
+        scheduler.step()  # T_max counts epochs)",
+                 .good = R"(scheduler = CosineAnnealingLR(optimizer, T_max=epochs * len(loader))
+for epoch in range(epochs):
+    for x, y in loader:
+        train_step(model, optimizer, x, y)
+        scheduler.step())"},
+      .cpp = {},
+      .sources = {"lightning issue 1476 and accelerate issues 963 and 999: per epoch or per step",
                   "own reasoning for which counts have to agree"},
       .covers = {"S01", "S03", "P07"},
       .explains = {},
@@ -122,25 +139,26 @@ Check WrongTotalSteps() {
       .stands_at = Event::kSchedule,
       .settings = {kSteps, kAgreement},
       .judgement = Reads<&Judge>(),
-      .examples = {{"one move a step", Expect::kClean, [] { return Scheduled({.horizon = 64}); }},
-                   {"made for steps, moved once in eight", Expect::kFaulty,
+      .examples = {{"one scheduler step per update", Expect::kClean,
+                    [] { return Scheduled({.horizon = 64}); }},
+                   {"a length in updates, stepped once in eight", Expect::kFaulty,
                     [] { return Scheduled({.horizon = 64, .every = 8}); }},
-                   {"made for eight epochs, moved once in each", Expect::kClean,
+                   {"a length of eight epochs, stepped once per epoch", Expect::kClean,
                     [] {
                       return Scheduled(
                           {.horizon = 8, .rises_again = true, .every = 8, .batches = "8"});
                     }},
-                   {"made for eight epochs, moved at each step", Expect::kFaulty,
+                   {"a length of eight epochs, stepped at each update", Expect::kFaulty,
                     [] { return Scheduled({.horizon = 8, .rises_again = true, .batches = "8"}); }},
                    {"cycles of eight steps in epochs of sixteen", Expect::kClean,
                     [] { return Scheduled({.horizon = 8, .rises_again = true, .batches = "16"}); }},
-                   {"cycles where the length of a pass is not known", Expect::kFaulty,
+                   {"cycles without a known pass length", Expect::kFaulty,
                     [] { return Scheduled({.horizon = 8, .rises_again = true}); }},
-                   {"made for micro-batches", Expect::kFaulty,
+                   {"a length in micro-batches", Expect::kFaulty,
                     [] { return Scheduled({.horizon = 256, .backward_calls = 4}); }},
-                   {"a warm-up that is over", Expect::kClean,
-                    [] { return Scheduled({.horizon = 5}); }},
-                   {"ended early", Expect::kFaulty, [] { return Scheduled({.horizon = 1000}); }}},
+                   {"a finished warm-up", Expect::kClean, [] { return Scheduled({.horizon = 5}); }},
+                   {"a run that ended early", Expect::kFaulty,
+                    [] { return Scheduled({.horizon = 1000}); }}},
   };
 }
 
