@@ -20,17 +20,17 @@ bool ShowsLate(std::string_view part) {
 
 std::string PartsStory(const std::vector<std::string>& names, const Parts& plain,
                        const Parts& resumed) {
-  std::string story = StrCat(Listed(names, 5), " (", names.size(), " of ", plain.size(),
-                             " parts of its state) is not what the uninterrupted run has there");
+  std::string story =
+      StrCat(Listed(names, 5), " (", names.size(), " of ", plain.size(), " parts of the state)");
   std::vector<std::string> gone, added;
   for (const std::string& name : names) {
     if (!resumed.contains(name)) gone.push_back(name);
     if (!plain.contains(name)) added.push_back(name);
   }
   if (gone.size() == names.size()) {
-    story += "; the resumed run has nothing there";
+    story += "; the resumed run has none of these";
   } else if (!gone.empty()) {
-    StrAppend(&story, "; the resumed run has no ", Listed(gone, 5));
+    StrAppend(&story, "; the resumed run lacks ", Listed(gone, 5));
   }
   if (!added.empty()) StrAppend(&story, "; only the resumed run has ", Listed(added, 5));
   return story;
@@ -45,9 +45,9 @@ std::string LossStory(const Losses& plain, const Losses& resumed, int64_t at_ste
 
 std::string ResumeMessage(const std::string& parts, const std::string& loss, int64_t at_step) {
   const std::string_view middle =
-      parts.empty() ? "all parts of its state are equal, but something is not in it" : "";
-  return StrCat("A run that was interrupted after ", at_step,
-                " steps and resumed goes on as another: ", parts, middle, loss);
+      parts.empty() ? ", although all parts of the state are equal" : " in ";
+  return StrCat("A run resumed after ", Counted(at_step, "step"),
+                " differs from the uninterrupted run", middle, parts, loss);
 }
 
 Finding Differing(Severity severity, std::string message, const std::vector<std::string>& names,

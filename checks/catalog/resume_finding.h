@@ -1,4 +1,4 @@
-// What is said of a run that goes on as another than the one that it was resumed from.
+// Messages about a resumed run that differs from the uninterrupted run.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ namespace dlcheck::checkpoint {
 using Parts = ProgramState::Parts;
 using Losses = std::vector<ProgramState::Loss>;
 
-// What a program may leave to chance: it goes on with other numbers and other data.
+// Parts that may be random on purpose: random numbers and the order of data.
 bool IsChance(std::string_view part);
 
-// A model or an average that has not been used yet shows nothing: a part that one run need not have
-// because the other has it.
+// Parts that appear only after first use, as of models and EMA weights: one run may lack what the
+// other has.
 bool ShowsLate(std::string_view part);
 
 // Which of the parts `names` differ, and which only one of the runs has.
@@ -35,7 +35,7 @@ std::string ResumeMessage(const std::string& parts, const std::string& loss, int
 Finding Differing(Severity severity, std::string message, const std::vector<std::string>& names,
                   int64_t at_step);
 
-// What was compared.
+// "14 parts of the state, 32 backward calls".
 std::string Compared(const Parts& parts, const Losses& expected, const Losses& got);
 
 }  // namespace dlcheck::checkpoint

@@ -16,9 +16,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const OwnStates& states) {
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
          .message = StrCat("After ", Counted(load.step, "step"), ", ", load.model,
-                           " was given a state whose ", load.parameters,
-                           " parameters are its own memory: the weights that were kept had gone on "
-                           "training, and nothing is restored."),
+                           " loaded a state dict whose ", load.parameters,
+                           " parameters share memory with the model: the kept weights had changed "
+                           "with training, so the load restored nothing."),
          .places = std::move(places),
          .first_step = load.step,
          .last_step = load.step,
@@ -42,20 +42,33 @@ Evidence Loaded(bool own) {
 Check AliasedStateDict() {
   return {
       .id = "checkpoint/aliased_state_dict",
-      .promise = "A state that is put back into a model is a copy from before.",
+      .title = "The kept state_dict() shares the model's memory",
+      .promise = "A state dict that is loaded back into a model is an earlier copy.",
       .why =
-          "model.state_dict() holds the weights themselves, not copies: kept as the best ones so "
-          "far it goes on with the training, and to load it does nothing.",
+          "model.state_dict() holds the weights themselves, not copies. A state dict kept as the "
+          "best weights changes with further training, and loading it does nothing.",
       .method =
-          "At every load into a model after training began: whether the tensors that it is given "
-          "lie where its own parameters lie.",
-      .fix =
-          "Where the weights are kept, keep copy.deepcopy(model.state_dict()), or save it to a "
-          "file.",
-      .limits =
-          "Loads before the first step are not judged, nor those that put the given tensors in the "
-          "place of the parameters (assign=True). A model that is given its own state for no "
-          "purpose looks the same.",
+          "Compares the addresses of the loaded tensors with those of the model's parameters at "
+          "every load after training began.",
+      .fix = "Keep copy.deepcopy(model.state_dict()) instead, or save the state dict to a file.",
+      .limits = {.needs = "A load_state_dict call after the first step.",
+                 .silent_when = "The load comes before the first step. The load replaces the "
+                                "parameters with the given tensors (assign=True).",
+                 .severity = "Always a warning.",
+                 .blind_spots =
+                     "A model that loads its own current state without a purpose looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(if accuracy > best:
+    best = accuracy
+    best_state = model.state_dict()  # the live weights
+...
+model.load_state_dict(best_state))",
+                 .good = R"(if accuracy > best:
+    best = accuracy
+    best_state = copy.deepcopy(model.state_dict())
+...
+model.load_state_dict(best_state))"},
+      .cpp = {},
       .sources = {"PyTorch documentation: saving and loading models", "own reasoning: exact"},
       .covers = {"K05"},
       .explains = {},
@@ -65,7 +78,7 @@ Check AliasedStateDict() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"a copy", Expect::kClean, [] { return Loaded(false); }},
-                   {"its own memory", Expect::kFaulty, [] { return Loaded(true); }}},
+                   {"the model's own memory", Expect::kFaulty, [] { return Loaded(true); }}},
   };
 }
 

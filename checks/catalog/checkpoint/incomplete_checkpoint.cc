@@ -15,13 +15,13 @@ constexpr Setting kFiles{
     .low = 2,
     .high = 1e6,
     .unit = "files",
-    .meaning = "files of weights alone in one folder that look like checkpoints",
-    .source = "own reasoning: the best weights are one file, written over"};
+    .meaning = "fewest files of weights alone in one folder that count as checkpoints",
+    .source = "own reasoning: a program keeps its best weights in one overwritten file"};
 
 struct Missing {
   std::set<std::string> files;
   int64_t first_step = 0, last_step = 0, count = 0;
-  bool resumable = false;  // there is a use for it in a run that goes on alone
+  bool resumable = false;  // a resumed run would use it
   void Add(const StateFiles::Save& save) {
     if (count++ == 0) first_step = save.step;
     last_step = save.step;
@@ -43,7 +43,7 @@ Finding FindingOf(const Missing& missing, Severity severity, const std::string& 
           .bound = 0};
 }
 
-// Checkpoints with the optimizer, without what moves along with it.
+// Checkpoints with the optimizer but without the scheduler or scaler.
 Missing Incomplete(const StateFiles& files, const std::string& kind) {
   Missing missing;
   for (const StateFiles::Save& save : files.saves) {
@@ -53,8 +53,8 @@ Missing Incomplete(const StateFiles& files, const std::string& kind) {
   return missing;
 }
 
-// Weights that a run may go on from: beside what moves along with the optimizer, or in several
-// files of one folder. None if any file of the run has the optimizer.
+// Weights that a run may resume from: saved with a scheduler or scaler, or in several files of one
+// folder. None if any file of the run has the optimizer.
 Missing WithoutOptimizer(const StateFiles& files, double enough) {
   std::map<std::string, Missing> folders;
   for (const StateFiles::Save& save : files.saves) {
@@ -69,20 +69,19 @@ Missing WithoutOptimizer(const StateFiles& files, double enough) {
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StateFiles& files) {
-  if (files.saves.empty()) return absl::NotFoundError("no file of state was saved");
+  if (files.saves.empty()) return absl::NotFoundError("no state was saved to a file");
   Verdict verdict{.findings = {},
                   .judged = Counted(static_cast<int64_t>(files.saves.size()), "saved file")};
-  // Whether anybody will go on from a file is known only of a run that does so itself.
+  // Whether a file will be resumed is known only for a run that resumed itself.
   const bool resumes = files.put_in.contains("optimizer");
   const auto judge = [&](const std::string& kind, bool used, bool put_in) {
     const Missing missing = used ? Incomplete(files, kind) : Missing();
     if (missing.count == 0) return;
-    verdict.findings.push_back(
-        FindingOf(missing, resumes && !put_in ? Severity::kWarning : Severity::kNote,
-                  StrCat(Counted(missing.count, "checkpoint"),
-                         " with model and optimizer, the first before step ", missing.first_step,
-                         ", lack the state of the ", kind,
-                         ", which begins anew in a run that goes on from them.")));
+    verdict.findings.push_back(FindingOf(
+        missing, resumes && !put_in ? Severity::kWarning : Severity::kNote,
+        StrCat(Counted(missing.count, "checkpoint"),
+               " with model and optimizer, the first before step ", missing.first_step,
+               ", lack the state of the ", kind, ": a resumed run resets the ", kind, ".")));
   };
   judge("scheduler", files.scheduler_moves, files.put_in.contains("scheduler"));
   judge("scaler", files.scales, files.put_in.contains("scaler"));
@@ -90,9 +89,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StateFiles& files)
   if (alone.count > 0) {
     verdict.findings.push_back(FindingOf(
         alone, Severity::kNote,
-        StrCat("Weights were saved while training went on, in ",
-               Counted(static_cast<int64_t>(alone.files.size()), "file"), " and first before step ",
-               alone.first_step, ", and no file of the run holds the state of the optimizer.")));
+        StrCat("The run saved weights during training in ",
+               Counted(static_cast<int64_t>(alone.files.size()), "file"), ", first before step ",
+               alone.first_step, ", but no file of the run holds the optimizer's state.")));
   }
   return verdict;
 }
@@ -102,18 +101,36 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StateFiles& files)
 Check IncompleteCheckpoint() {
   return {
       .id = "checkpoint/incomplete_checkpoint",
-      .promise = "A checkpoint holds all state that training goes on from.",
+      .title = "Checkpoints lack the scheduler or optimizer state",
+      .promise = "A checkpoint holds all state that a resumed run needs.",
       .why =
-          "A run that goes on from it has the weights of the old and the schedule, loss scale or "
-          "moments of a new one.",
+          "A resumed run combines the old weights with a new learning rate schedule, loss scale or "
+          "optimizer state.",
       .method =
-          "What files hold that were saved while training went on, against what of the run has "
-          "state: its optimizers, schedulers and loss scaler.",
-      .fix = "Save scheduler.state_dict() and scaler.state_dict() beside that of the optimizer.",
-      .limits =
-          "A program may never go on from its files, or work the state out from an epoch: hence a "
-          "note, and a warning only where the run itself went on from a file with an optimizer. "
-          "Weights alone are noted beside a scheduler or scaler, or in three files of a folder.",
+          "Compares the contents of files saved during training with the stateful parts of the "
+          "run: optimizers, schedulers and loss scaler.",
+      .fix =
+          "Save scheduler.state_dict() and scaler.state_dict() together with "
+          "optimizer.state_dict().",
+      .limits = {.needs = "Files of model state, saved while training continues.",
+                 .silent_when = "",
+                 .severity = "Warning only if the run itself resumed from a file with an "
+                             "optimizer. Otherwise a note: the program may never resume, or may "
+                             "compute the state from the epoch. Note for weights alone if saved "
+                             "with a scheduler or scaler, or as three files of a folder.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(torch.save({
+    "model": model.state_dict(),
+    "optimizer": optimizer.state_dict(),
+}, "checkpoint.pt"))",
+                 .good = R"(torch.save({
+    "model": model.state_dict(),
+    "optimizer": optimizer.state_dict(),
+    "scheduler": scheduler.state_dict(),
+    "scaler": scaler.state_dict(),
+}, "checkpoint.pt"))"},
+      .cpp = {},
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
       .covers = {"K01", "K02"},
       .explains = {},
@@ -129,20 +146,20 @@ Check IncompleteCheckpoint() {
                                 .saves_over = true,
                                 .scheduler_moves = true});
             }},
-           {"it is not", Expect::kFaulty,
+           {"the scheduler is not in the file", Expect::kFaulty,
             [] { return WithFiles({.saves_over = true, .scheduler_moves = true}); }},
-           {"it is not, in a run that went on from such a file", Expect::kFaulty,
+           {"the scheduler is missing, in a run that resumed from such a file", Expect::kFaulty,
             [] { return WithFiles({.loads = true, .saves_over = true, .scheduler_moves = true}); }},
-           {"no scheduler moves", Expect::kClean, [] { return WithFiles({.saves_over = true}); }},
+           {"no scheduler steps", Expect::kClean, [] { return WithFiles({.saves_over = true}); }},
            {"the best weights", Expect::kClean,
             [] { return WithFiles({.contents = "model", .saves_over = true}); }},
            {"weights and the scheduler", Expect::kFaulty,
             [] { return WithFiles({.contents = "model scheduler", .saves_over = true}); }},
-           {"weights and the scheduler, with the optimizer in another file", Expect::kClean,
+           {"weights and the scheduler, with the optimizer in a second file", Expect::kClean,
             [] {
               return WithFiles({.contents = "model scheduler", .saves_over = true, .beside = true});
             }},
-           {"weights alone, file after file", Expect::kFaulty,
+           {"weights alone, in numbered files", Expect::kFaulty,
             [] { return WithFiles({.contents = "model", .saves_numbered = true}); }}},
   };
 }

@@ -14,7 +14,7 @@ namespace {
 using Repetition = IfSeen<During<kSameSeed, ProgramState>>;
 using Interrupted = IfSeen<During<kInterrupted, ProgramState>>;
 
-// Takes out the parts that differ in two uninterrupted runs too: they say nothing.
+// Removes the parts that also differ between two uninterrupted runs.
 void LeaveOutUnsteady(const Parts& first, const Parts& second, std::vector<std::string>& names) {
   const std::vector<std::string> unsteady = DifferingParts(first, second);
   std::erase_if(names, [&](const std::string& name) {
@@ -22,18 +22,18 @@ void LeaveOutUnsteady(const Parts& first, const Parts& second, std::vector<std::
   });
 }
 
-// Whether two runs of the same may be expected to agree.
+// OK if two runs with one seed agree.
 absl::Status Comparable(const ProgramState& plain, const Repetition& second) {
   if (plain.loaded && !(second && second->loaded)) {
-    return absl::FailedPreconditionError("the plain run itself went on from saved state");
+    return absl::FailedPreconditionError("the plain run itself resumed from saved state");
   }
   const bool repeats = !second || !FirstDifference(plain.LossesFrom(0, kSameSeed.steps),
                                                    second->LossesFrom(0, kSameSeed.steps));
   if (repeats && plain.nondeterministic.empty()) return absl::OkStatus();
-  return absl::FailedPreconditionError("two uninterrupted runs with one seed differ already");
+  return absl::FailedPreconditionError("two uninterrupted runs with one seed differ");
 }
 
-// A host that takes part interrupts itself, and shows in the plain run what it is then.
+// A program that reports its state interrupts itself, and reports its state in the plain run too.
 absl::StatusOr<Verdict> JudgeHost(const ProgramState& plain, const ProgramState& resumed,
                                   const Repetition& second) {
   const Parts* there = plain.PartsAt(kResumed.at_step);
@@ -52,14 +52,14 @@ absl::StatusOr<Verdict> JudgeHost(const ProgramState& plain, const ProgramState&
   if (names.empty() && !FirstDifference(expected, got)) return verdict;
   std::string message = ResumeMessage(names.empty() ? "" : PartsStory(names, *there, *here),
                                       LossStory(expected, got, kResumed.at_step), kResumed.at_step);
-  if (again == nullptr) message += "; whether two runs with one seed agree was not tested";
+  if (again == nullptr) message += "; two runs with one seed were not compared";
   const Severity severity = again != nullptr ? Severity::kError : Severity::kWarning;
   verdict.findings.push_back(Differing(severity, std::move(message), names, kResumed.at_step));
   return verdict;
 }
 
-// A program that knows nothing of this: what it was as it had saved its state, against what it is
-// as it goes on from there. Its state is the same whatever chance does; its losses need not be.
+// A program that does not report its state: the state as it was saved against the state as the run
+// resumes. Random numbers change the losses but not this state.
 absl::StatusOr<Verdict> JudgeProgram(const ProgramState& interrupted, const ProgramState& resumed) {
   const Parts there = interrupted.AllParts(), here = resumed.AllParts();
   const int64_t at_step = interrupted.at.begin()->first;
@@ -88,7 +88,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const IfSeen<ProgramState>& plain
                               const During<kResumed, ProgramState>& resumed,
                               const Repetition& second, const Interrupted& interrupted) {
   if (interrupted) return JudgeProgram(*interrupted, *resumed);
-  if (!plain) return absl::NotFoundError("the plain run did not show its state");
+  if (!plain) return absl::NotFoundError("the plain run did not report its state");
   return JudgeHost(*plain, *resumed, second);
 }
 
@@ -97,25 +97,38 @@ absl::StatusOr<Verdict> Judge(const Settings&, const IfSeen<ProgramState>& plain
 Check InexactResume() {
   return {
       .id = "checkpoint/inexact_resume",
-      .promise = "A run that is interrupted and resumed goes on, bit for bit, as if it were not.",
+      .title = "A resumed run differs from the original",
+      .promise = "A run resumed from a checkpoint continues bit for bit like an uninterrupted one.",
       .why =
-          "What is not in the checkpoint begins anew: moments, rates, averages, the order of the "
-          "data; the loss jumps, or data are seen twice.",
+          "Anything missing in the checkpoint is reset: optimizer moments, learning rates, EMA "
+          "weights, data order. The loss jumps, or samples are seen twice.",
       .method =
-          "The program is interrupted after it saved its state and started again among the files "
-          "it "
-          "left; digests of the parts of its state as training goes on, and up to 32 losses, are "
-          "compared with those of the run that was not interrupted there, bit by bit.",
+          "Interrupts the program after it saves its state and restarts it with the saved files. "
+          "Compares digests of the parts of the state, and up to 32 losses, with the uninterrupted "
+          "run, bit by bit.",
       .fix =
-          "Save and load the named parts too; where all are equal, look for what is nowhere in the "
-          "state: the position in the data, a generator, a buffer that is not registered.",
+          "Save and load the named parts too. If all parts match, something was never saved: the "
+          "data position, a generator, an unregistered buffer.",
       .limits =
-          "Of Python programs those that save a model between two steps and, started by the same "
-          "command or by that of --resume-command, load it: a warning, and where only random "
-          "numbers "
-          "and the order of data differ a note. Needs files of its own for the experiment, which "
-          "not every system gives. Of other programs those that take part and show their state: an "
-          "error, unless two uninterrupted runs with one seed differ. Only one place is tried.",
+          {.needs = "--deep, and a system that gives the experiment its own copy of files. A "
+                    "Python program must save a model between two steps and load it when restarted "
+                    "(--resume-command). Other programs must report their state.",
+           .silent_when =
+               "Two uninterrupted runs with one seed differ (programs that report their state).",
+           .severity = "Error for programs that report their state. Warning for Python programs, "
+                       "but a note if only random numbers and the data order differ.",
+           .blind_spots = "The check interrupts the program at one place only.",
+           .sensitivity = ""},
+      .python = {.bad = R"(checkpoint = torch.load("checkpoint.pt")
+model.load_state_dict(checkpoint["model"])
+optimizer.load_state_dict(checkpoint["optimizer"]))",
+                 .good = R"(checkpoint = torch.load("checkpoint.pt")
+model.load_state_dict(checkpoint["model"])
+ema.load_state_dict(checkpoint["ema"])
+optimizer.load_state_dict(checkpoint["optimizer"])
+scheduler.load_state_dict(checkpoint["scheduler"])
+torch.set_rng_state(checkpoint["rng_state"]))"},
+      .cpp = {},
       .sources = {"PyTorch notes on reproducibility", "own reasoning"},
       .covers = {"K01", "K02", "K03", "K05", "K06", "K09", "K10"},
       .explains = {},
@@ -124,20 +137,22 @@ Check InexactResume() {
       .stands_at = Event::kLoaded,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"all is back", Expect::kClean, [] { return Resumed(14, 2.3, 14); }},
-                   {"a part that no two runs agree on", Expect::kClean,
+      .examples = {{"all parts are restored", Expect::kClean, [] { return Resumed(14, 2.3, 14); }},
+                   {"a part that differs in any two runs", Expect::kClean,
                     [] { return Resumed(15, 2.3, 16); }},
-                   {"the moments are not", Expect::kFaulty, [] { return Resumed(15, 2.3, 14); }},
-                   {"all is back, but one loss is another", Expect::kFaulty,
+                   {"the moments are not restored", Expect::kFaulty,
+                    [] { return Resumed(15, 2.3, 14); }},
+                   {"all parts are restored, but one loss differs", Expect::kFaulty,
                     [] { return Resumed(14, 2.3 + 4.5e-16, 14); }},
-                   {"a program that is whole again", Expect::kClean, [] { return Restarted({}); }},
-                   {"a program without its moments", Expect::kFaulty,
+                   {"a program that restores all parts", Expect::kClean,
+                    [] { return Restarted({}); }},
+                   {"a program that does not restore its moments", Expect::kFaulty,
                     [] { return Restarted({.moments = 3}); }},
-                   {"other random numbers that nothing depends on", Expect::kClean,
+                   {"different random numbers that nothing uses", Expect::kClean,
                     [] { return Restarted({.order = 3}); }},
-                   {"other random numbers", Expect::kFaulty,
+                   {"different random numbers", Expect::kFaulty,
                     [] { return Restarted({.order = 3, .loss = 2.4}); }},
-                   {"a model that was not called yet", Expect::kClean,
+                   {"a model that has not run yet", Expect::kClean,
                     [] { return Restarted({.has_buffers = false}); }}},
   };
 }

@@ -9,7 +9,7 @@
 namespace dlcheck::checkpoint {
 namespace {
 
-// One finding for all saves that show one kind of loss.
+// One finding for all saves that lost parts in the same way.
 void AddFinding(const Saves& saves, std::vector<std::string> Saves::Save::*lost, Severity severity,
                 std::string_view fate, Verdict& verdict) {
   std::set<std::string> names;
@@ -42,8 +42,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Saves& saves) {
       .judged = StrCat(Counted(static_cast<int64_t>(saves.saves.size()), "checkpoint"), " of ",
                        Counted(saves.saves.front().parts, "part"), " of the state")};
   AddFinding(saves, &Saves::Save::changed, Severity::kError,
-             "did not come back from the file with the bits they had in memory", verdict);
-  AddFinding(saves, &Saves::Save::missing, Severity::kWarning, "are not in the file", verdict);
+             "had different bits in the file than in memory", verdict);
+  AddFinding(saves, &Saves::Save::missing, Severity::kWarning, "are missing in the file", verdict);
   return verdict;
 }
 
@@ -68,20 +68,30 @@ Evidence Stored(std::optional<double> stored) {
 Check LossySave() {
   return {
       .id = "checkpoint/lossy_save",
-      .promise = "What a checkpoint's file gives back is, bit for bit, what was in memory.",
+      .title = "Saved state differs from the state in memory",
+      .promise = "A checkpoint file returns, bit for bit, the state that was in memory.",
       .why =
-          "Whoever goes on from that file, or uses its weights, has another model than the one "
-          "that was trained.",
+          "A program that resumes from this file, or uses its weights, has a different model than "
+          "the trained one.",
       .method =
-          "Digests of each part of the state as it was written, against those of the same parts "
-          "read back from the file right after.",
+          "Compares digests of each part of the state in memory with digests of the part in the "
+          "file.",
       .fix =
-          "Write tensors in the type they have and wait until they are written: no half() or "
-          "to(bfloat16) on the way, no update before an asynchronous save has its copy.",
-      .limits =
-          "Needs a program that shows what it saved and what it read back (Probe::Saved). A part "
-          "that is not in the file at all is a warning: a program may leave out on purpose what "
-          "it can make again.",
+          "Save tensors in their own dtype, without half() or to(bfloat16). Before the next "
+          "update, wait until an asynchronous save has its copy.",
+      .limits = {.needs = "A program that reports saved and restored parts (Probe::Saved).",
+                 .silent_when = "",
+                 .severity = "Error. Warning for a part that the file lacks: the program may "
+                             "recompute such a part.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(state = {k: v.half() for k, v in model.state_dict().items()}
+checkpoint = {"model": state, "step": step}
+torch.save(checkpoint, "checkpoint.pt"))",
+                 .good = R"(state = model.state_dict()  # in the dtype of the weights
+checkpoint = {"model": state, "step": step}
+torch.save(checkpoint, "checkpoint.pt"))"},
+      .cpp = {},
       .sources = {"own reasoning: equal bits have equal digests"},
       .covers = {"K04", "K07", "K08", "B12"},
       .explains = {"checkpoint/inexact_resume"},
@@ -91,8 +101,8 @@ Check LossySave() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"the same bits", Expect::kClean, [] { return Stored(12); }},
-                   {"other bits", Expect::kFaulty, [] { return Stored(13); }},
-                   {"nothing of the model", Expect::kFaulty, [] { return Stored(std::nullopt); }}},
+                   {"different bits", Expect::kFaulty, [] { return Stored(13); }},
+                   {"the model is missing", Expect::kFaulty, [] { return Stored(std::nullopt); }}},
   };
 }
 

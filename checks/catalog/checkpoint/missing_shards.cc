@@ -23,27 +23,27 @@ Finding FindingAbout(const Save& save, bool saves_whole, std::string message) {
           .bound = static_cast<double>(save.parts)};
 }
 
-// All processes wrote their parts to the same file of one machine.
+// All ranks wrote their shards to the same file of one machine.
 bool IsOneFile(const Save& save, bool one_machine) {
   const std::string& first = save.files.begin()->second;
   return one_machine && save.files.size() > 1 &&
          std::ranges::all_of(save.files, [&](const auto& entry) { return entry.second == first; });
 }
 
-// Empty if every part is in a file.
+// Empty if every shard is in a file.
 std::string WhatIsMissing(const Save& save, bool one_machine) {
   const auto saved = static_cast<int64_t>(save.saved.size());
   Ranks ranks;
   for (const auto& [rank, file] : save.files) ranks.push_back(rank);
   if (saved < save.parts) {
-    return StrCat("Tensors are spread over ranks ", save.group, " in ", save.parts,
-                  " parts, of which ", saved, " ", saved == 1 ? "was" : "were", " saved, by ",
-                  RanksText(ranks), ", into ", save.files.begin()->second,
-                  ": the rest of them is in no file.");
+    return StrCat("Ranks ", save.group, " hold tensors in ", save.parts, " shards, but only ",
+                  saved, " ", saved == 1 ? "was" : "were", " saved, by ", RanksText(ranks),
+                  " into ", save.files.begin()->second, ": no file holds the others.");
   }
   if (!IsOneFile(save, one_machine)) return "";
-  return StrCat(RanksText(ranks), " write ", save.parts, " parts of the same tensors to ",
-                "one file, ", save.files.begin()->second, ": what the last of them wrote is left.");
+  return StrCat("All of ", RanksText(ranks),
+                " wrote their shards of the same tensors to one file, ", save.files.begin()->second,
+                ": only the last of ", save.parts, " shards is left.");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const SavedShards& shards) {
@@ -58,7 +58,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const SavedShards& shards) {
   return verdict;
 }
 
-// Two processes that each hold a half; the first `savers` of them save it, to one file or to two.
+// Two ranks that each hold half of a tensor; the first `savers` ranks save theirs, to one file or
+// two.
 Evidence Saving(int savers, bool one_file = false) {
   RunBuilder run = OfRanks({.kind = kPeers});
   run.Process("one_machine", "1");
@@ -77,25 +78,39 @@ Evidence Saving(int savers, bool one_file = false) {
 Check MissingShards() {
   return {
       .id = "checkpoint/missing_shards",
-      .promise = "What is spread over processes is saved by as many of them as hold a part.",
+      .title = "Some shards of the model are never saved",
+      .promise = "Every rank that holds a shard saves it.",
       .why =
-          "The file holds the part of one process and looks whole: the rest of the model is lost "
-          "as "
-          "the run ends, and nothing says so before it is loaded.",
+          "The file holds the shard of one rank and looks complete. The rest of the model is lost "
+          "when the run ends, and only a load shows the loss.",
       .method =
-          "The parts of sharded tensors in what torch.save is given, by process, against how many "
-          "parts there are.",
+          "Counts the shards of sharded tensors that torch.save receives on all ranks. Compares "
+          "this number with the number of shards.",
       .fix =
-          "Gather before saving: get_model_state_dict with full_state_dict=True on all processes, "
-          "then save on rank 0; or let torch.distributed.checkpoint.save write all parts; or save "
-          "on every process into a file of its own.",
-      .limits =
-          "Reads DTensors in what is saved: those of fully_shard and of tensor parallel layers. "
-          "Parts of a FullyShardedDataParallel's flat parameters are not told apart. One file for "
-          "all is judged by its full name, where all processes run on one machine. A note where "
-          "the run also saves a model as a whole; the first step with such a save is told.",
+          "Gather before you save: call get_model_state_dict with full_state_dict=True on all "
+          "ranks, then save on rank 0. Or use torch.distributed.checkpoint.save, or save every "
+          "rank to its own file.",
+      .limits = {.needs =
+                     "DTensors in the saved state, from fully_shard or tensor parallel layers.",
+                 .silent_when = "All ranks write to one file, and they run on several machines.",
+                 .severity = "Error. Note if the run also saves a complete model. The finding "
+                             "names the first step with such a save.",
+                 .blind_spots = "Shards of FSDP1 flat parameters (FullyShardedDataParallel) cannot "
+                                "be distinguished.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(fully_shard(model)
+...
+if rank == 0:
+    torch.save(model.state_dict(), "model.pt")  # rank 0's shards only)",
+                 .good = R"(fully_shard(model)
+...
+options = StateDictOptions(full_state_dict=True)
+state = get_model_state_dict(model, options=options)  # on all ranks
+if rank == 0:
+    torch.save(state, "model.pt"))"},
+      .cpp = {},
       .sources = {"PyTorch: torch.distributed.checkpoint, state dicts of fully_shard",
-                  "own reasoning: a tensor cut in N parts is restored from N"},
+                  "own reasoning: a tensor in N shards needs all N shards"},
       .covers = {"X10"},
       .explains = {},
       .worst = Severity::kError,
@@ -103,9 +118,10 @@ Check MissingShards() {
       .stands_at = Event::kSaved,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"each its own part", Expect::kClean, [] { return Saving(2); }},
-                   {"the first alone", Expect::kFaulty, [] { return Saving(1); }},
-                   {"both to one file", Expect::kFaulty, [] { return Saving(2, true); }}},
+      .examples = {{"each rank saves its shard", Expect::kClean, [] { return Saving(2); }},
+                   {"only the first rank saves", Expect::kFaulty, [] { return Saving(1); }},
+                   {"both ranks save to one file", Expect::kFaulty,
+                    [] { return Saving(2, true); }}},
   };
 }
 

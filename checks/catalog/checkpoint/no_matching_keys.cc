@@ -13,12 +13,12 @@ constexpr Setting kShare{.name = "share",
                          .high = 1,
                          .unit = "1",
                          .meaning =
-                             "share of a model's tensors that a state has to name, where "
-                             "half as many of its own have no place in the model",
-                         .source = "own reasoning: a new head is a few tensors"};
+                             "smallest share of the model's tensors that a state dict names, if "
+                             "half as many of its own tensors have no place in the model",
+                         .source = "own reasoning: a new head has few tensors"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LoadedModels& models) {
-  if (models.loads.empty()) return absl::NotFoundError("what a state fitted was not recorded");
+  if (models.loads.empty()) return absl::NotFoundError("no load with matching names was recorded");
   Verdict verdict{.findings = {},
                   .judged = Counted(static_cast<int64_t>(models.loads.size()), "loaded state")};
   for (const LoadedModels::Load& load : models.loads) {
@@ -29,11 +29,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LoadedModels& mode
     const std::string unexpected = Counted(Whole(load.unexpected), "tensor");
     verdict.findings.push_back(
         {.severity = nothing ? Severity::kError : Severity::kWarning,
-         .message = nothing ? StrCat("The state put into ", load.model, " before step ", load.step,
-                                     " named none of its tensors; ", unexpected, " fitted nowhere.")
-                            : StrCat("The state put into ", load.model, " before step ", load.step,
-                                     " named ", Short(100 * load.share), " % of its tensors; ",
-                                     unexpected, " fitted nowhere."),
+         .message =
+             nothing ? StrCat("The state dict loaded into ", load.model, " before step ", load.step,
+                              " named none of the model's tensors; ", unexpected, " had no place.")
+                     : StrCat("The state dict loaded into ", load.model, " before step ", load.step,
+                              " named ", Short(100 * load.share), " % of the model's tensors; ",
+                              unexpected, " had no place."),
          .places = {{.thing = load.model, .file = ""}},
          .first_step = load.step,
          .last_step = load.step,
@@ -44,7 +45,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LoadedModels& mode
   return verdict;
 }
 
-// Two tensors in the model; states that name such shares of it, with two that have no place.
+// Two tensors in the model; state dicts that name such shares of it and two tensors without a
+// place.
 Evidence Loaded(std::initializer_list<double> shares) {
   RunBuilder run = TwoLayers();
   for (const double share : shares) {
@@ -60,19 +62,32 @@ Evidence Loaded(std::initializer_list<double> shares) {
 Check NoMatchingKeys() {
   return {
       .id = "checkpoint/no_matching_keys",
-      .promise = "A state that is put into a model names tensors of that model.",
-      .why =
-          "The model keeps its random weights, and nothing says so: training begins from scratch.",
+      .title = "load_state_dict() matches no keys of the model",
+      .promise = "A state dict that a model loads names tensors of that model.",
+      .why = "The model silently keeps its random weights. Training starts from scratch.",
       .method =
-          "Names of the state given to Module.load_state_dict(strict=False), against those of the "
-          "model.",
+          "Compares the names of the state dict given to Module.load_state_dict(strict=False) with "
+          "the names in the model.",
       .fix =
-          "Compare the names: a prefix such as 'module.' or '_orig_mod.' of a wrapper has to be "
-          "taken off; use strict=True, or look at what load_state_dict returns.",
+          "Strip prefixes such as 'module.' or '_orig_mod.' from the names. Use strict=True, or "
+          "check the keys that load_state_dict returns.",
       .limits =
-          "Of several states put into a model before one step only the best is judged. Parts of "
-          "a model may be loaded: little is a warning only if the state holds as much that has "
-          "no place.",
+          {.needs = "A call of load_state_dict with strict=False.",
+           .silent_when =
+               "Several state dicts are loaded before one step: only the best match is judged.",
+           .severity =
+               "Error if no name matches. Warning for a few matches if the state dict holds as "
+               "many tensors without a place. Loading parts of a model is healthy.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(state = torch.load("ddp.pt")  # keys start with "module."
+model.load_state_dict(state, strict=False)
+model.to(device))",
+                 .good = R"(state = torch.load("ddp.pt")  # keys start with "module."
+state = {k.removeprefix("module."): v for k, v in state.items()}
+model.load_state_dict(state, strict=True)
+model.to(device))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.Module.load_state_dict", "own reasoning"},
       .covers = {"K05", "K13"},
       .explains = {},
@@ -82,9 +97,9 @@ Check NoMatchingKeys() {
       .settings = {kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"half of the model", Expect::kClean, [] { return Loaded({0.5}); }},
-                   {"nothing", Expect::kFaulty, [] { return Loaded({0}); }},
-                   {"a hundredth", Expect::kFaulty, [] { return Loaded({0.01}); }},
-                   {"nothing, then all under other names", Expect::kClean,
+                   {"no tensor", Expect::kFaulty, [] { return Loaded({0}); }},
+                   {"a hundredth of the model", Expect::kFaulty, [] { return Loaded({0.01}); }},
+                   {"no tensor, then all tensors after renaming", Expect::kClean,
                     [] {
                       return Loaded({0, 1});
                     }}},

@@ -10,7 +10,8 @@ namespace dlcheck::checkpoint {
 namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
-  if (files.looked_at.empty()) return absl::NotFoundError("the numbers of no file were looked at");
+  if (files.looked_at.empty())
+    return absl::NotFoundError("no saved file was checked for non-finite values");
   Verdict verdict{.findings = {},
                   .judged = Counted(static_cast<int64_t>(files.looked_at.size()), "saved file")};
   const StateFiles::Nonfinite* first = nullptr;
@@ -24,10 +25,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
   if (first == nullptr) return verdict;
   verdict.findings.push_back(
       {.severity = Severity::kError,
-       .message =
-           StrCat(first->file, ", saved before step ", first->step, ", holds ",
-                  Counted(Whole(first->elements), "element"), " of ",
-                  WithCommas(Whole(first->looked_at)), " that are not finite."),
+       .message = StrCat(first->file, ", saved before step ", first->step, ", holds ",
+                         Counted(Whole(first->elements), "non-finite element"),
+                         " (NaN or Inf) among ", WithCommas(Whole(first->looked_at)), "."),
        .places = {{.thing = first->file, .file = ""}},
        .first_step = first->step,
        .last_step = last_step,
@@ -52,16 +52,28 @@ Evidence Saved(double nonfinite) {
 Check NonfiniteSave() {
   return {
       .id = "checkpoint/nonfinite_save",
-      .promise = "What is saved of parameters and of the optimizer's state is finite.",
+      .title = "A checkpoint contains NaN or Inf",
+      .promise = "Saved parameters and optimizer state are finite.",
       .why =
-          "Whoever goes on from that file, or uses its weights, has NaN; if it was written over "
-          "the one before, the last good weights are gone.",
-      .method =
-          "Elements of all parameters and optimizer state in a saved file that are not finite.",
+          "A program that resumes from this file, or uses its weights, gets NaN. If the file "
+          "replaced the previous one, the last good weights are gone.",
+      .method = "Counts non-finite elements in all parameters and optimizer state of a saved file.",
       .fix =
-          "Find where the first such value came from, and save only after "
-          "torch.isfinite(loss), to a new file that then replaces the old one.",
-      .limits = "Buffers are not judged: masks hold -inf on purpose.",
+          "Find the first non-finite value. Save only if torch.isfinite(loss), to a new file that "
+          "then replaces the old one.",
+      .limits = {.needs = "A saved file with parameters or optimizer state.",
+                 .silent_when = "Only buffers are non-finite: masks hold -inf on purpose.",
+                 .severity = "Always an error.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(optimizer.step()
+if step % 1000 == 0:
+    torch.save(model.state_dict(), "last.pt"))",
+                 .good = R"(optimizer.step()
+if step % 1000 == 0 and torch.isfinite(loss):
+    torch.save(model.state_dict(), "last.pt.new")
+    os.replace("last.pt.new", "last.pt"))"},
+      .cpp = {},
       .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"K04"},
       .explains = {},
@@ -71,7 +83,7 @@ Check NonfiniteSave() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all finite", Expect::kClean, [] { return Saved(0); }},
-                   {"one element", Expect::kFaulty, [] { return Saved(1); }}},
+                   {"one non-finite element", Expect::kFaulty, [] { return Saved(1); }}},
   };
 }
 

@@ -12,11 +12,11 @@ constexpr Setting kShare{.name = "share",
                          .low = 0,
                          .high = 1,
                          .unit = "1",
-                         .meaning = "share of loaded tensors that may be made anew",
-                         .source = "own reasoning: a new head is a few tensors"};
+                         .meaning = "share of loaded tensors that may change before the first step",
+                         .source = "own reasoning: a new head has few tensors"};
 
-// What was read from a file is wanted. What came from another model may be the start of a mutation,
-// a half that changes may be what a mask cuts, and a conversion to another type changes all.
+// Weights from a file are wanted. Weights from another model may be mutated on purpose, a mask may
+// change half of them, and a conversion to another dtype changes all.
 Severity SeverityOf(const LoadedModels& models, const LoadedModels::Kept& kept) {
   if (!models.from_file || kept.overwritten < 0.75) return Severity::kNote;
   return kept.overwritten < 1 || kept.converted ? Severity::kWarning : Severity::kError;
@@ -24,7 +24,7 @@ Severity SeverityOf(const LoadedModels& models, const LoadedModels::Kept& kept) 
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LoadedModels& models) {
   if (models.kept.empty()) {
-    return absl::NotFoundError("no loaded model was looked at as its training began");
+    return absl::NotFoundError("no loaded model was compared at the start of training");
   }
   Verdict verdict;
   double compared = 0;
@@ -33,12 +33,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LoadedModels& mode
     if (kept.compared < 2 || kept.overwritten < settings[kShare]) continue;
     verdict.findings.push_back(
         {.severity = SeverityOf(models, kept),
-         .message = StrCat("Of ", Counted(Whole(kept.compared), "tensor"),
-                           " loaded into ", kept.model, ", ",
-                           kept.overwritten >= 1 ? std::string("every one")
-                                                 : Short(100 * kept.overwritten) + " %",
-                           " held something else at its first step, before which nothing was "
-                           "trained."),
+         .message = StrCat(
+             kept.overwritten >= 1 ? std::string("All") : Short(100 * kept.overwritten) + " %",
+             " of ", Counted(Whole(kept.compared), "tensor"), " loaded into ", kept.model,
+             " had changed by the first step, although nothing was trained before."),
          .places = {{.thing = kept.model, .file = ""}},
          .first_step = kept.step,
          .last_step = kept.step,
@@ -66,17 +64,27 @@ Evidence Overwritten(double share, std::string_view type = "float32",
 Check OverwrittenWeights() {
   return {
       .id = "checkpoint/overwritten_weights",
-      .promise = "Loaded weights are still there when training begins.",
-      .why = "Weights that are initialised after they were loaded are lost: training begins anew.",
+      .title = "Loaded weights are overwritten before training",
+      .promise = "Loaded weights are still in the model when training begins.",
+      .why = "Weights that are initialized after the load are lost. Training starts from scratch.",
       .method =
-          "Each tensor that load_state_dict put into a model, against what it holds as the first "
-          "step begins.",
-      .fix = "Initialise first, then load: move the call of apply(init) before load_state_dict.",
-      .limits =
-          "New tensors for a head are legal, and so is changing all weights on purpose. An error "
-          "for all tensors of a state from a file; a warning for three quarters, or a model that "
-          "was converted to another type; a note for half, as masks cut, or a state that came from "
-          "no file.",
+          "Compares each tensor that load_state_dict put into a model with its value at the start "
+          "of the first step.",
+      .fix = "Initialize first, then load: move the call of apply(init) before load_state_dict.",
+      .limits = {.needs = "A load_state_dict call before the first step.",
+                 .silent_when = "Only a few tensors are new, as for a new head.",
+                 .severity = "Error for all tensors of a state dict from a file. Warning for three "
+                             "quarters, or for a model converted to another dtype. Note for half, "
+                             "as masks zero weights, and for a state dict that came from no file.",
+                 .blind_spots = "Changing all weights on purpose looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(model.load_state_dict(torch.load("pretrained.pt"))
+model.apply(init_weights)
+train(model))",
+                 .good = R"(model.apply(init_weights)
+model.load_state_dict(torch.load("pretrained.pt"))
+train(model))"},
+      .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"I04"},
       .explains = {},
@@ -86,11 +94,12 @@ Check OverwrittenWeights() {
       .settings = {kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"a new head", Expect::kClean, [] { return Overwritten(0.125); }},
-                   {"all of them", Expect::kFaulty, [] { return Overwritten(1); }},
-                   {"most of them", Expect::kFaulty, [] { return Overwritten(0.8); }},
-                   {"all of another model", Expect::kFaulty,
+                   {"all tensors", Expect::kFaulty, [] { return Overwritten(1); }},
+                   {"most tensors", Expect::kFaulty, [] { return Overwritten(0.8); }},
+                   {"all tensors, loaded from another model", Expect::kFaulty,
                     [] { return Overwritten(1, "float32", "model"); }},
-                   {"a conversion", Expect::kFaulty, [] { return Overwritten(1, "bfloat16"); }}},
+                   {"a conversion to another dtype", Expect::kFaulty,
+                    [] { return Overwritten(1, "bfloat16"); }}},
   };
 }
 

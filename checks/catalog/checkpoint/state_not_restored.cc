@@ -8,7 +8,7 @@
 namespace dlcheck::checkpoint {
 namespace {
 
-// What the file held, the run has a use for, and was put into nothing.
+// Parts of the file that the run uses but did not restore.
 std::vector<std::string> Forgotten(const StateFiles& files, const StateFiles::Load& load) {
   std::vector<std::string> names;
   const auto judge = [&](std::string_view kind, bool used) {
@@ -22,8 +22,8 @@ std::vector<std::string> Forgotten(const StateFiles& files, const StateFiles::Lo
   return names;
 }
 
-// Going back to weights that the run itself had saved, and going on from weights that fit in part
-// or are frozen in part, is done on purpose.
+// Programs go back to weights of the same run on purpose, and also start from weights that fit or
+// are frozen in part.
 bool Resumes(const StateFiles& files, const StateFiles::Load& load) {
   return !load.saved_here && load.step == 0 && files.fits_whole && !files.has_frozen;
 }
@@ -43,11 +43,11 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
     ++judged;
     const std::vector<std::string> names = Forgotten(files, load);
     if (names.empty() || !verdict.findings.empty()) continue;
-    std::string message =
-        StrCat("Of ", load.file, " the model was put in before step ", load.step, ", but not the ",
-               Listed(names), " that it holds too; ", Counted(load.steps_after, "step"),
-               load.keeps_optimizer ? " followed with that of before" : " followed with a new one");
-    if (WritesSuch(files)) message += ", and the run writes such files itself";
+    std::string message = StrCat(
+        "The run loaded the model of ", load.file, " before step ", load.step, ", but not the ",
+        Listed(names), " in the same file. ", Counted(load.steps_after, "step"),
+        load.keeps_optimizer ? " followed with the earlier state" : " followed with new state");
+    if (WritesSuch(files)) message += ", and the run also writes such files";
     verdict.findings.push_back(
         {.severity = Resumes(files, load) ? Severity::kWarning : Severity::kNote,
          .message = message + ".",
@@ -70,21 +70,34 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
 Check StateNotRestored() {
   return {
       .id = "checkpoint/state_not_restored",
-      .promise = "A run that goes on from a checkpoint puts in all state that the file holds.",
+      .title = "Resuming does not restore the optimizer state",
+      .promise = "A run that resumes from a checkpoint restores all state in the file.",
       .why =
-          "The moments of the optimizer, the position of the schedule or the loss scale begin anew "
-          "while the weights do not: the loss jumps after each resumption.",
+          "Optimizer moments, schedule position or loss scale are reset while the weights are not. "
+          "The loss jumps after each resume.",
       .method =
-          "What a loaded file holds, against the calls of load_state_dict that follow, where a "
-          "model was loaded and then trained.",
+          "Compares the contents of a loaded file with the load_state_dict calls that follow. "
+          "Judges only models that are trained after the load.",
       .fix =
-          "Call optimizer.load_state_dict(checkpoint['optimizer']), and the same of the scheduler "
-          "and the scaler, before the first step.",
-      .limits =
-          "Beginning a new training from such a file is legal: hence a warning, and a note if the "
-          "run had saved the file itself, the model takes only a part of it, parameters are "
-          "frozen, or steps came before. State that is put in without load_state_dict is not "
-          "seen. An average alone is not judged.",
+          "Call optimizer.load_state_dict(checkpoint['optimizer']), and the same for scheduler and "
+          "scaler, before the first step.",
+      .limits = {.needs = "A loaded file with a model and an optimizer, scheduler or scaler, "
+                          "followed by training.",
+                 .silent_when = "Only EMA weights are not restored.",
+                 .severity = "Warning, as starting a new training from such a file is healthy. "
+                             "Note if the run saved the file itself, or steps came before. Note if "
+                             "the model takes only a part, or parameters are frozen.",
+                 .blind_spots = "State that is restored without load_state_dict is not seen.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(checkpoint = torch.load("checkpoint.pt")
+model.load_state_dict(checkpoint["model"])
+train(model, optimizer, scheduler))",
+                 .good = R"(checkpoint = torch.load("checkpoint.pt")
+model.load_state_dict(checkpoint["model"])
+optimizer.load_state_dict(checkpoint["optimizer"])
+scheduler.load_state_dict(checkpoint["scheduler"])
+train(model, optimizer, scheduler))"},
+      .cpp = {},
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
       .covers = {"K01", "K02"},
       .explains = {},
@@ -94,15 +107,15 @@ Check StateNotRestored() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples =
-          {{"the optimizer's state is put in", Expect::kClean,
+          {{"the optimizer's state is restored", Expect::kClean,
             [] { return WithFiles({.loads = true}); }},
-           {"it is not", Expect::kFaulty,
+           {"the optimizer's state is not restored", Expect::kFaulty,
             [] { return WithFiles({.loads = true, .puts_in_optimizer = false}); }},
            {"an optimizer without state", Expect::kClean,
             [] {
               return WithFiles({.loads = true, .puts_in_optimizer = false, .keeps_state = false});
             }},
-           {"a part of the model", Expect::kFaulty,
+           {"only a part of the model fits", Expect::kFaulty,
             [] { return WithFiles({.loads = true, .puts_in_optimizer = false, .share = 0.9}); }},
            {"weights alone in the file", Expect::kClean,
             [] {
@@ -113,14 +126,14 @@ Check StateNotRestored() {
               return WithFiles(
                   {.puts_in_optimizer = false, .saves_over = true, .loads_back = true});
             }},
-           {"back to it in a model that has trained", Expect::kFaulty,
+           {"back to a file of the same run, in a trained model", Expect::kFaulty,
             [] {
               return WithFiles({.puts_in_optimizer = false,
                                 .saves_over = true,
                                 .loads_back = true,
                                 .fed = "Net"});
             }},
-           {"the schedule is forgotten", Expect::kFaulty,
+           {"the scheduler's state is not restored", Expect::kFaulty,
             [] {
               return WithFiles({.contents = "model optimizer scheduler",
                                 .loads = true,
