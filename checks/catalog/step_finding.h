@@ -1,4 +1,4 @@
-// A finding over steps, as the checks of order and precision make it, and what they ask first.
+// A finding over several steps, and the preconditions of the checks that make it.
 #pragma once
 
 #include <string>
@@ -17,8 +17,8 @@ inline constexpr Setting kEnoughSteps{
     .low = 1,
     .high = 1e6,
     .unit = "sampled steps",
-    .meaning = "fewest steps that a finding rests on",
-    .source = "own reasoning: one step may be the program's answer to a bad batch"};
+    .meaning = "fewest steps for a finding",
+    .source = "own reasoning: the program may react to one bad batch in one step"};
 
 // REQUIRES: `steps` is not empty and ascending.
 inline Finding FindingOver(const std::vector<int64_t>& steps, Severity severity,
@@ -41,11 +41,10 @@ inline std::vector<Place> PlacesOf(const Trace& trace, SiteId site) {
   return {{.thing = "", .file = known.file, .line = known.line}};
 }
 
-// Which gradients an event is about cannot be told where several optimizers share the backward
-// calls.
+// If several optimizers share the backward calls, the gradients of an event are unknown.
 inline absl::Status SeveralOptimizers() {
   return absl::FailedPreconditionError(
-      "several optimizers step: whose gradients an event is about is not known");
+      "several optimizers step, so the gradients of an event are unknown");
 }
 
 }  // namespace dlcheck

@@ -9,15 +9,15 @@ namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Autocast& autocast) {
   if (autocast.steps_inside.empty() && !autocast.IsUsed()) {
-    return absl::FailedPreconditionError("no autocast around a step was recorded");
+    return absl::FailedPreconditionError("no use of autocast was recorded");
   }
   Verdict verdict{.findings = {}, .judged = Counted(autocast.steps, "sampled step")};
   if (autocast.steps_inside.empty()) return verdict;
   const auto count = static_cast<int64_t>(autocast.steps_inside.size());
   verdict.findings.push_back(
       FindingOver(autocast.steps_inside, Severity::kWarning,
-                  StrCat("The optimizer steps inside autocast: ", count, " of ",
-                         Counted(autocast.steps, "sampled step"), ", first step ",
+                  StrCat("The optimizer stepped inside autocast in ", count, " of ",
+                         Counted(autocast.steps, "sampled step"), ", first at step ",
                          autocast.steps_inside.front(), "."),
                   {}, static_cast<double>(count), 0));
   return verdict;
@@ -39,19 +39,32 @@ Evidence Inside(bool inside) {
 Check AutocastAroundStep() {
   return {
       .id = "precision/autocast_around_step",
-      .promise = "Optimizer steps are taken outside autocast.",
+      .title = "optimizer.step() runs inside autocast",
+      .promise = "Optimizer steps run outside autocast.",
       .why =
-          "Products inside the step, as of preconditioners or orthogonalised updates, are rounded "
-          "to bf16 or fp16, and so is a backward pass that runs there.",
+          "Matrix products inside the step are rounded to bf16 or fp16, as in preconditioners or "
+          "orthogonalized updates. A backward pass inside autocast is rounded too.",
       .method =
-          "Whether autocast is enabled, at the beginning of each sampled step, for the device of "
-          "its parameters.",
+          "Records whether autocast is enabled for the device of the parameters at the start of "
+          "each sampled step.",
       .fix =
-          "End the autocast block after the loss: backward(), clipping and optimizer.step() belong "
-          "outside it.",
-      .limits =
-          "Elementwise optimizers such as SGD and Adam give the same steps there; hence a warning. "
-          "Programs in which no autocast was seen are not judged.",
+          "End the autocast block after the loss. Call backward(), gradient clipping and "
+          "optimizer.step() outside the block.",
+      .limits = {.needs = "A program that uses autocast.",
+                 .silent_when = "",
+                 .severity = "Always a warning: elementwise optimizers such as SGD and Adam give "
+                             "the same steps inside autocast.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(with torch.autocast("cuda", dtype=torch.bfloat16):
+    loss = criterion(model(x), y)
+    loss.backward()
+    optimizer.step())",
+                 .good = R"(with torch.autocast("cuda", dtype=torch.bfloat16):
+    loss = criterion(model(x), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.autocast: backward passes under autocast are "
                   "not recommended"},
       .covers = {"A05"},

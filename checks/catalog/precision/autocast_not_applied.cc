@@ -12,10 +12,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Autocast& autocast
   const std::string& type = autocast.declared;
   const bool declared = type == "bf16" || type == "fp16";
   if (!declared && !autocast.scales_losses) {
-    return absl::FailedPreconditionError("no autocast is declared, and no loss is scaled for it");
+    return absl::FailedPreconditionError("no autocast is declared, and no loss is scaled");
   }
   if (autocast.products.empty()) {
-    return absl::NotFoundError("no matrix product or convolution was seen in a forward pass");
+    return absl::NotFoundError("no matrix product or convolution was recorded in a forward pass");
   }
   std::vector<int64_t> steps;
   double products = 0;
@@ -31,17 +31,16 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Autocast& autocast
   verdict.findings.push_back(
       FindingOver(steps, declared ? Severity::kError : Severity::kWarning,
                   StrCat(declared ? StrCat("Autocast to ", type, " is declared")
-                                  : "Losses are scaled as for low precision",
-                         ", but none of ",
-                         Counted(Whole(products), "matrix product"),
+                                  : "Losses are scaled for low precision",
+                         ", but none of ", Counted(Whole(products), "matrix product"),
                          " and convolutions in the forward passes of ",
-                         Counted(count, "sampled step"), " took bf16 or fp16."),
+                         Counted(count, "sampled step"), " had bf16 or fp16 inputs."),
                   {}, 0, 0));
   return verdict;
 }
 
-// One of a hundred products of one step of eight is in low precision, or none. Without a scaler
-// autocast is declared.
+// One of a hundred products of one step of eight is in low precision, or none. Autocast is declared
+// unless there is a scaler.
 Evidence WithLowShare(double share, double scale = 0) {
   RunBuilder run = TwoLayers();
   if (scale == 0) run.Process("declared.autocast", "bf16");
@@ -60,20 +59,32 @@ Evidence WithLowShare(double share, double scale = 0) {
 Check AutocastNotApplied() {
   return {
       .id = "precision/autocast_not_applied",
-      .promise = "Where autocast is declared, forward passes compute in its type.",
+      .title = "Forward passes run in fp32 despite autocast",
+      .promise = "If autocast is declared, forward passes compute in its dtype.",
       .why =
-          "The program runs in fp32: it needs twice the memory and several times as long as "
-          "planned, and what is reported as mixed precision is not.",
+          "The program runs in fp32. It needs twice the memory and several times the planned time, "
+          "and results reported as mixed precision are not.",
       .method =
-          "Types of the inputs of every matrix product and convolution of the forward passes of "
-          "sampled steps; none was bf16 or fp16.",
+          "Records the input dtypes of every matrix product and convolution in the forward passes "
+          "of sampled steps. None of them is bf16 or fp16.",
       .fix =
-          "Put the forward pass and the loss inside torch.autocast(device_type, dtype=...), for "
-          "the device that the model is on.",
-      .limits =
-          "Only with the declaration autocast = bf16 or fp16, or with a loss scaler, which is then a "
-          "warning. Products inside compiled or fused "
-          "kernels of other names are not seen.",
+          "Run the forward pass and the loss inside torch.autocast(device_type, dtype=...), with "
+          "the device type of the model.",
+      .limits = {.needs = "The declaration autocast = bf16 or fp16, or a loss scaler.",
+                 .silent_when = "",
+                 .severity = "Error with the declaration; warning with only a loss scaler.",
+                 .blind_spots =
+                     "Products inside compiled or fused kernels with other names are not recorded.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(with torch.autocast("cpu", dtype=torch.bfloat16):  # the model is on CUDA
+    loss = criterion(model(x.cuda()), y.cuda())
+loss.backward()
+optimizer.step())",
+                 .good = R"(with torch.autocast("cuda", dtype=torch.bfloat16):
+    loss = criterion(model(x.cuda()), y.cuda())
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.autocast"},
       .covers = {"A06"},
       .explains = {},
@@ -82,11 +93,12 @@ Check AutocastNotApplied() {
       .stands_at = Event::kStep,
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"one product of 800", Expect::kClean, [] { return WithLowShare(0.01); }},
-                   {"no product", Expect::kFaulty, [] { return WithLowShare(0); }},
-                   {"a scaler, and one product of 800", Expect::kClean,
+      .examples = {{"one of 800 products in low precision", Expect::kClean,
+                    [] { return WithLowShare(0.01); }},
+                   {"no product in low precision", Expect::kFaulty, [] { return WithLowShare(0); }},
+                   {"a scaler, and one of 800 products in low precision", Expect::kClean,
                     [] { return WithLowShare(0.01, 1024); }},
-                   {"a scaler for nothing", Expect::kFaulty,
+                   {"a scaler, and no product in low precision", Expect::kFaulty,
                     [] { return WithLowShare(0, 1024); }}},
   };
 }

@@ -17,10 +17,10 @@ constexpr Setting kLeastBound{
     .low = 0,
     .high = 1,
     .unit = "1",
-    .meaning = "bound over scale below which the bound cannot include the scale",
-    .source = "own reasoning: bounds that are meant lie between 0.01 and 100"};
+    .meaning = "ratio of bound to scale below which the bound cannot include the scale",
+    .source = "own reasoning: intended bounds are between 0.01 and 100"};
 
-// A clipping of gradients that still carry the scale.
+// A clipping of gradients that are still scaled.
 struct Scaled {
   int64_t step = 0;
   double bound = 0, scale = 1;
@@ -48,7 +48,7 @@ Clippings Look(const StepOrder& order) {
   return clippings;
 }
 
-// Not if the bound stays while the scale moves, or is far too small.
+// False if the bound stays constant while the scale changes, or is far too small.
 bool MayIncludeScale(const std::vector<Scaled>& scaled, double least) {
   const auto one_bound = [&](const Scaled& other) { return other.bound == scaled.front().bound; };
   const auto one_scale = [&](const Scaled& other) { return other.scale == scaled.front().scale; };
@@ -63,7 +63,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
                               const LossScaling&) {
   const Clippings clippings = Look(order);
   if (clippings.judged == 0) {
-    return absl::FailedPreconditionError("no step was seen that both clips and unscales");
+    return absl::FailedPreconditionError("no recorded step both clips and unscales");
   }
   Verdict verdict{.findings = {},
                   .judged = StrCat(Counted(clippings.judged, "step"), " with clipping")};
@@ -78,15 +78,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
   for (const Scaled& one : scaled) steps.push_back(one.step);
   verdict.findings.push_back(FindingOver(
       steps, Severity::kError,
-      StrCat("Gradients are clipped to ", Short(first.bound), " before the loss scale of ",
-             Short(first.scale), " is taken out of them, so that the bound is ",
-             Short(first.bound / first.scale), " at step ", first.step, "; so in all of ",
-             Counted(count, "sampled step"), " that clip and unscale."),
+      StrCat("Gradients were clipped to ", Short(first.bound), " before they were unscaled in all ",
+             Counted(count, "sampled step"), " that clip and unscale. With a loss scale of ",
+             Short(first.scale), " at step ", first.step, ", the effective bound was ",
+             Short(first.bound / first.scale), "."),
       PlacesOf(*order.trace, first.site), first.bound / first.scale, first.bound));
   return verdict;
 }
 
-// A clipping and an unscaling, in this order or the other.
+// A clipping before or after an unscaling.
 Evidence Clipped(double bound, bool before) {
   RunBuilder run = TwoLayers();
   for (int step = 0; step < 8; ++step) {
@@ -106,20 +106,33 @@ Evidence Clipped(double bound, bool before) {
 Check ClipBeforeUnscale() {
   return {
       .id = "precision/clip_before_unscale",
-      .promise = "Gradients are clipped after the loss scale is taken out of them.",
+      .title = "Gradients are clipped before unscale_()",
+      .promise = "Gradients are clipped after the loss scale is removed from them.",
       .why =
-          "The bound is divided by the scale: every gradient is clipped to next to nothing, and "
-          "the training goes as slowly as the scale is large.",
+          "The clipping bound is in effect divided by the loss scale. Every gradient is clipped to "
+          "almost zero, and training slows down by the scale.",
       .method =
-          "Order of the events of every sampled step that clips and unscales: all clippings stand "
-          "before the unscaling, by a scale that is not 1, in all of them.",
+          "Checks the order of events in every sampled step that clips and unscales. In all of "
+          "these steps, every clipping precedes the unscaling, and the scale is not 1.",
       .fix =
-          "Call scaler.unscale_(optimizer) before clip_grad_norm_; scaler.step(optimizer) then "
+          "Call scaler.unscale_(optimizer) before clip_grad_norm_(). scaler.step(optimizer) then "
           "does not unscale again.",
-      .limits =
-          "A bound that is multiplied with the scale is right: one that may be, because it is not "
-          "far smaller than the scale and does not stay while the scale moves, is no finding. "
-          "Programs that do not tell their loss scale are not judged.",
+      .limits = {.needs = "A loss scaler that reports its scale, and gradient clipping.",
+                 .silent_when = "The bound may include the scale: it is not far smaller than the "
+                                "scale and does not stay constant while the scale changes.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scaler.scale(loss).backward()
+nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+scaler.step(optimizer)
+scaler.update())",
+                 .good = R"(scaler.scale(loss).backward()
+scaler.unscale_(optimizer)
+nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+scaler.step(optimizer)
+scaler.update())"},
+      .cpp = {},
       .sources = {"PyTorch automatic mixed precision examples: gradient clipping",
                   "Lightning-AI/pytorch-lightning issue 9599"},
       .covers = {"A01"},
@@ -131,8 +144,9 @@ Check ClipBeforeUnscale() {
       .judgement = Reads<&Judge>(),
       .examples = {{"clipped to 1 after the unscaling", Expect::kClean,
                     [] { return Clipped(1, false); }},
-                   {"clipped to 1 before it", Expect::kFaulty, [] { return Clipped(1, true); }},
-                   {"clipped to the scale itself before it", Expect::kClean,
+                   {"clipped to 1 before the unscaling", Expect::kFaulty,
+                    [] { return Clipped(1, true); }},
+                   {"clipped to the scale itself before the unscaling", Expect::kClean,
                     [] { return Clipped(65536, true); }}},
   };
 }

@@ -12,14 +12,14 @@
 namespace dlcheck::precision {
 namespace {
 
-// What of a step was not finite, before it and after it.
+// Parameters that were non-finite before and after a step.
 struct Spoiled {
   std::vector<std::string> parameters;
   double elements = 0;
 };
 
-// By step. A parameter counts if elements of its gradient were not finite and elements of itself
-// are not finite after the step: then the step has used them.
+// By step. A parameter counts if it has non-finite gradient elements before the step and non-finite
+// elements after the step: then the step has used them.
 std::map<int64_t, Spoiled> SpoiledSteps(const Gradients& gradients) {
   std::map<int64_t, Spoiled> spoiled;
   for (const Gradients::Parameter& parameter : gradients.parameters) {
@@ -36,7 +36,7 @@ std::map<int64_t, Spoiled> SpoiledSteps(const Gradients& gradients) {
   return spoiled;
 }
 
-// Why the program was to leave such steps out; empty if it was not.
+// Why the program should skip such steps; empty if it should not.
 std::string WhyLeftOut(const Trace& trace) {
   if (trace.ProcessAttribute("declared.nonfinite") == "skip") return "by declaration";
   if (!trace.ThingsWith(Quantity::kLossScale).empty()) return "by its loss scaler";
@@ -50,7 +50,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StepOrder& order, const Gra
   const std::string why = WhyLeftOut(*order.trace);
   if (why.empty()) {
     return absl::FailedPreconditionError(
-        "the program has no loss scaler and does not declare that it leaves such steps out");
+        "the program has no loss scaler and does not declare nonfinite = skip");
   }
   const std::map<int64_t, Spoiled> spoiled = SpoiledSteps(gradients);
   std::vector<int64_t> steps;
@@ -66,14 +66,13 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StepOrder& order, const Gra
   verdict.findings.push_back(FindingOver(
       steps, Severity::kError,
       StrCat("Step ", steps.front(), " used gradients with ",
-             Counted(Whole(first.elements), "element"), " that ",
-             first.elements == 1 ? "is" : "are", " not finite (", Listed(first.parameters),
-             ") and left weights that are not finite, where such steps are left out ", why, "."),
+             Counted(Whole(first.elements), "non-finite element"), " (", Listed(first.parameters),
+             ") and left non-finite weights, although such steps are skipped ", why, "."),
       std::move(places), first.elements, 0));
   return verdict;
 }
 
-// Step 3 of a program with a loss scaler has gradients that are not finite.
+// Step 3 of a program with a loss scaler has non-finite gradients.
 Evidence Overflowing(bool taken) {
   RunBuilder run = TwoLayers();
   for (int step = 0; step < 6; ++step) {
@@ -94,19 +93,32 @@ Evidence Overflowing(bool taken) {
 Check NonfiniteStep() {
   return {
       .id = "precision/nonfinite_step",
-      .promise = "A program that leaves out steps with gradients that are not finite takes none.",
+      .title = "A step with NaN or Inf gradients is not skipped",
+      .promise =
+          "A program that skips steps with non-finite gradients (NaN or Inf) takes none of them.",
       .why =
-          "One such step puts NaN or infinity into the weights, which is what the loss scaler, or "
-          "the test for it, is there to prevent.",
+          "One such step writes NaN or Inf into the weights. The loss scaler or the program's own "
+          "test should prevent exactly this.",
       .method =
-          "Sampled steps that were not left out although elements of a gradient were not finite as "
-          "the step consumed it, and elements of the same parameter are not finite after it.",
+          "Finds sampled steps that were taken with non-finite gradient elements and left "
+          "non-finite elements in the same parameter.",
       .fix =
-          "Step through the scaler, scaler.step(optimizer), and not by optimizer.step(); or test "
-          "all gradients before the step, after the last thing that changes them.",
-      .limits =
-          "Only for programs with a loss scaler or with the declaration nonfinite = skip. An "
-          "optimizer that makes gradients finite by itself is not a finding.",
+          "Call scaler.step(optimizer) instead of optimizer.step(). Or test all gradients before "
+          "the step, after the last change to them.",
+      .limits = {.needs = "A loss scaler or the declaration nonfinite = skip.",
+                 .silent_when = "The optimizer itself makes gradients finite.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scaler.scale(loss).backward()
+scaler.unscale_(optimizer)
+optimizer.step()
+scaler.update())",
+                 .good = R"(scaler.scale(loss).backward()
+scaler.unscale_(optimizer)
+scaler.step(optimizer)
+scaler.update())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.GradScaler",
                   "own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"A02", "C05"},
@@ -116,7 +128,7 @@ Check NonfiniteStep() {
       .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"such a step is left out", Expect::kClean, [] { return Overflowing(false); }},
+      .examples = {{"such a step is skipped", Expect::kClean, [] { return Overflowing(false); }},
                    {"such a step is taken", Expect::kFaulty, [] { return Overflowing(true); }}},
   };
 }

@@ -21,12 +21,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossScaling& scali
   const auto count = static_cast<int64_t>(steps.size());
   Verdict verdict{.findings = {}, .judged = Counted(count, "scaled step")};
   if (scaling.unscales || static_cast<double>(count) < settings[kEnoughSteps]) return verdict;
-  verdict.findings.push_back(FindingOver(
-      steps, Severity::kError,
-      StrCat("All ", Counted(count, "sampled step"), " with a loss scale (", Short(scale),
-             " at step ", steps.front(), ") were taken without the scale being taken out of the ",
-             "gradients: no unscaling was seen in the whole run."),
-      {}, scale, 1));
+  verdict.findings.push_back(
+      FindingOver(steps, Severity::kError,
+                  StrCat("All ", Counted(count, "sampled step"), " with a loss scale (",
+                         Short(scale), " at step ", steps.front(),
+                         ") used scaled gradients: no unscaling was recorded in the whole run."),
+                  {}, scale, 1));
   return verdict;
 }
 
@@ -46,19 +46,32 @@ Evidence Scaled(bool unscales) {
 Check ScaledStep() {
   return {
       .id = "precision/scaled_step",
-      .promise = "The loss scale is taken out of the gradients before the optimizer uses them.",
+      .title = "The optimizer steps with scaled gradients",
+      .promise = "The loss scale is removed from the gradients before the optimizer uses them.",
       .why =
-          "SGD takes steps that are too large by the scale; Adam hides that, but its epsilon, "
-          "clipping and weight decay through the gradient no longer mean what they say.",
+          "With SGD, steps are too large by the loss scale. Adam hides the scale, but eps, "
+          "gradient clipping and coupled weight decay no longer have their intended effect.",
       .method =
-          "The loss scale that the program tells for its steps is not 1, the steps were taken, and "
-          "no unscaling was seen in any step of the run, sampled or not.",
+          "Finds runs with a reported loss scale other than 1 and steps that were taken. No "
+          "unscaling occurred in any step, sampled or not.",
       .fix =
-          "Step through the scaler: scaler.step(optimizer) in the place of optimizer.step(), or "
+          "Call scaler.step(optimizer) instead of optimizer.step(), or call "
           "scaler.unscale_(optimizer) before it.",
-      .limits =
-          "Programs that do not tell their loss scale are not judged. One whose optimizer divides "
-          "by the scale inside its kernel has to tell the probe: Probe::Unscaled.",
+      .limits = {.needs = "A program that reports its loss scale.",
+                 .silent_when = "",
+                 .severity = "",
+                 .blind_spots = "An optimizer that divides by the scale inside its kernel must "
+                                "call Probe::Unscaled, or it is reported.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scaler.scale(loss).backward()
+optimizer.step()
+scaler.update()
+optimizer.zero_grad())",
+                 .good = R"(scaler.scale(loss).backward()
+scaler.step(optimizer)
+scaler.update()
+optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"Micikevicius et al. 2018, Mixed Precision Training",
                   "PyTorch documentation of torch.amp.GradScaler"},
       .covers = {"A02"},

@@ -11,14 +11,14 @@ constexpr Setting kAll{.name = "all",
                        .low = 2,
                        .high = 1e6,
                        .unit = "step calls",
-                       .meaning = "fewest calls, all of them left out, that are an error",
+                       .meaning = "fewest calls, all skipped, for an error",
                        .source = "own reasoning: a scale of 65,536 is down to 1 after 16 halvings"};
 constexpr Setting kCalls{.name = "calls",
                          .value = 200,
                          .low = 20,
                          .high = 1e9,
                          .unit = "step calls",
-                         .meaning = "fewest calls of a run whose share is judged",
+                         .meaning = "fewest calls of a run for judging the share",
                          .source = "own reasoning: the share of fewer calls says little"};
 constexpr Setting kShare{
     .name = "share",
@@ -26,8 +26,8 @@ constexpr Setting kShare{
     .low = 0.001,
     .high = 1,
     .unit = "1",
-    .meaning = "share of the calls that may be left out for no known reason",
-    .source = "own reasoning: gradients are seldom not finite at a scale that fits"};
+    .meaning = "largest share of calls skipped without a known reason",
+    .source = "own reasoning: gradients are rarely non-finite at a suitable scale"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCalls& steps) {
   Verdict verdict{.findings = {}, .judged = Counted(steps.calls, "step call")};
@@ -40,11 +40,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCalls& steps) 
       {.severity = all ? Severity::kError : Severity::kWarning,
        .message =
            all ? StrCat("All ", Counted(steps.calls, "step call"),
-                        " left the weights alone: nothing was trained.")
+                        " were skipped: nothing was trained.")
                : StrCat(WithCommas(steps.skipped), " of ", Counted(steps.calls, "step call"),
-                        " left the weights alone; ", WithCommas(steps.leading),
-                        " of them before the first that was taken, and ",
-                        WithCommas(steps.after_growth), " may follow a growth of the scale."),
+                        " were skipped: ", WithCommas(steps.leading),
+                        " before the first taken step, and at most ",
+                        WithCommas(steps.after_growth), " after a growth of the loss scale."),
        .places = {},
        .first_step = steps.first_skipped,
        .last_step = steps.last_skipped,
@@ -54,8 +54,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCalls& steps) 
   return verdict;
 }
 
-// Twenty steps of which the first `skipped` are left out; then a gap of 200, with `in_gap` left
-// out. If the scale grows, it does so ten times.
+// Twenty steps of which the first `skipped` are skipped; then a gap of 200 with `in_gap` skipped
+// ones. If the scale grows, it does so ten times.
 Evidence Skipping(int skipped, int in_gap = -1, bool grows = false) {
   constexpr int kSteps = 20;
   RunBuilder run = TwoLayers();
@@ -81,20 +81,34 @@ Evidence Skipping(int skipped, int in_gap = -1, bool grows = false) {
 Check SkippedSteps() {
   return {
       .id = "precision/skipped_steps",
-      .promise = "A loss scaler leaves out few steps.",
+      .title = "The loss scaler skips many steps",
+      .promise = "A loss scaler skips few steps.",
       .why =
-          "A step that is left out trains nothing, and its batch is lost. If all are, gradients "
-          "are not finite at any scale: the fault is not the scale.",
+          "A skipped step trains nothing, and its batch is lost. If all steps are skipped, "
+          "gradients are non-finite at any scale, so the scale is not the cause.",
       .method =
-          "Step calls that left the weights alone, counted over the whole run, less those before "
-          "the "
-          "first that was taken and one for each growth of the scale, against all step calls.",
+          "Counts the skipped step calls of the whole run. Subtracts those before the first taken "
+          "step and one for each growth of the scale. Compares the rest with all step calls.",
       .fix =
-          "Find what is not finite with autocast switched off; if nothing is, look for scaler "
-          ".update() that is missing or a growth_interval that is too short.",
+          "Find the non-finite value with autocast disabled. If all values are finite, look for a "
+          "missing scaler.update() or a growth_interval that is too short.",
       .limits =
-          "Judges the share of runs of 200 calls or more. Growths between steps that were not "
-          "recorded are not known. Steps that an optimizer leaves out inside are not seen.",
+          {.needs = "A loss scaler. The share of skipped steps is judged only in runs of at least "
+                    "200 step calls.",
+           .silent_when = "",
+           .severity =
+               "Error if all steps are skipped; warning if more than the allowed share is skipped.",
+           .blind_spots = "Growths of the scale between unrecorded steps are unknown. Steps that "
+                          "an optimizer skips internally are not recorded.",
+           .sensitivity = ""},
+      .python = {.bad = R"(scaler.scale(loss).backward()
+scaler.step(optimizer)
+optimizer.zero_grad()  # scaler.update() is missing)",
+                 .good = R"(scaler.scale(loss).backward()
+scaler.step(optimizer)
+scaler.update()
+optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.GradScaler", "own reasoning"},
       .covers = {"A10"},
       .explains = {},
@@ -103,12 +117,12 @@ Check SkippedSteps() {
       .stands_at = Event::kStep,
       .settings = {kAll, kCalls, kShare},
       .judgement = Reads<&Judge>(),
-      .examples = {{"all but the last", Expect::kClean, [] { return Skipping(19); }},
-                   {"all of twenty", Expect::kFaulty, [] { return Skipping(20); }},
-                   {"22 of 220 after the first that was taken", Expect::kClean,
+      .examples = {{"all but the last skipped", Expect::kClean, [] { return Skipping(19); }},
+                   {"all of twenty skipped", Expect::kFaulty, [] { return Skipping(20); }},
+                   {"22 of 220 skipped after the first taken step", Expect::kClean,
                     [] { return Skipping(16, 22); }},
-                   {"23 of 220", Expect::kFaulty, [] { return Skipping(16, 23); }},
-                   {"32 of 220, where the scale grew ten times", Expect::kClean,
+                   {"23 of 220 skipped", Expect::kFaulty, [] { return Skipping(16, 23); }},
+                   {"32 of 220 skipped, with ten growths of the scale", Expect::kClean,
                     [] { return Skipping(16, 32, true); }}},
   };
 }

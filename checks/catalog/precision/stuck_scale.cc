@@ -21,25 +21,25 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossScaling& scali
   }
   if (judged == 0) {
     return absl::FailedPreconditionError(
-        "no sampled step was left out because of gradients that are not finite");
+        "no sampled step was skipped because of non-finite gradients");
   }
   const bool declared = scaling.declared_interval > 0;
   if (!declared && !scaling.Grows()) {
     return absl::FailedPreconditionError(
-        "nothing says that the loss scale is to move: it never grew, and no interval is declared");
+        "the loss scale may be constant on purpose: it never grew, and no growth interval is "
+        "declared");
   }
   const auto count = static_cast<int64_t>(stuck.size());
-  Verdict verdict{.findings = {}, .judged = Counted(judged, "step") + " that was left out"};
-  if (judged > 1) verdict.judged = StrCat(judged, " steps that were left out");
+  Verdict verdict{.findings = {}, .judged = Counted(judged, "skipped step")};
   if (count < judged || (!declared && static_cast<double>(count) < settings[kEnoughSteps])) {
     return verdict;
   }
-  verdict.findings.push_back(FindingOver(
-      stuck, declared ? Severity::kError : Severity::kWarning,
-      StrCat("The loss scale was not lowered after gradients overflowed: it was still ",
-             Short(scale), " in the step after step ", stuck.front(), ", and so after all ",
-             Counted(count, "sampled step"), " that ", count == 1 ? "was" : "were", " left out."),
-      {}, scale, scale));
+  verdict.findings.push_back(
+      FindingOver(stuck, declared ? Severity::kError : Severity::kWarning,
+                  StrCat("The loss scale did not fall after gradients overflowed, in all ",
+                         Counted(count, "skipped step"), ": it was still ", Short(scale),
+                         " after step ", stuck.front(), "."),
+                  {}, scale, scale));
   return verdict;
 }
 
@@ -65,19 +65,31 @@ Evidence Overflowing(double next_scale, bool declared, int overflows = 1) {
 Check StuckScale() {
   return {
       .id = "precision/stuck_scale",
-      .promise =
-          "The loss scale falls after a step that was left out because gradients overflowed.",
+      .title = "The loss scale stays high after an overflow",
+      .promise = "The loss scale falls after a step that was skipped because gradients overflowed.",
       .why =
-          "At a scale that overflows, the next steps overflow too: the program goes on without "
+          "At a scale that overflows, the next steps overflow too. The program continues without "
           "learning.",
       .method =
-          "Each sampled step that was left out with gradients that are not finite, against the "
-          "loss scale at the next step of the same optimizer; none was followed by a lower one.",
-      .fix = "Call scaler.update() once after scaler.step(optimizer), in every step.",
-      .limits =
-          "Where no growth interval is declared, a scale that never grew may be meant to be "
-          "constant and is not judged, and three steps are needed, as some scalers forgive the "
-          "first overflow; then it is a warning.",
+          "Compares the loss scale of each sampled step skipped for non-finite gradients with the "
+          "scale at the optimizer's next step. The scale never falls.",
+      .fix = "Call scaler.update() once after scaler.step(optimizer) in every step.",
+      .limits = {.needs = "A sampled step that was skipped for non-finite gradients. Without a "
+                          "declared growth interval, three such steps, because some scalers "
+                          "tolerate the first overflow.",
+                 .silent_when = "No growth interval is declared and the scale never grew, so it "
+                                "may be constant on purpose.",
+                 .severity = "Error with a declared growth interval; otherwise warning.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scaler.scale(loss).backward()
+scaler.step(optimizer)
+optimizer.zero_grad()  # scaler.update() is missing)",
+                 .good = R"(scaler.scale(loss).backward()
+scaler.step(optimizer)
+scaler.update()
+optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"Micikevicius et al. 2018, Mixed Precision Training",
                   "PyTorch documentation of torch.amp.GradScaler"},
       .covers = {"A02", "A10"},
@@ -87,12 +99,12 @@ Check StuckScale() {
       .stands_at = Event::kStep,
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a scale that is a little lower", Expect::kClean,
+      .examples = {{"a slightly lower scale", Expect::kClean,
                     [] { return Overflowing(1023, true); }},
                    {"the same scale", Expect::kFaulty, [] { return Overflowing(1024, true); }},
-                   {"the same scale after one overflow, nothing declared", Expect::kClean,
+                   {"the same scale after one overflow, undeclared", Expect::kClean,
                     [] { return Overflowing(1024, false); }},
-                   {"the same scale after three, nothing declared", Expect::kFaulty,
+                   {"the same scale after three overflows, undeclared", Expect::kFaulty,
                     [] { return Overflowing(1024, false, 3); }}},
   };
 }

@@ -12,7 +12,7 @@ constexpr Setting kMostScale{.name = "most",
                              .low = 1,
                              .high = 1e38,
                              .unit = "1",
-                             .meaning = "scale from which on a growth may be held back",
+                             .meaning = "scale from which on a scaler may stop growing",
                              .source = "NVIDIA apex: max_loss_scale is 2^24"};
 
 struct Growth {
@@ -25,8 +25,8 @@ struct Growths {
   int64_t judged = 0;
 };
 
-// Follows the scale from step to step, as a scaler counts clean steps. Whoever is not known to
-// have begun at nought (`since` < 0) is not judged until the scale moves.
+// Follows the scale from step to step, as a scaler counts steps without overflow. A count that may
+// not start at 0 (`since` < 0) is not judged until the scale changes.
 Growths Follow(const LossScaling& scaling, double interval, double most) {
   Growths growths;
   int64_t since = -1;
@@ -58,9 +58,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossScaling& scali
   if (scaling.optimizers != 1) return SeveralOptimizers();
   const Growths growths = Follow(scaling, interval, settings[kMostScale]);
   if (growths.judged == 0) {
-    return absl::NotFoundError(StrCat("the loss scale was never ", interval, " clean steps old"));
+    return absl::NotFoundError(
+        StrCat("the loss scale never stayed for ", interval, " steps without overflow"));
   }
-  Verdict verdict{.findings = {}, .judged = Counted(growths.judged, "interval")};
+  Verdict verdict{.findings = {}, .judged = Counted(growths.judged, "growth interval")};
   if (growths.wrong.empty()) return verdict;
   const Growth& first = growths.wrong.front();
   const bool early = static_cast<double>(first.clean) < interval;
@@ -69,14 +70,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossScaling& scali
   verdict.findings.push_back(FindingOver(
       steps, Severity::kError,
       StrCat("The loss scale ", early ? "grew at step " : "had not grown at step ", first.step,
-             ", ", Counted(first.clean, "clean step"), " after it last moved, where one growth ",
-             "after each ", interval, " is declared; so in ", steps.size(), " of ",
-             Counted(growths.judged, "interval"), "."),
+             ", ", Counted(first.clean, "step"),
+             " after its last change, but the declared growth interval is ", interval, ". ",
+             steps.size(), " of ", Counted(growths.judged, "growth interval"), " were wrong."),
       {}, static_cast<double>(first.clean), interval));
   return verdict;
 }
 
-// A fall after step 1, then a growth before step `growth`; four clean steps are declared.
+// A fall after step 1, then a growth before step `growth`; the declared interval is four steps.
 Evidence GrowingAt(int growth) {
   RunBuilder run = TwoLayers();
   run.Process("declared.growth-interval", "4");
@@ -95,20 +96,38 @@ Evidence GrowingAt(int growth) {
 Check WrongScaleGrowth() {
   return {
       .id = "precision/wrong_scale_growth",
-      .promise = "The loss scale grows after as many clean steps in a row as is declared.",
+      .title = "The loss scale grows at the wrong interval",
+      .promise =
+          "The loss scale grows after the declared number of consecutive steps without overflow.",
       .why =
-          "A scale that grows too early overflows more often, and each overflow costs a step; one "
-          "that grows too late lets small gradients vanish in fp16.",
+          "A scale that grows too early overflows more often, and each overflow costs a step. A "
+          "scale that grows too late lets small gradients underflow in fp16.",
       .method =
-          "The scale of every step, sampled or not: steps between one change of it and the next "
-          "growth, against the declared interval. A fall is a step that was not clean.",
+          "Follows the scale at every step, sampled or not. Compares the number of steps between a "
+          "change of the scale and its next growth with the declared growth interval. A falling "
+          "scale marks an overflow.",
       .fix =
-          "Reset the count of clean steps when a step is left out and when the scale grows, and "
-          "let the scale grow once the count has reached the interval.",
-      .limits =
-          "Only with the declaration growth-interval. Intervals in which state was loaded or a "
-          "step was left out without a fall are not judged; nor are programs in which several "
-          "optimizers step.",
+          "Reset the counter of successful steps when a step is skipped and when the scale grows. "
+          "Grow the scale when the counter reaches the interval.",
+      .limits = {.needs = "The declaration growth-interval and one optimizer.",
+                 .silent_when = "State was loaded in the interval, or a step was skipped without a "
+                                "fall of the scale. Several optimizers step.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(if overflow:
+    scale *= 0.5
+else:
+    good_steps += 1
+    if good_steps % growth_interval == 0:  # not reset after an overflow
+        scale *= 2.0)",
+                 .good = R"(if overflow:
+    scale, good_steps = scale * 0.5, 0
+else:
+    good_steps += 1
+    if good_steps == growth_interval:
+        scale, good_steps = scale * 2.0, 0)"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.GradScaler: growth_interval"},
       .covers = {"A09"},
       .explains = {"precision/skipped_steps"},
@@ -117,9 +136,9 @@ Check WrongScaleGrowth() {
       .stands_at = Event::kStep,
       .settings = {kMostScale},
       .judgement = Reads<&Judge>(),
-      .examples = {{"after four clean steps", Expect::kClean, [] { return GrowingAt(6); }},
-                   {"after three", Expect::kFaulty, [] { return GrowingAt(5); }},
-                   {"after five", Expect::kFaulty, [] { return GrowingAt(7); }}},
+      .examples = {{"growth after four steps", Expect::kClean, [] { return GrowingAt(6); }},
+                   {"growth after three steps", Expect::kFaulty, [] { return GrowingAt(5); }},
+                   {"growth after five steps", Expect::kFaulty, [] { return GrowingAt(7); }}},
   };
 }
 
