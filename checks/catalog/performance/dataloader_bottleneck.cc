@@ -14,17 +14,16 @@ constexpr Setting kShare{.name = "share",
                          .low = 0,
                          .high = 1,
                          .unit = "1",
-                         .meaning = "share of a step's time that may pass in waiting",
-                         .source = "own reasoning: more than half cannot be saved anywhere else"};
+                         .meaning = "largest share of the step time spent waiting",
+                         .source = "own reasoning: above half, no other change can save as much"};
 
-constexpr Setting kWait{
-    .name = "wait",
-    .value = 3e-3,
-    .low = 0,
-    .high = 1e6,
-    .unit = "s",
-    .meaning = "shortest wait that is worth a word",
-    .source = "own reasoning: to put small samples together takes a millisecond"};
+constexpr Setting kWait{.name = "wait",
+                        .value = 3e-3,
+                        .low = 0,
+                        .high = 1e6,
+                        .unit = "s",
+                        .meaning = "shortest wait reported",
+                        .source = "own reasoning: collating small samples takes a millisecond"};
 
 constexpr Setting kSteps{.name = "steps",
                          .value = 24,
@@ -54,7 +53,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
   const Waits waits = WaitsOf(costs);
   const size_t count = waits.wait.size();
   if (static_cast<double>(count) < kWarmUp + settings[kSteps]) {
-    return absl::NotFoundError(StrCat("waiting was recorded of fewer than ", settings[kSteps],
+    return absl::NotFoundError(StrCat("waiting was recorded in fewer than ", settings[kSteps],
                                       " sampled steps after the first ", kWarmUp));
   }
   Verdict verdict{.findings = {},
@@ -65,7 +64,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
   verdict.findings.push_back(
       CostFinding(waits.share, kWarmUp, Severity::kNote,
                   StrCat("Steps waited ", Short(1e3 * wait), " ms for their batches, ",
-                         Short(100 * share), " % of their time (medians of ",
+                         Short(100 * share), " % of the step time (medians of ",
                          Counted(static_cast<int64_t>(count - kWarmUp), "sampled step"), ")."),
                   share, settings[kShare]));
   return verdict;
@@ -76,18 +75,32 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
 Check DataloaderBottleneck() {
   return {
       .id = "performance/dataloader_bottleneck",
-      .promise = "Steps do not wait for data most of their time.",
-      .why = "The machine that trains is idle while the data are made ready.",
+      .title = "Steps mostly wait for the DataLoader",
+      .promise = "Steps spend most of their time computing instead of waiting for data.",
+      .why = "The training device is idle while the data is prepared.",
       .method =
-          "Time that a step waits for batches of loaders, as a share of its whole time; medians "
-          "over the sampled steps after the first eight.",
+          "Measures the time a step waits for DataLoader batches as a share of the whole step "
+          "time. Takes medians over the sampled steps after the first eight.",
       .fix =
-          "Give the loader more workers (num_workers, persistent_workers), make samples cheaper, "
-          "or keep what is decoded once.",
-      .limits =
-          "Small models may be faster than any loader: a note. Only waits of more than three "
-          "milliseconds count. Where an accelerator works on while the program waits, the share "
-          "is an upper bound.",
+          "Give the DataLoader more workers (num_workers, persistent_workers=True), make samples "
+          "cheaper, or cache decoded samples.",
+      .limits = {.needs = "A DataLoader and at least 24 sampled steps after the first eight.",
+                 .silent_when = "Waits of at most three milliseconds.",
+                 .severity = "Always a note: small models may be faster than any loader.",
+                 .blind_spots = "If an accelerator keeps working while the program waits, the "
+                                "share is an upper bound.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loader = DataLoader(dataset, batch_size=256)
+for x, y in loader:
+    train_step(model, optimizer, x.cuda(), y.cuda()))",
+                 .good = R"(loader = DataLoader(dataset, batch_size=256, num_workers=8,
+                    persistent_workers=True, pin_memory=True)
+for x, y in loader:
+    train_step(model, optimizer, x.cuda(), y.cuda()))"},
+      .cpp = {.bad = R"(auto loader = torch::data::make_data_loader(
+    dataset, torch::data::DataLoaderOptions().batch_size(256));)",
+              .good = R"(auto loader = torch::data::make_data_loader(
+    dataset, torch::data::DataLoaderOptions().batch_size(256).workers(8));)"},
       .sources = {"own reasoning"},
       .covers = {"F01"},
       .explains = {"performance/step_time"},
@@ -96,11 +109,11 @@ Check DataloaderBottleneck() {
       .stands_at = Event::kFetched,
       .settings = {kShare, kWait, kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"half of the time", Expect::kClean,
+      .examples = {{"half of the step time", Expect::kClean,
                     [] { return WithCosts({.wait = [](int) { return 0.01; }}); }},
-                   {"more than half", Expect::kFaulty,
+                   {"more than half of the step time", Expect::kFaulty,
                     [] { return WithCosts({.wait = [](int) { return 0.0101; }}); }},
-                   {"more than half of very little", Expect::kClean,
+                   {"more than half of a very short step", Expect::kClean,
                     [] {
                       return WithCosts(
                           {.time = [](int) { return 0.001; }, .wait = [](int) { return 0.0009; }});

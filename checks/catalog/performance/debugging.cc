@@ -13,8 +13,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest steps, all of which have it on",
-                         .source = "own reasoning: a few steps are a search for an error"};
+                         .meaning = "fewest steps, all with the feature enabled",
+                         .source = "own reasoning: a few steps with it are debugging"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const dlcheck::Debugging& debugging) {
   if (static_cast<double>(debugging.steps.size()) < settings[kSteps]) {
@@ -25,8 +25,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const dlcheck::Debugging
   for (const auto& [facility, steps] : debugging.facilities) {
     if (!std::ranges::includes(steps, debugging.steps)) continue;
     verdict.findings.push_back({.severity = Severity::kWarning,
-                                .message = StrCat("All of ", Counted(all, "sampled step"),
-                                                  " ran with ", facility, " switched on."),
+                                .message = StrCat("All ", Counted(all, "sampled step"),
+                                                  " ran with ", facility, " enabled."),
                                 .places = {{.thing = facility, .file = ""}},
                                 .first_step = *debugging.steps.begin(),
                                 .last_step = *debugging.steps.rbegin(),
@@ -52,13 +52,26 @@ Evidence Debugged(int off) {
 Check Debugging() {
   return {
       .id = "performance/debugging",
-      .promise = "Facilities for debugging are off in training.",
-      .why = "Anomaly detection makes a backward pass two to three times as slow.",
-      .method = "What was switched on as each sampled step ran.",
+      .title = "Autograd anomaly detection is always on",
+      .promise = "Debugging features are off during training.",
+      .why = "Anomaly detection makes a backward pass two to three times slower.",
+      .method = "Records which debugging features are enabled in each sampled step.",
       .fix =
-          "Take torch.autograd.set_detect_anomaly(True) out, or use detect_anomaly() around the "
-          "one step that is looked at.",
-      .limits = "On in some steps alone is taken to be meant.",
+          "Remove torch.autograd.set_detect_anomaly(True), or use detect_anomaly() only around the "
+          "step under investigation.",
+      .limits = {.needs = "At least 16 sampled steps.",
+                 .silent_when =
+                     "The feature is on in only some steps, which is treated as intentional.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(torch.autograd.set_detect_anomaly(True)
+for x, y in loader:
+    train_step(model, optimizer, x, y))",
+                 .good = R"(torch.autograd.set_detect_anomaly(False)
+for x, y in loader:
+    train_step(model, optimizer, x, y))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.autograd.set_detect_anomaly",
                   "measured elsewhere: 22 to 52-57 s an epoch (ignite pull request 219)"},
       .covers = {"F11"},

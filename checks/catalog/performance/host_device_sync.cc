@@ -13,15 +13,15 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "fewest sampled steps that are judged",
-                         .source = "own reasoning: a short run may be one to look at"};
+                         .meaning = "fewest sampled steps for a judgment",
+                         .source = "own reasoning: a short run may be a trial"};
 constexpr Setting kLimit{
     .name = "limit",
     .value = 0,
     .low = 0,
     .high = 1e6,
-    .unit = "reads a step",
-    .meaning = "how often, on average, the host may wait for an accelerator in a step; 0: no limit",
+    .unit = "reads per step",
+    .meaning = "largest mean number of waits for an accelerator per step; 0: no limit",
     .source = "the user"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) {
@@ -41,8 +41,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
   if (!over && !always) return verdict;
   std::string message =
       StrCat("The host waited for the accelerator in ", over ? "" : "each of ",
-             Counted(steps, "sampled step"), ", ", Short(mean), " times a step on average",
-             over ? StrCat(", where the limit is ", Short(limit), ".") : ".");
+             Counted(steps, "sampled step"), ", ", Short(mean), " times per step on average",
+             over ? StrCat(" (limit: ", Short(limit), ").") : ".");
   verdict.findings.push_back(CostFinding(costs.reads, 0, over ? Severity::kError : Severity::kNote,
                                          std::move(message), mean, limit));
   if (costs.reading.line > 0) {
@@ -62,22 +62,41 @@ Evidence Reading(int without) {
 Check HostDeviceSync() {
   return {
       .id = "performance/host_device_sync",
+      .title = "Every step waits for the accelerator",
       .promise = "The host runs ahead of the accelerator and does not wait for it in every step.",
       .why =
-          "Nothing is queued while the host waits, so the accelerator stands idle until the next "
+          "No work is queued while the host waits, so the accelerator is idle until the next "
           "operations arrive.",
       .method =
-          "Reads of an accelerator's numbers by the program between one step and the next "
-          "(Tensor.item, tolist, cpu, bool(), float(), print, torch.cuda.synchronize), in sampled "
-          "steps.",
+          "Counts the program's reads of accelerator values between steps, in sampled steps: "
+          "Tensor.item(), tolist(), cpu(), bool(), float(), print() and torch.cuda.synchronize().",
       .fix =
-          "Add up losses on the device and read them every hundred steps; move numbers with "
-          "non_blocking=True; compare and clip without leaving the device.",
-      .limits =
-          "A note where every sampled step reads, which is legal; an error only above the limit "
-          "in [budget]. Reads by torch itself, in evaluations and in compiled code are not "
-          "counted, nor are those of nonzero and of masks.",
-      .sources = {"PyTorch tuning guide: avoid unnecessary CPU-GPU synchronisation"},
+          "Accumulate losses on the device and read them every hundred steps. Copy tensors with "
+          "non_blocking=True. Compare and clip on the device.",
+      .limits = {.needs = "An accelerator and at least 16 sampled steps.",
+                 .silent_when =
+                     "Reads by torch itself, in evaluations and in compiled code are not counted. "
+                     "Reads by nonzero() and boolean masks are not counted.",
+                 .severity = "Note if every sampled step reads, which is allowed. Error only above "
+                             "the limit in [budget].",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for step, (x, y) in enumerate(loader):
+    loss = train_step(model, optimizer, x, y)
+    running += loss.item())",
+                 .good = R"(for step, (x, y) in enumerate(loader):
+    loss = train_step(model, optimizer, x, y)
+    running += loss.detach()
+    if step % 100 == 99:
+        print(running.item() / 100)
+        running.zero_())"},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  running += TrainStep(model, optimizer, batch).item<double>();
+})",
+              .good = R"(for (auto& batch : *loader) {
+  running += TrainStep(model, optimizer, batch).detach();
+})"},
+      .sources = {"PyTorch tuning guide: avoid unnecessary CPU-GPU synchronization"},
       .covers = {"F10"},
       .explains = {"performance/step_time"},
       .worst = Severity::kError,
@@ -86,8 +105,8 @@ Check HostDeviceSync() {
       .settings = {kSteps, kLimit},
       .judgement = Reads<&Judge>(),
       .examples =
-          {{"all steps but one", Expect::kClean, [] { return Reading(1); }},
-           {"every step", Expect::kFaulty, [] { return Reading(0); }},
+          {{"a read in all steps but one", Expect::kClean, [] { return Reading(1); }},
+           {"a read in every step", Expect::kFaulty, [] { return Reading(0); }},
            {"at the limit", Expect::kClean, [] { return Reading(8); }, {{"limit", 0.5}}},
            {"above the limit", Expect::kFaulty, [] { return Reading(7); }, {{"limit", 0.5}}}},
   };

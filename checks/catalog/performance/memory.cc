@@ -8,17 +8,16 @@
 namespace dlcheck::performance {
 namespace {
 
-constexpr Setting kLimit{
-    .name = "limit",
-    .value = 0,
-    .low = 0,
-    .high = 1e15,
-    .unit = "bytes",
-    .meaning = "resident memory that the program may take at most; 0: no limit",
-    .source = "the user"};
+constexpr Setting kLimit{.name = "limit",
+                         .value = 0,
+                         .low = 0,
+                         .high = 1e15,
+                         .unit = "bytes",
+                         .meaning = "largest resident memory of the process; 0: no limit",
+                         .source = "the user"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) {
-  if (costs.peak.empty()) return absl::NotFoundError("the memory of no step was recorded");
+  if (costs.peak.empty()) return absl::NotFoundError("no memory was recorded at any step");
   const double limit = settings[kLimit];
   if (limit == 0) return absl::FailedPreconditionError("no limit was given");
   Verdict verdict{.findings = {},
@@ -29,7 +28,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
   const double peak = std::ranges::max(costs.peak, {}, &StepCosts::Cost::value).value;
   verdict.findings.push_back(CostFinding(
       costs.peak, static_cast<size_t>(over - costs.peak.begin()), Severity::kError,
-      StrCat("The program took ", Mebibytes(peak), " at its peak and was over its limit of ",
+      StrCat("The process used ", Mebibytes(peak), " at its peak and exceeded its limit of ",
              Mebibytes(limit), " from step ", over->step, " on."),
       peak, limit));
   return verdict;
@@ -40,15 +39,31 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
 Check Memory() {
   return {
       .id = "performance/memory",
-      .promise = "The program takes no more memory than it was given.",
-      .why = "Where it has to run, it will be ended by the system, or take the memory of others.",
-      .method = "Peak resident memory of the process at each sampled step, against the limit.",
+      .title = "The process exceeds its memory limit",
+      .promise = "The process uses no more memory than its limit.",
+      .why = "On the target machine it will be OOM-killed or starve other jobs of memory.",
+      .method =
+          "Compares the peak resident memory of the process at each sampled step with the limit.",
       .fix =
-          "Smaller batches with accumulation, checkpoints of activations, or fewer workers and "
-          "prefetched batches of the loader.",
-      .limits =
-          "Without a limit nothing is judged. Memory of an accelerator and of worker processes is "
-          "not counted.",
+          "Use smaller batches with gradient accumulation, activation checkpointing, or fewer "
+          "DataLoader workers and prefetched batches.",
+      .limits = {.needs = "A memory limit in the settings.",
+                 .silent_when = "",
+                 .severity = "",
+                 .blind_spots = "Memory of an accelerator and of worker processes is not counted.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loader = DataLoader(dataset, batch_size=256, num_workers=16)
+for x, y in loader:
+    criterion(model(x), y).backward()
+    optimizer.step()
+    optimizer.zero_grad())",
+                 .good = R"(loader = DataLoader(dataset, batch_size=64, num_workers=4)
+for i, (x, y) in enumerate(loader):
+    (criterion(model(x), y) / 4).backward()
+    if i % 4 == 3:
+        optimizer.step()
+        optimizer.zero_grad())"},
+      .cpp = {},
       .sources = {"POSIX: getrusage, ru_maxrss"},
       .covers = {"F15"},
       .explains = {},
@@ -61,7 +76,7 @@ Check Memory() {
                     Expect::kClean,
                     [] { return WithCosts({.steps = 4}); },
                     {{"limit", 4e8}}},
-                   {"a byte over it",
+                   {"one byte over the limit",
                     Expect::kFaulty,
                     [] { return WithCosts({.steps = 4}); },
                     {{"limit", 4e8 - 1}}}},

@@ -16,7 +16,7 @@ constexpr Setting kGrowth{.name = "growth",
                           .low = 0,
                           .high = 1e15,
                           .unit = "bytes",
-                          .meaning = "growth after the first quarter that is worth a word",
+                          .meaning = "smallest growth after the first quarter that is reported",
                           .source = "own reasoning: allocators keep some tens of MiB"};
 
 constexpr Setting kTrend{.name = "trend",
@@ -24,10 +24,10 @@ constexpr Setting kTrend{.name = "trend",
                          .low = 0,
                          .high = 100,
                          .unit = "standard deviations",
-                         .meaning = "how sure the trend has to be (Mann-Kendall)",
+                         .meaning = "smallest significance of the trend (Mann-Kendall)",
                          .source =
-                             "measured: 0 of 50 flat, noisy and one-jump traces, 50 of 50 "
-                             "with a leak of 0.001 % a step"};
+                             "measured: 0 of 50 flat, noisy and one-jump traces, 50 of 50 with a "
+                             "leak of 0.001 % per step"};
 
 constexpr Setting kSteps{.name = "steps",
                          .value = 24,
@@ -45,25 +45,25 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
   if (static_cast<double>(resident.size()) < settings[kSteps] || resident.size() - begin < kParts ||
       resident.back().step <= resident[begin].step) {
     return absl::NotFoundError(
-        StrCat("resident memory was recorded of fewer than ", settings[kSteps], " sampled steps"));
+        StrCat("resident memory was recorded in fewer than ", settings[kSteps], " sampled steps"));
   }
   Verdict verdict{.findings = {},
                   .judged = Counted(static_cast<int64_t>(resident.size()), "sampled step")};
   const std::vector<double> floors = LeastOfParts(resident, begin);
   const double growth = floors.back() - floors.front();
   const double later = floors.back() - floors[kParts / 2];
-  // What fills up once grows less and less.
+  // A buffer that fills up once grows more and more slowly.
   if (growth < settings[kGrowth] || later < growth / 4 || MannKendall(floors) <= settings[kTrend]) {
     return verdict;
   }
   const auto steps = static_cast<double>(resident.back().step - resident[begin].step);
-  // Data that are read for the first time stay in memory; after some epochs all have been.
+  // Data read for the first time stays in memory; after some epochs all data has been read.
   const bool read_before = costs.passes >= 4;
   verdict.findings.push_back(
       CostFinding(resident, begin, read_before ? Severity::kWarning : Severity::kNote,
                   StrCat("Resident memory grew by ", Mebibytes(growth), " from step ",
                          resident[begin].step, " to step ", resident.back().step, ", ",
-                         Mebibytes(1000 * growth / steps), " in 1,000 steps, and did not stop."),
+                         Mebibytes(1000 * growth / steps), " per 1,000 steps, without stopping."),
                   growth, settings[kGrowth]));
   return verdict;
 }
@@ -80,18 +80,32 @@ Evidence GrowingUntil(int last, int passes) {
 Check MemoryGrowth() {
   return {
       .id = "performance/memory_growth",
+      .title = "Memory grows from step to step",
       .promise = "Memory does not grow from step to step.",
-      .why = "The longer the run, the more it takes, until the system ends it.",
+      .why = "The longer the run, the more memory it uses, until it is OOM-killed.",
       .method =
-          "Resident memory after the first quarter of the run, in twelve parts: the least of each "
-          "rises by 64 MiB or more, surely, and still in the second half.",
+          "Splits the run after its first quarter into twelve parts and takes the minimum resident "
+          "memory of each. The minimum grows by at least 64 MiB, with statistical significance, "
+          "and still grows in the second half.",
       .fix =
-          "Look for tensors with their graph in a sum or list: total += loss.item() instead of "
-          "total += loss; for caches without a bound, and for hooks that are added in the loop.",
-      .limits =
-          "Data that are read for the first time and buffers that fill up grow too: a note unless "
-          "loaders went through all their data four times. Memory of an accelerator is not "
-          "counted.",
+          "Look for tensors with their autograd graph in a sum or list: use total += loss.item() "
+          "instead of total += loss. Look for unbounded caches and for hooks added in the loop.",
+      .limits = {.needs = "At least 24 sampled steps with recorded memory.",
+                 .silent_when = "",
+                 .severity =
+                     "Warning if loaders went through all their data four times. Otherwise note, "
+                     "because first reads of data and filling buffers also use memory.",
+                 .blind_spots = "Memory of an accelerator is not counted.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(losses = []
+for x, y in loader:
+    loss = train_step(model, optimizer, x, y)
+    losses.append(loss))",
+                 .good = R"(losses = []
+for x, y in loader:
+    loss = train_step(model, optimizer, x, y)
+    losses.append(loss.item()))"},
+      .cpp = {},
       .sources = {"Mann 1945", "measured on synthetic traces", "pytorch issue 6017"},
       .covers = {"F04"},
       .explains = {"performance/memory"},
@@ -100,10 +114,10 @@ Check MemoryGrowth() {
       .stands_at = Event::kStep,
       .settings = {kGrowth, kTrend, kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a cache that is full after half of the run", Expect::kClean,
+      .examples = {{"a cache that fills up in the first half of the run", Expect::kClean,
                     [] { return GrowingUntil(48, 8); }},
-                   {"to the end", Expect::kFaulty, [] { return GrowingUntil(96, 8); }},
-                   {"to the end of the first epoch", Expect::kFaulty,
+                   {"growth to the end", Expect::kFaulty, [] { return GrowingUntil(96, 8); }},
+                   {"growth to the end of the first epoch", Expect::kFaulty,
                     [] { return GrowingUntil(96, 1); }}},
   };
 }

@@ -12,14 +12,14 @@ constexpr Setting kLimit{.name = "limit",
                          .low = 0,
                          .high = 1e9,
                          .unit = "s",
-                         .meaning = "time that a step may take; 0: no limit",
+                         .meaning = "largest median step time; 0: no limit",
                          .source = "the user"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) {
   const size_t count = costs.time.size();
   if (count <= kWarmUp) {
     return absl::NotFoundError(
-        StrCat("the time of no sampled step after the first ", kWarmUp, " was recorded"));
+        StrCat("no step time was recorded after the first ", kWarmUp, " sampled steps"));
   }
   const double limit = settings[kLimit];
   if (limit == 0) return absl::FailedPreconditionError("no limit was given");
@@ -29,8 +29,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
   if (median <= limit) return verdict;
   verdict.findings.push_back(CostFinding(
       costs.time, kWarmUp, Severity::kError,
-      StrCat("Half of ", Counted(static_cast<int64_t>(count - kWarmUp), "sampled step"), " took ",
-             Short(1e3 * median), " ms or more, where the limit is ", Short(1e3 * limit), " ms."),
+      StrCat("The median of ", Counted(static_cast<int64_t>(count - kWarmUp), "sampled step"),
+             " took ", Short(1e3 * median), " ms (limit: ", Short(1e3 * limit), " ms)."),
       median, limit));
   return verdict;
 }
@@ -40,19 +40,33 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
 Check StepTime() {
   return {
       .id = "performance/step_time",
-      .promise = "A step takes no more time than it was given.",
-      .why = "The run will not be ready when it has to be.",
+      .title = "Steps are slower than the limit",
+      .promise = "The median step takes no longer than its limit.",
+      .why = "The run will not finish in the planned time.",
       .method =
-          "Median time from the end of one optimizer step to the end of the next over the sampled "
-          "steps after the first eight, against the limit.",
+          "Compares the median step time with the limit. A step lasts from the end of one "
+          "optimizer step to the end of the next. The first eight sampled steps are ignored.",
       .fix =
-          "Profile a step with torch.profiler; look at performance/dataloader_bottleneck and performance/debugging "
-          "first.",
+          "Profile a step with torch.profiler. First check performance/dataloader_bottleneck and "
+          "performance/debugging.",
       .limits =
-          "Without a limit nothing is judged. Sampled steps do a little more for dlcheck than "
-          "others. Evaluations between steps count to the step after them, which a median leaves "
-          "out.",
-      .sources = {"own reasoning: medians are not moved by evaluations and saves"},
+          {.needs = "A step-time limit in the settings.",
+           .silent_when = "",
+           .severity = "",
+           .blind_spots =
+               "Sampled steps do slightly more work for dlcheck than other steps. Evaluations "
+               "between steps count toward the next step; the median ignores them.",
+           .sensitivity = ""},
+      .python = {.bad = R"(model = Net().cuda()
+for x, y in loader:
+    x, y = preprocess_on_cpu(x), y
+    train_step(model, optimizer, x.cuda(), y.cuda()))",
+                 .good = R"(model = torch.compile(Net().cuda())
+loader = DataLoader(dataset, num_workers=8, collate_fn=preprocess_on_cpu)
+for x, y in loader:
+    train_step(model, optimizer, x.cuda(), y.cuda()))"},
+      .cpp = {},
+      .sources = {"own reasoning: evaluations and saves do not change the median"},
       .covers = {"F09"},
       .explains = {},
       .worst = Severity::kError,
@@ -64,7 +78,7 @@ Check StepTime() {
                     Expect::kClean,
                     [] { return WithCosts({.steps = 16}); },
                     {{"limit", 0.02}}},
-                   {"a little over it",
+                   {"slightly over the limit",
                     Expect::kFaulty,
                     [] { return WithCosts({.steps = 16}); },
                     {{"limit", 0.0199}}}},

@@ -9,21 +9,22 @@
 namespace dlcheck::performance {
 namespace {
 
-constexpr Setting kFactor{.name = "factor",
-                          .value = 3,
-                          .low = 1,
-                          .high = 1e6,
-                          .unit = "1",
-                          .meaning = "how many times as long the last quarter's steps may take",
-                          .source = "own reasoning: other programs on the machine cost a factor 2"};
+constexpr Setting kFactor{
+    .name = "factor",
+    .value = 3,
+    .low = 1,
+    .high = 1e6,
+    .unit = "1",
+    .meaning = "largest ratio of the last quarter's median to the first quarter's",
+    .source = "own reasoning: other programs on the machine cost a factor of 2"};
 
 constexpr Setting kMore{.name = "more",
                         .value = 5e-3,
                         .low = 0,
                         .high = 1e6,
                         .unit = "s",
-                        .meaning = "how much longer they may take at least",
-                        .source = "own reasoning: pauses of the system"};
+                        .meaning = "smallest slowdown reported",
+                        .source = "own reasoning: operating system pauses are shorter"};
 
 constexpr Setting kSteps{.name = "steps",
                          .value = 64,
@@ -38,31 +39,30 @@ constexpr Setting kTrend{.name = "trend",
                          .low = 0,
                          .high = 100,
                          .unit = "standard deviations",
-                         .meaning = "how sure the trend has to be (Mann-Kendall)",
+                         .meaning = "smallest significance of the trend (Mann-Kendall)",
                          .source = "own reasoning: a machine that becomes busy once gives 2.4"};
 
-constexpr size_t kLeftOut = 2 * kWarmUp;
+constexpr size_t kSkipped = 2 * kWarmUp;
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) {
   const size_t count = costs.time.size();
-  if (static_cast<double>(count) < kLeftOut + settings[kSteps]) {
-    return absl::NotFoundError(StrCat("the time of fewer than ", settings[kSteps],
-                                      " sampled steps after the first ", kLeftOut,
-                                      " was recorded"));
+  if (static_cast<double>(count) < kSkipped + settings[kSteps]) {
+    return absl::NotFoundError(StrCat("step times were recorded in fewer than ", settings[kSteps],
+                                      " sampled steps after the first ", kSkipped));
   }
-  const size_t quarter = (count - kLeftOut) / 4;
-  const double first = Median(ValuesOf(costs.time, kLeftOut, kLeftOut + quarter));
+  const size_t quarter = (count - kSkipped) / 4;
+  const double first = Median(ValuesOf(costs.time, kSkipped, kSkipped + quarter));
   const double last = Median(ValuesOf(costs.time, count - quarter, count));
   Verdict verdict{.findings = {},
-                  .judged = Counted(static_cast<int64_t>(count - kLeftOut), "sampled step")};
+                  .judged = Counted(static_cast<int64_t>(count - kSkipped), "sampled step")};
   if (last <= settings[kFactor] * first || last - first <= settings[kMore]) return verdict;
-  if (MannKendall(LeastOfParts(costs.time, kLeftOut)) <= settings[kTrend]) return verdict;
-  verdict.findings.push_back(CostFinding(
-      costs.time, kLeftOut, Severity::kNote,
-      StrCat("Steps became slower: ", Short(1e3 * first), " ms at first, ", Short(1e3 * last),
-             " ms at last (medians of the first and last of four quarters of ",
-             Counted(static_cast<int64_t>(count - kLeftOut), "sampled step"), ")."),
-      last, settings[kFactor] * first));
+  if (MannKendall(LeastOfParts(costs.time, kSkipped)) <= settings[kTrend]) return verdict;
+  verdict.findings.push_back(
+      CostFinding(costs.time, kSkipped, Severity::kNote,
+                  StrCat("Steps became slower: from ", Short(1e3 * first), " ms to ",
+                         Short(1e3 * last), " ms (medians of the first and last quarter of ",
+                         Counted(static_cast<int64_t>(count - kSkipped), "sampled step"), ")."),
+                  last, settings[kFactor] * first));
   return verdict;
 }
 
@@ -75,7 +75,7 @@ Evidence Slowing(double factor) {
   }});
 }
 
-// Another program begins after half of the run.
+// Another program starts after half of the run.
 Evidence Disturbed() {
   return WithCosts({.time = [](int step) { return (step < 56 ? 0.01 : 0.1) + 1e-4 * (step % 7); }});
 }
@@ -85,18 +85,30 @@ Evidence Disturbed() {
 Check StepTimeGrowth() {
   return {
       .id = "performance/step_time_growth",
-      .promise = "Late steps take as long as early ones.",
-      .why =
-          "Something grows with the number of steps, and the run will take longer than it seems.",
+      .title = "Steps become slower during the run",
+      .promise = "Late steps take as long as early steps.",
+      .why = "Some work grows with the number of steps, and the run will take longer than planned.",
       .method =
-          "Median step time of the last quarter of the sampled steps, against that of the first "
-          "after sixteen steps; and the least of each of twelve parts, which has to rise surely.",
+          "Compares the median step time of the last quarter of sampled steps with the first "
+          "quarter, after sixteen warm-up steps. The minimum of each of twelve parts must also "
+          "rise significantly.",
       .fix =
-          "Look for work that is added in the loop: hooks, parameter groups, a graph that goes on "
-          "from step to step (detach the state), lists that are searched.",
+          "Look for work that is added in the loop: hooks, parameter groups or searched lists. "
+          "Call detach() on a state that is carried from step to step.",
       .limits =
-          "Longer samples, a larger model or a busier machine look the same: a note. Time of "
-          "evaluations between steps is left out by the median.",
+          {.needs = "At least 64 sampled steps after the first 16.",
+           .silent_when = "",
+           .severity =
+               "Always a note: longer samples, a larger model or a busier machine look the same.",
+           .blind_spots = "The median ignores the time of evaluations between steps.",
+           .sensitivity = ""},
+      .python = {.bad = R"(for x, y in loader:
+    model.fc.register_forward_hook(log_activations)
+    train_step(model, optimizer, x, y))",
+                 .good = R"(model.fc.register_forward_hook(log_activations)
+for x, y in loader:
+    train_step(model, optimizer, x, y))"},
+      .cpp = {},
       .sources = {"Mann 1945", "own reasoning"},
       .covers = {"F05"},
       .explains = {"performance/step_time"},
