@@ -9,7 +9,7 @@
 namespace dlcheck::reproducibility {
 namespace {
 
-// Equal bits, so that two NaN of one kind agree and 0 differs from -0.
+// Equal bits: two equal NaN agree, and 0 differs from -0.
 bool SameBits(const Reproduction::Value& a, const Reproduction::Value& b) {
   return std::bit_cast<uint64_t>(a.value) == std::bit_cast<uint64_t>(b.value) &&
          std::bit_cast<uint64_t>(a.aux) == std::bit_cast<uint64_t>(b.aux);
@@ -19,14 +19,13 @@ std::string Story(const Reproduction::Value& first, const Reproduction::Value& s
   switch (first.what) {
     case Reproduction::What::kBatch:
       return StrCat("the batch of step ", first.step,
-                    " differs, so the order of the data or its augmentation is not seeded");
+                    " differs, so the data order or the augmentation is not seeded");
     case Reproduction::What::kWeights:
       return first.step == 0
-                 ? std::string("the initial weights differ, so initialisation is not seeded")
-                 : StrCat(
-                       "the weights differ before step ", first.step,
-                       " although batches and losses before agree, so an operation of the update "
-                       "or of backward is not deterministic");
+                 ? std::string("the initial weights differ, so the initialization is not seeded")
+                 : StrCat("the weights differ before step ", first.step,
+                          " although earlier batches and losses agree, so an operation in backward "
+                          "or in the update is nondeterministic");
     case Reproduction::What::kLoss:
       return StrCat("the loss of step ", first.step, " differs (", Short(first.value), " and ",
                     Short(second.value), ")");
@@ -34,7 +33,7 @@ std::string Story(const Reproduction::Value& first, const Reproduction::Value& s
   return "";
 }
 
-// The first value of two runs that is not the same, of all ranks; null if all are.
+// The first value that differs between two runs, over all ranks; null if all agree.
 struct Parting {
   const Reproduction::Value *own = nullptr, *other = nullptr;
   int64_t compared = 0, steps = 0;
@@ -67,7 +66,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Reproduction& first,
                               const During<kSameSeed, Reproduction>& second) {
   if (first.loaded != second->loaded) {
     return absl::FailedPreconditionError(
-        "only one of the two runs began from saved state, which the other may have written");
+        "only one of the two runs started from saved state, which the other run may have written");
   }
   const Parting parting = WhereTheyPart(first, *second);
   Verdict verdict{.findings = {},
@@ -76,11 +75,11 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Reproduction& first,
   if (parting.own == nullptr) return verdict;
   const Reproduction::Value& value = *parting.own;
   const bool promised = first.seeded && first.nondeterministic.empty();
-  std::string message = StrCat("Two runs of the same command part at step ", value.step, ": ",
-                               Story(value, *parting.other));
+  std::string message = StrCat("Two runs of the same command differ from step ", value.step,
+                               " on: ", Story(value, *parting.other));
   if (!first.seeded) message += "; the program sets no seed";
   if (!first.nondeterministic.empty()) {
-    StrAppend(&message, "; not deterministic by declaration: ", first.nondeterministic);
+    StrAppend(&message, "; declared as nondeterministic: ", first.nondeterministic);
   }
   verdict.findings.push_back({.severity = promised ? Severity::kError : Severity::kNote,
                               .message = message + ".",
@@ -93,7 +92,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Reproduction& first,
   return verdict;
 }
 
-// Of two ranks, of which the first makes `steps` in the second run.
+// Two ranks; the first makes `steps` steps in the second run.
 Evidence TwoRuns(double second_loss, int steps = 4) {
   Evidence evidence;
   for (const Experiment& experiment : {kPlain, kSameSeed}) {
@@ -115,20 +114,31 @@ Evidence TwoRuns(double second_loss, int steps = 4) {
 Check NondeterministicTraining() {
   return {
       .id = "reproducibility/nondeterministic_training",
-      .promise = "A program that sets its seeds gives the same bits when it is run again.",
+      .title = "Two runs with the same seed differ",
+      .promise = "A program that sets its seeds gives bitwise equal results when it runs again.",
       .why =
-          "Without that, no change can be told from chance, and a fault that was seen once cannot "
-          "be seen again.",
+          "Without reproducibility, the effect of a change cannot be separated from chance, and a "
+          "fault cannot be reproduced.",
       .method =
-          "The command is run twice; digests of weights and batches and all losses of the first "
-          "64 steps are compared bit by bit, and the first that differs is named.",
+          "Runs the command twice. Compares weights and batches (by hash) and all losses of the "
+          "first 64 steps bit by bit. Names the first difference.",
       .fix =
-          "Call torch.manual_seed before the model is built, give DataLoader a seeded generator "
-          "and "
-          "a worker_init_fn, and call torch.use_deterministic_algorithms(True).",
-      .limits =
-          "A program that sets no seed, or declares what is not deterministic, gets a note. "
-          "What differs after step 63 is not seen.",
+          "Call torch.manual_seed() before building the model. Give DataLoader a seeded generator "
+          "and a worker_init_fn, and call torch.use_deterministic_algorithms(True).",
+      .limits = {.needs = "A second run of the same command.",
+                 .silent_when = "Only one of the two runs started from saved state.",
+                 .severity = "Error; note if the program sets no seed or declares nondeterminism.",
+                 .blind_spots = "Differences after step 63 are not compared.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(model = Net()
+torch.manual_seed(0)  # too late for the initial weights
+loader = DataLoader(dataset, shuffle=True))",
+                 .good = R"(torch.manual_seed(0)
+torch.use_deterministic_algorithms(True)
+model = Net()
+generator = torch.Generator().manual_seed(0)
+loader = DataLoader(dataset, shuffle=True, generator=generator))"},
+      .cpp = {},
       .sources = {"PyTorch notes on reproducibility"},
       .covers = {"D04", "N11"},
       .explains = {},
@@ -139,7 +149,8 @@ Check NondeterministicTraining() {
       .judgement = Reads<&Judge>(),
       .examples = {{"the same loss", Expect::kClean, [] { return TwoRuns(2.3); }},
                    {"a rank that ends earlier", Expect::kClean, [] { return TwoRuns(2.3, 2); }},
-                   {"one bit of one loss", Expect::kFaulty, [] { return TwoRuns(2.3 + 4.5e-16); }}},
+                   {"one different bit in one loss", Expect::kFaulty,
+                    [] { return TwoRuns(2.3 + 4.5e-16); }}},
   };
 }
 

@@ -11,10 +11,10 @@ constexpr Setting kTimes{.name = "times",
                          .low = 2,
                          .high = 1e6,
                          .unit = "steps",
-                         .meaning = "steps that drew the same random numbers",
-                         .source = "own reasoning: one that is taken again may be an interruption"};
+                         .meaning = "fewest steps that drew the same random numbers",
+                         .source = "own reasoning: one repeated step may follow an interruption"};
 
-// Numbers that are new at no step at all are meant: the loss is to be a function of the weights.
+// Equal numbers at every step are intentional: the loss is a fixed function of the weights.
 bool AtEveryStep(const std::vector<int64_t>& steps) {
   return steps.back() - steps.front() + 1 == static_cast<int64_t>(steps.size());
 }
@@ -29,10 +29,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const DrawnStates& drawn
     }
     verdict.findings.push_back(
         {.severity = AtEveryStep(steps) ? Severity::kNote : Severity::kWarning,
-         .message = StrCat("Training drew the same random numbers at ",
-                           Counted(static_cast<int64_t>(steps.size()), "step"), ", among them ",
-                           steps[0], " and ", steps[1],
-                           ", as torch.manual_seed was given the same seed before each."),
+         .message =
+             StrCat("Training drew the same random numbers at ",
+                    Counted(static_cast<int64_t>(steps.size()), "step"), ", including ", steps[0],
+                    " and ", steps[1],
+                    ", because torch.manual_seed() set the same seed before each of these steps."),
          .places = std::move(places),
          .first_step = steps.front(),
          .last_step = steps.back(),
@@ -43,7 +44,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const DrawnStates& drawn
   return verdict;
 }
 
-// A step every `apart` after a seed, with these digests.
+// A seed every `apart` steps, with these digests.
 Evidence Seeded(const std::vector<double>& digests, int apart) {
   RunBuilder run = TwoLayers();
   for (size_t i = 0; i < digests.size(); ++i) {
@@ -60,20 +61,34 @@ Evidence Seeded(const std::vector<double>& digests, int apart) {
 Check RngReset() {
   return {
       .id = "reproducibility/rng_reset",
-      .promise = "Training draws new random numbers as it goes on.",
+      .title = "manual_seed() is called again during training",
+      .promise = "Training draws new random numbers in every epoch.",
       .why =
-          "A seed that is set again in every epoch gives every epoch the same order, the same "
-          "augmentation and the same dropout masks: the model sees one epoch over and over.",
+          "Setting the same seed in every epoch repeats the data order, the augmentation and the "
+          "dropout masks. The model sees the same epoch again and again.",
       .method =
-          "The state of the random numbers on the CPU at the first step of an optimizer after each "
-          "call of torch.manual_seed, where that step drew some and the state was not put back.",
+          "Compares the CPU RNG state at the first optimizer step after each torch.manual_seed() "
+          "call. Only steps that drew random numbers without restoring the state count.",
       .fix =
-          "Set the seed once, before the model is built; for an evaluation that is to be "
-          "repeatable "
-          "use a torch.Generator of its own, or torch.random.fork_rng().",
+          "Call torch.manual_seed() once, before building the model. For a repeatable evaluation, "
+          "use a separate torch.Generator or torch.random.fork_rng().",
       .limits =
-          "The first 64 calls are looked at. A note where every step draws the same, which may be "
-          "meant. Random numbers of NumPy, of Python and of accelerators are not looked at.",
+          {.needs = "Three steps that drew the same random numbers.",
+           .silent_when = "",
+           .severity =
+               "Warning; note if every step draws the same numbers, which may be intentional.",
+           .blind_spots = "Only the first 64 calls are recorded. Random numbers of NumPy, Python "
+                          "and accelerators are not compared.",
+           .sensitivity = ""},
+      .python = {.bad = R"(for epoch in range(epochs):
+    torch.manual_seed(0)
+    for x, y in loader:
+        train_step(model, optimizer, x, y))",
+                 .good = R"(torch.manual_seed(0)
+for epoch in range(epochs):
+    for x, y in loader:
+        train_step(model, optimizer, x, y))"},
+      .cpp = {},
       .sources = {"PyTorch documentation: reproducibility", "own reasoning: exact"},
       .covers = {"R03"},
       .explains = {"data/repeated_shuffle"},
@@ -82,15 +97,15 @@ Check RngReset() {
       .stands_at = std::nullopt,
       .settings = {kTimes},
       .judgement = Reads<&Judge>(),
-      .examples = {{"twice the same of three", Expect::kClean,
+      .examples = {{"two of three equal states", Expect::kClean,
                     [] {
                       return Seeded({3, 4, 3}, 4);
                     }},
-                   {"three times the same", Expect::kFaulty,
+                   {"three equal states", Expect::kFaulty,
                     [] {
                       return Seeded({3, 3, 3}, 4);
                     }},
-                   {"at every step", Expect::kFaulty,
+                   {"equal states at every step", Expect::kFaulty,
                     [] {
                       return Seeded({3, 3, 3}, 1);
                     }}},
