@@ -9,11 +9,11 @@ namespace {
 std::string How(const Ending& ending) {
   switch (ending.how) {
     case Ending::How::kKilled:
-      return StrCat("was ended by signal ", ending.status);
+      return StrCat("was killed by signal ", ending.status);
     case Ending::How::kDeadline:
-      return "did not end before its deadline";
+      return "exceeded its time limit";
     case Ending::How::kTruncated:
-      return "stopped recording without an ending";
+      return "stopped recording before its end";
     default:
       return StrCat("exited with status ", ending.status);
   }
@@ -24,7 +24,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {
   const Ending::How how = run.ending.how;
   if (how == Ending::How::kFinished || how == Ending::How::kStopped) return verdict;
   if (how == Ending::How::kTruncated) {
-    return absl::NotFoundError("how the program ended was not recorded");
+    return absl::NotFoundError("the end of the program was not recorded");
   }
   std::string message =
       StrCat("The program ", How(run.ending), " after ", Counted(run.steps, "optimizer step"));
@@ -57,14 +57,27 @@ Evidence EndedWith(int status) {
 Check Failed() {
   return {
       .id = "program/failed",
-      .promise = "The program ends by itself with status 0.",
+      .title = "The program crashed or exited with an error",
+      .promise = "The program ends normally with exit status 0.",
       .why =
-          "A run that crashed has trained less than it was asked to, whatever its last files look "
-          "like.",
-      .method = "Exit status or signal of the plain run.",
-      .fix =
-          "Read the program's own last lines above this report; they are not changed by dlcheck.",
-      .limits = "A program that catches its own failure and exits 0 passes.",
+          "A crashed run has trained for fewer steps than requested, even if its last files look "
+          "complete.",
+      .method = "Checks the exit status or signal of the plain run.",
+      .fix = "Read the program's own last lines above this report; dlcheck does not change them.",
+      .limits = {.needs = "A recorded end of the program.",
+                 .silent_when = "",
+                 .severity = "",
+                 .blind_spots =
+                     "A program that catches its own failure and exits with status 0 passes.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(try:
+    train(model, loader, optimizer)
+finally:
+    sys.exit(1))",
+                 .good = R"(train(model, loader, optimizer)
+torch.save(model.state_dict(), "model.pt")
+sys.exit(0))"},
+      .cpp = {},
       .sources = {"POSIX: wait status"},
       .covers = {"program"},
       .explains = {},
