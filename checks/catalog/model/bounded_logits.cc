@@ -20,15 +20,15 @@ absl::StatusOr<Verdict> Judge(const Settings&, const LossFunctions& losses) {
     const std::string& maker = takes_logarithms ? function.logarithm_of : function.input_from;
     if (std::ranges::count(kBounding, maker) == 0) continue;
     const bool is_half = maker == "relu";
-    verdict.findings.push_back(LossFinding(
-        function, is_half ? Severity::kNote : Severity::kWarning,
-        StrCat(function.name, " was given ", takes_logarithms ? "log_softmax of " : "", "what ",
-               maker, " made: its scores ",
-               is_half ? "are never negative, and where they are zero they learn nothing."
-                       : "stay so close together that no class can be made certain."),
-        function.losses, 1, 0));
+    verdict.findings.push_back(
+        LossFinding(function, is_half ? Severity::kNote : Severity::kWarning,
+                    StrCat(function.name, " received ", takes_logarithms ? "log_softmax of " : "",
+                           "the output of ", maker, ": the logits ",
+                           is_half ? "are never negative, and a logit of zero has no gradient."
+                                   : "are too close together for a confident prediction."),
+                    function.losses, 1, 0));
   }
-  if (judged == 0) return NoSuchLoss("no cross-entropy and no nll_loss");
+  if (judged == 0) return NoSuchLoss("no cross_entropy and no nll_loss");
   verdict.judged = Counted(judged, "loss function");
   return verdict;
 }
@@ -48,19 +48,32 @@ Evidence MadeBy(std::string_view maker, bool takes_logarithms = false) {
 Check BoundedLogits() {
   return {
       .id = "model/bounded_logits",
-      .promise = "The scores that a softmax is taken of can be of any size.",
+      .title = "Sigmoid, tanh or relu before a softmax loss",
+      .promise = "The logits of a softmax can have any size.",
       .why =
-          "Of scores between 0 and 1, softmax makes probabilities that are nearly equal: with ten "
-          "classes none comes over 0.24, and the loss stays above 1.4 however well the model fits.",
+          "Softmax of logits between 0 and 1 gives nearly equal probabilities. With ten classes, "
+          "no probability exceeds 0.24 and the loss stays above 1.4 however well the model fits.",
       .method =
-          "The operation that made the input of cross_entropy, or of a log_softmax before "
-          "nll_loss, "
-          "as the graph tells: sigmoid and tanh are warnings, relu is a note.",
-      .fix = "Leave out the last activation of the model: softmax takes plain scores.",
-      .limits =
-          "Between the activation and the loss nothing may stand but a change of shape: scores "
-          "that "
-          "are scaled after it, as in soft capping, are left alone.",
+          "Reads from the graph which operation computes the input of cross_entropy, or of a "
+          "log_softmax before nll_loss. Reports sigmoid, tanh and relu.",
+      .fix = "Remove the last activation of the model: cross_entropy takes unbounded logits.",
+      .limits = {.needs = "A cross_entropy, or an nll_loss after log_softmax.",
+                 .silent_when = "Any operation except a change of shape comes between activation "
+                                "and loss, such as the scaling of soft capping.",
+                 .severity = "Warning for sigmoid and tanh. Note for relu.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(def forward(self, x):
+    x = F.relu(self.fc1(x))
+    return torch.sigmoid(self.fc2(x))
+
+loss = F.cross_entropy(model(x), y))",
+                 .good = R"(def forward(self, x):
+    x = F.relu(self.fc1(x))
+    return self.fc2(x)
+
+loss = F.cross_entropy(model(x), y))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss", "own reasoning"},
       .covers = {"L11"},
       .explains = {"learnability/cannot_overfit_one_batch"},
@@ -69,11 +82,10 @@ Check BoundedLogits() {
       .stands_at = Event::kBackward,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"made by nothing of the kind", Expect::kClean, [] { return MadeBy(""); }},
-                   {"their logarithms taken of a tanh", Expect::kFaulty,
-                    [] { return MadeBy("tanh", true); }},
-                   {"made by relu", Expect::kFaulty, [] { return MadeBy("relu"); }},
-                   {"made by sigmoid", Expect::kFaulty, [] { return MadeBy("sigmoid"); }}},
+      .examples = {{"logits without an activation", Expect::kClean, [] { return MadeBy(""); }},
+                   {"log_softmax of a tanh", Expect::kFaulty, [] { return MadeBy("tanh", true); }},
+                   {"logits from relu", Expect::kFaulty, [] { return MadeBy("relu"); }},
+                   {"logits from sigmoid", Expect::kFaulty, [] { return MadeBy("sigmoid"); }}},
   };
 }
 

@@ -28,7 +28,7 @@ double Elements(const Shape& shape) {
   return product;
 }
 
-// What both are expanded to: aligned at their last dimension.
+// The shape that both broadcast to, aligned at the last dimension.
 Shape Broadcast(Shape a, Shape b) {
   if (a.size() < b.size()) std::swap(a, b);
   for (size_t i = 0; i < b.size(); ++i) {
@@ -38,8 +38,8 @@ Shape Broadcast(Shape a, Shape b) {
   return a;
 }
 
-// Both grow, and one of them by a dimension that the program did not write. Where the program
-// wrote it, as for all pairs of quantiles, it is meant.
+// Both shapes grow, one of them by a dimension that the program did not write. A dimension that the
+// program wrote, as for all pairs of quantiles, is intentional.
 bool ComparesAllWithAll(const std::string& shapes) {
   const std::vector<std::string> pair = absl::StrSplit(shapes, " and ");
   if (pair.size() != 2) return false;
@@ -55,11 +55,11 @@ absl::StatusOr<Verdict> Judge(const Settings&, const LossFunctions& losses) {
     ++judged;
     if (!ComparesAllWithAll(function.broadcast)) continue;
     const bool by_hand = function.kind.empty() || function.reduction == "none";
-    const std::string name = function.kind.empty() ? "A loss written by hand" : function.name;
+    const std::string name = function.kind.empty() ? "A hand-written loss" : function.name;
     verdict.findings.push_back(
         LossFinding(function, by_hand ? Severity::kWarning : Severity::kError,
-                    StrCat(name, " was given shapes ", function.broadcast,
-                           ", which it broadcasts: it compares every output with every target."),
+                    StrCat(name, " received shapes ", function.broadcast,
+                           " and broadcast them: every output is compared with every target."),
                     function.losses, 1, 0));
   }
   if (judged == 0) return NoSuchLoss("no known loss function");
@@ -81,18 +81,29 @@ Evidence Shapes(std::string_view shapes, std::string_view kind = "mse") {
 Check BroadcastLoss() {
   return {
       .id = "model/broadcast_loss",
+      .title = "The loss broadcasts outputs against all targets",
       .promise = "A loss compares each output with its own target.",
       .why =
-          "Outputs of shape 64x1 and targets of shape 64 broadcast to 64x64: every output is drawn "
-          "towards the mean of all targets, and the model learns to ignore its input.",
+          "Outputs of shape 64x1 and targets of shape 64 broadcast to 64x64. Every output is "
+          "pulled to the mean of all targets, and the model learns to ignore its input.",
       .method =
-          "The shapes of both inputs of a loss function: they have different numbers of "
-          "dimensions, and what they broadcast to is larger than either.",
-      .fix = "Give both the same shape: output.squeeze(1), or target.unsqueeze(1).",
-      .limits =
-          "Shapes of equally many dimensions are taken to be written on purpose, as for all pairs "
-          "of quantiles; one target for all outputs is clean. A warning with reduction='none' and "
-          "in losses written by hand, where all pairs may be meant, as in an energy distance.",
+          "Compares the shapes of both inputs of a loss function. Reports shapes with different "
+          "numbers of dimensions that broadcast to more elements than either has.",
+      .fix = "Give both inputs the same shape: output.squeeze(1), or target.unsqueeze(1).",
+      .limits = {.needs = "A known loss function, or a hand-written loss of two tensors.",
+                 .silent_when = "Both shapes have equally many dimensions, as for all pairs of "
+                                "quantiles. One target serves all outputs.",
+                 .severity = "Error. Warning with reduction='none' and in hand-written losses: all "
+                             "pairs may be intentional, as in an energy distance.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(output = model(x)  # 64x1
+target = y         # 64
+loss = F.mse_loss(output, target))",
+                 .good = R"(output = model(x).squeeze(1)  # 64
+target = y                    # 64
+loss = F.mse_loss(output, target))"},
+      .cpp = {},
       .sources = {"PyTorch documentation: broadcasting semantics", "own reasoning"},
       .covers = {"L04"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch"},
@@ -107,7 +118,8 @@ Check BroadcastLoss() {
                    {"all pairs of quantiles", Expect::kClean,
                     [] { return Shapes("32x51x1 and 32x1x51"); }},
                    {"a column and a row", Expect::kFaulty, [] { return Shapes("64x1 and 64"); }},
-                   {"the same by hand", Expect::kFaulty, [] { return Shapes("64x1 and 64", ""); }},
+                   {"a column and a row in a hand-written loss", Expect::kFaulty,
+                    [] { return Shapes("64x1 and 64", ""); }},
                    {"a batch of two", Expect::kFaulty, [] { return Shapes("2 and 2x1"); }}},
   };
 }

@@ -6,10 +6,11 @@ namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kTrials, Sensitivities>& tried) {
-  return JudgeTrials(settings, tried->neighbours,
-                     {.before = "When one sample of a batch changes, outputs for the others of ",
-                      .nothing = "no batch was seen to come from a loader that stacks samples",
-                      .severity = Severity::kWarning});
+  return JudgeTrials(
+      settings, tried->neighbours,
+      {.before = "With one sample of a batch replaced, outputs for the other samples of ",
+       .nothing = "no batch came from a loader that stacks samples",
+       .severity = Severity::kWarning});
 }
 
 Evidence Moved(double share) { return WithTrial(Quantity::kNeighbourSensitivity, share, 0); }
@@ -19,21 +20,40 @@ Evidence Moved(double share) { return WithTrial(Quantity::kNeighbourSensitivity,
 Check CrossSampleLeak() {
   return {
       .id = "model/cross_sample_leak",
-      .promise = "What a model says of a sample does not depend on the others in the batch.",
+      .title = "Samples of a batch influence each other",
+      .promise = "The output for a sample does not depend on other samples of the batch.",
       .why =
-          "The model learns from who stands beside whom: it is good in training and another one "
-          "when a sample comes alone.",
+          "The model learns from the composition of batches. The model is good in training, but "
+          "behaves differently for a single sample.",
       .method =
-          "The last sample of a batch is replaced, and the outputs for all others are compared "
-          "with those from before, in evaluation mode on a copy of the model.",
+          "Replaces the last sample of a batch and compares the outputs for all other samples "
+          "before and after. Uses a copy of the model in evaluation mode.",
       .fix =
-          "Look at what runs along the first dimension: a recurrent layer or attention without "
-          "batch_first=True, a softmax, norm, mean or reshape over dim 0.",
-      .limits =
-          "Needs --deep, a batch that a DataLoader stacked from single samples, and an output "
-          "with a row for each. Models that mean to compare samples, or route them with a common "
-          "capacity, are told too. Measured in float32: 8e-6 of the batch's mean, added to each "
-          "sample, is still caught.",
+          "Look at operations along the first dimension. Typical causes: a recurrent layer or "
+          "attention without batch_first=True; a softmax, norm, mean or reshape over dim 0.",
+      .limits = {.needs = "--deep, a batch that a DataLoader stacked from single samples, and an "
+                          "output with one row per sample.",
+                 .silent_when = "",
+                 .severity = "Always a warning, also for models that compare samples, or route "
+                             "samples with a common capacity, on purpose.",
+                 .blind_spots = "",
+                 .sensitivity =
+                     "Measured in float32: finds 8e-6 of the batch mean added to each sample."},
+      .python = {.bad = R"(class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(64, 64)  # expects (time, batch, features)
+
+    def forward(self, x):  # (batch, time, features)
+        return self.lstm(x)[0])",
+                 .good = R"(class Encoder(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lstm = nn.LSTM(64, 64, batch_first=True)
+
+    def forward(self, x):  # (batch, time, features)
+        return self.lstm(x)[0])"},
+      .cpp = {},
       .sources = {"PyTorch: nn.LSTM and nn.MultiheadAttention, batch_first",
                   "own reasoning: exact"},
       .covers = {"D21", "M12"},
@@ -43,8 +63,8 @@ Check CrossSampleLeak() {
       .stands_at = Event::kUsed,
       .settings = {kTimes, kFloor},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as much as rounding explains", Expect::kClean, [] { return Moved(1e-6); }},
-                   {"ten times as much", Expect::kFaulty, [] { return Moved(1e-5); }}},
+      .examples = {{"a change that rounding explains", Expect::kClean, [] { return Moved(1e-6); }},
+                   {"a change ten times as large", Expect::kFaulty, [] { return Moved(1e-5); }}},
   };
 }
 

@@ -11,15 +11,15 @@ constexpr Setting kRows{.name = "rows",
                         .low = 1,
                         .high = 1e9,
                         .unit = "rows",
-                        .meaning = "rows in all that have to be probabilities",
-                        .source = "own reasoning: none negative and a sum of one is no chance"};
+                        .meaning = "fewest rows, all of which are probabilities",
+                        .source = "own reasoning: logits are not probabilities by chance"};
 
 constexpr Setting kSteps{.name = "steps",
                          .value = 8,
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "steps in which all rows have to be probabilities",
+                         .meaning = "fewest steps in which all rows are probabilities",
                          .source = "own reasoning"};
 
 using Function = LossFunctions::Function;
@@ -30,19 +30,19 @@ bool TakesLogits(const Function& function) {
          (function.kind == "bce" && function.name != "binary_cross_entropy");
 }
 
-// What made its input is what the function itself applies, or must not be applied before it.
+// Why the operation that computes the input does not fit the loss function; empty if it fits.
 std::string Contradiction(const Function& function) {
   if (function.kind == "cross_entropy" && function.input_from == "softmax") {
-    return "was given what softmax made, and applies softmax itself";
+    return "received the output of softmax and applies softmax itself";
   }
   if (function.kind == "bce" && function.input_from == "sigmoid") {
-    return "was given what sigmoid made, and applies sigmoid itself";
+    return "received the output of sigmoid and applies sigmoid itself";
   }
   const bool takes_logarithms = function.kind == "nll" || function.kind == "kl";
   if (takes_logarithms && function.input_from == "softmax") {
-    return "was given what softmax made, and takes log-probabilities";
+    return "received the output of softmax but takes log-probabilities";
   }
-  if (function.logarithm_of == "softmax") return "was given log_softmax of what softmax made";
+  if (function.logarithm_of == "softmax") return "received log_softmax of the output of softmax";
   return "";
 }
 
@@ -68,19 +68,19 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
                                              StrCat(function.name, " ", contradiction, "."),
                                              function.losses, 1, 0));
     } else if (AllProbabilities(function, settings)) {
-      verdict.findings.push_back(LossFinding(
-          function, Severity::kError,
-          StrCat(function.name, " takes logits; in all of ",
-                 Counted(StepsOf(function.probabilities), "sampled step"),
-                 " every row it was given was a probability already, none negative and the sum 1."),
-          function.probabilities, 1, 1));
+      verdict.findings.push_back(
+          LossFinding(function, Severity::kError,
+                      StrCat(function.name, " takes logits, but in all of ",
+                             Counted(StepsOf(function.probabilities), "sampled step"),
+                             " every row already held probabilities: none negative, with sum 1."),
+                      function.probabilities, 1, 1));
     } else if (function.kind == "cross_entropy" && function.input_from == "log_softmax") {
-      verdict.findings.push_back(LossFinding(
-          function, Severity::kNote,
-          StrCat(function.name,
-                 " was given what log_softmax made: the result is the same, and log_softmax is "
-                 "worked out twice."),
-          function.losses, 1, 0));
+      verdict.findings.push_back(
+          LossFinding(function, Severity::kNote,
+                      StrCat(function.name,
+                             " received the output of log_softmax: the result is the same, but "
+                             "log_softmax is computed twice."),
+                      function.losses, 1, 0));
     }
   }
   if (judged == 0) return NoSuchLoss("no loss that takes logits or log-probabilities");
@@ -88,8 +88,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
   return verdict;
 }
 
-// Eight steps in which `made_by` made the logits, and this share of 32 rows are probabilities; or
-// in which log_softmax made them, of what `logarithm_of` made.
+// Eight steps in which `made_by` computed the logits, and `share` of 32 rows are probabilities; or
+// in which log_softmax computed them from the output of `logarithm_of`.
 Evidence Given(std::string_view made_by, double share, std::string_view logarithm_of = "") {
   RunBuilder run = TwoLayers();
   run.Attribute("loss", "cross_entropy", "kind", "cross_entropy");
@@ -107,21 +107,35 @@ Evidence Given(std::string_view made_by, double share, std::string_view logarith
 Check DoubleSoftmax() {
   return {
       .id = "model/double_softmax",
-      .promise = "A loss that takes logits is not given probabilities.",
+      .title = "Softmax or sigmoid is applied twice",
+      .promise = "A loss that takes logits does not receive probabilities.",
       .why =
-          "Softmax of a softmax is nearly flat: the loss cannot fall below a floor, and its "
-          "gradients are small from the first step on.",
+          "Softmax of a softmax is nearly flat. The loss cannot fall below a floor, and its "
+          "gradients are small from the first step.",
       .method =
-          "The operation that made the input of cross_entropy, nll_loss, kl_div and "
-          "binary_cross_entropy_with_logits, or of a log_softmax before them, as the graph tells; "
-          "else whether all rows given to cross_entropy are probabilities.",
+          "Reads from the graph which operation computes the input of the loss, or of a "
+          "log_softmax before the loss. Covers cross_entropy, nll_loss, kl_div and "
+          "binary_cross_entropy_with_logits. Also tests whether all rows given to cross_entropy "
+          "are probabilities.",
       .fix =
-          "Leave out the last softmax or sigmoid of the model in training; for nll_loss and "
-          "kl_div use log_softmax.",
-      .limits =
-          "Between the softmax and the loss nothing may stand but a change of shape, else only "
-          "the rows tell. log_softmax before cross_entropy changes nothing and is a note. The "
-          "mean probability as a loss on purpose, as nll_loss of softmax, looks the same.",
+          "Remove the last softmax or sigmoid of the model in training. For nll_loss and kl_div, "
+          "use log_softmax.",
+      .limits = {.needs = "A loss that takes logits or log-probabilities. For the test of rows: 64 "
+                          "rows in eight sampled steps.",
+                 .silent_when = "",
+                 .severity =
+                     "Error. Note for log_softmax before cross_entropy, which changes nothing.",
+                 .blind_spots = "Only the rows show the fault if an operation other than a change "
+                                "of shape comes between softmax and loss. The mean probability as "
+                                "an intentional loss, nll_loss of softmax, looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(logits = model(x)
+probabilities = torch.softmax(logits, dim=1)
+loss = F.cross_entropy(probabilities, y))",
+                 .good = R"(logits = model(x)
+loss = F.cross_entropy(logits, y)
+probabilities = torch.softmax(logits, dim=1)  # for metrics only)"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss", "own reasoning"},
       .covers = {"L11"},
       .explains = {"learnability/cannot_overfit_one_batch"},
@@ -133,11 +147,11 @@ Check DoubleSoftmax() {
       .examples = {{"logits", Expect::kClean, [] { return Given("", 0); }},
                    {"a rare row that looks like probabilities", Expect::kClean,
                     [] { return Given("", 31.0 / 32); }},
-                   {"every row a probability", Expect::kFaulty, [] { return Given("", 1); }},
-                   {"made by softmax", Expect::kFaulty, [] { return Given("softmax", 0); }},
-                   {"made by log_softmax of a softmax", Expect::kFaulty,
+                   {"probabilities in every row", Expect::kFaulty, [] { return Given("", 1); }},
+                   {"the output of softmax", Expect::kFaulty, [] { return Given("softmax", 0); }},
+                   {"log_softmax of a softmax", Expect::kFaulty,
                     [] { return Given("log_softmax", 0, "softmax"); }},
-                   {"made by log_softmax", Expect::kFaulty,
+                   {"the output of log_softmax", Expect::kFaulty,
                     [] { return Given("log_softmax", 0); }}},
   };
 }

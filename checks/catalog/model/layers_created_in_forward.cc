@@ -15,11 +15,11 @@ absl::StatusOr<Verdict> Judge(const Settings&, const BuiltLayers& built) {
     }
     verdict.findings.push_back(
         {.severity = one.matters ? Severity::kWarning : Severity::kNote,
-         .message = StrCat("The model built ", one.layers, " layers of class ", one.name,
-                           " in its own forwards, each for one call: ",
-                           one.matters ? "what they hold begins anew every time, and no optimizer "
-                                         "knows them."
-                                       : "their parameters stay as they begin."),
+         .message =
+             StrCat("The model created ", one.layers, " layers of class ", one.name,
+                    " in forward(), each for one call: ",
+                    one.matters ? "every call initializes them again, and no optimizer trains them."
+                                : "their parameters keep their initial values."),
          .places = std::move(places),
          .first_step = one.step,
          .last_step = one.step,
@@ -42,19 +42,39 @@ Evidence Built(bool matters, bool told = true) {
 Check LayersCreatedInForward() {
   return {
       .id = "model/layers_created_in_forward",
-      .promise = "A model builds its layers once.",
+      .title = "forward() creates new layers",
+      .promise = "A model creates its layers once.",
       .why =
-          "A layer that a forward builds has new random weights at every call, no optimizer knows "
-          "it, no file saves it; a normalisation built so has no statistics for evaluation, and is "
-          "always in training mode.",
+          "A layer created in forward() has new random weights at every call. No optimizer trains "
+          "it and no checkpoint saves it. A normalization layer created there has no statistics "
+          "for evaluation and is always in training mode.",
       .method =
-          "The modules that run inside a model in training and are none of its own: several of one "
-          "class, with parameters, each gone when the next one runs.",
-      .fix = "Call the layer that __init__ made, or make it there and keep it as an attribute.",
-      .limits =
-          "A note where nothing random and no statistics are lost, as with a layer norm. Only "
-          "layers that run inside another module's forward are seen. Random projections that are "
-          "meant to be new every time look the same.",
+          "Looks at modules that run inside a model in training but are not submodules of the "
+          "model. Reports several modules of one class with parameters if each is gone when the "
+          "next one runs.",
+      .fix =
+          "Create the layer in __init__, keep it as an attribute, and call this attribute in "
+          "forward().",
+      .limits = {.needs =
+                     "A training forward with layers that run inside another module's forward.",
+                 .silent_when = "",
+                 .severity = "Warning. Note if neither random weights nor statistics are lost, as "
+                             "with a layer norm.",
+                 .blind_spots =
+                     "Random projections that are new at every call on purpose look the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(class Head(nn.Module):
+    def forward(self, x):
+        layer = nn.Linear(64, 10)  # new random weights at every call
+        return layer(x))",
+                 .good = R"(class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(64, 10)
+
+    def forward(self, x):
+        return self.layer(x))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.Module", "own reasoning"},
       .covers = {"M05"},
       .explains = {"learnability/cannot_overfit_one_batch", "gradients/missing"},
@@ -63,8 +83,9 @@ Check LayersCreatedInForward() {
       .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"nothing was built", Expect::kClean, [] { return Built(true, false); }},
-                   {"a normalisation without statistics", Expect::kFaulty,
+      .examples = {{"no layer created in forward()", Expect::kClean,
+                    [] { return Built(true, false); }},
+                   {"a normalization layer without statistics", Expect::kFaulty,
                     [] { return Built(false); }},
                    {"a layer with random weights", Expect::kFaulty, [] { return Built(true); }}},
   };

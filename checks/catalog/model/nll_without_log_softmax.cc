@@ -13,8 +13,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "sampled steps",
-                         .meaning = "steps in which hardly a row may be a log-probability",
-                         .source = "own reasoning: of each, a few rows are by chance"};
+                         .meaning = "fewest steps with few rows of log-probabilities",
+                         .source = "own reasoning: a few rows sum to one by chance"};
 
 constexpr Setting kShare{
     .name = "share",
@@ -22,19 +22,17 @@ constexpr Setting kShare{
     .low = 0,
     .high = 1,
     .unit = "1",
-    .meaning =
-        "share of log-probabilities among the rows of a step below "
-        "which it counts",
+    .meaning = "share of rows with log-probabilities in a step, below which the step counts",
     .source = "own reasoning: 1 with log_softmax, a few hundredths with logits"};
 
 using Function = LossFunctions::Function;
 
-// What log_softmax made adds to one along the dimension that it was taken of.
+// The output of log_softmax is normalized along the dimension that log_softmax ran over.
 bool AlongAnother(const Function& function) { return function.input_from == "log_softmax"; }
 
-bool IsUnnormalised(const Function& function, const Settings& settings) {
+bool IsUnnormalized(const Function& function, const Settings& settings) {
   const auto few = [&](const Sample& sample) { return sample.value < settings[kShare]; };
-  // kl_div is no bound of anything without logarithms, whatever is added to it.
+  // kl_div without logarithms bounds nothing, whatever is added to it.
   const bool is_alone = function.kind == "kl" || !function.shares.empty();
   const bool may_be = function.normalised_by.empty() && function.input_from != "softmax";
   return (AlongAnother(function) || (may_be && is_alone)) &&
@@ -48,16 +46,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
     const int64_t steps = StepsOf(function.log_probabilities);
     if (static_cast<double>(steps) < settings[kSteps]) continue;
     ++judged;
-    if (!IsUnnormalised(function, settings)) continue;
+    if (!IsUnnormalized(function, settings)) continue;
     verdict.findings.push_back(LossFinding(
         function, Severity::kWarning,
-        StrCat(function.name, " takes log-probabilities; in all of ",
+        StrCat(function.name, " takes log-probabilities, but in all of ",
                Counted(steps, "sampled step"),
-               " it was given scores whose exponentials do not add to one over the classes",
-               AlongAnother(function)
-                   ? ": log_softmax was taken along another dimension."
-                   : ", and nothing before it takes a logarithm: the loss falls for ever as the "
-                     "scores grow."),
+               " the exponentials of its inputs did not sum to one over the classes",
+               AlongAnother(function) ? ": log_softmax ran along another dimension."
+                                      : ". No logarithm comes before the loss, so the loss falls "
+                                        "without limit as the scores grow."),
         function.log_probabilities, function.log_probabilities.front().value, settings[kShare]));
   }
   if (judged == 0) return NoSuchLoss("no loss that takes log-probabilities");
@@ -65,7 +62,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
   return verdict;
 }
 
-// Steps of nll_loss in which this share of 32 rows are log-probabilities.
+// Steps of nll_loss in which `share` of 32 rows are log-probabilities.
 Evidence Given(double share, std::string_view made_by, bool alone,
                std::string_view input_from = "") {
   RunBuilder run = TwoLayers();
@@ -85,39 +82,48 @@ Evidence Given(double share, std::string_view made_by, bool alone,
 Check NllWithoutLogSoftmax() {
   return {
       .id = "model/nll_without_log_softmax",
-      .promise = "A loss that takes log-probabilities is given log-probabilities.",
+      .title = "nll_loss receives raw scores",
+      .promise = "A loss that takes log-probabilities receives log-probabilities.",
       .why =
-          "nll_loss only picks the target's score, kl_div adds them by weight. Of scores that "
-          "nothing normalises it has no "
-          "floor: they grow without end, those of the wrong classes too, and the loss says nothing "
-          "of the fit.",
+          "nll_loss only picks the target's score, and kl_div adds scores by weight. With "
+          "unnormalized scores, the loss has no floor and falls as all scores grow, also those of "
+          "wrong classes. The loss says nothing about the fit.",
       .method =
-          "The rows given to nll_loss and kl_div in training: whether their exponentials add to "
-          "one, and "
-          "whether the graph close behind them takes a logarithm, where a step starts from that "
-          "loss alone.",
-      .fix =
-          "Use cross_entropy on the scores, or end the model with log_softmax over the "
-          "classes.",
-      .limits =
-          "Not judged where the loss is one term of several, which may hold the normaliser, is "
-          "not reduced, or where a function of the program's own stands before it. Scores that are "
-          "bounded otherwise, as cosines, may be meant, and are a warning all the same.",
+          "Tests whether the exponentials of each row given to nll_loss or kl_div in training sum "
+          "to one. Also tests whether the nearby graph takes a logarithm, if a step's backward "
+          "starts from this loss alone.",
+      .fix = "Use cross_entropy on the logits, or end the model with log_softmax over the classes.",
+      .limits = {.needs = "nll_loss or kl_div in eight sampled steps.",
+                 .silent_when =
+                     "The loss is one term of several, which may include the normalizer. The loss "
+                     "is not reduced. A custom function of the program comes before the loss.",
+                 .severity = "Always a warning, also for scores that are bounded otherwise on "
+                             "purpose, such as cosines.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+scores = model(x)
+loss = F.nll_loss(scores, y))",
+                 .good = R"(model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+scores = model(x)
+loss = F.nll_loss(F.log_softmax(scores, dim=1), y))"},
+      .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.NLLLoss", "own reasoning"},
       .covers = {"L11"},
-      .explains = {"learnability/cannot_overfit_one_batch", "gradients/always_clipped", "gradients/exploding",
-                   "numerics/nonfinite_values"},
+      .explains = {"learnability/cannot_overfit_one_batch", "gradients/always_clipped",
+                   "gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,
       .settings = {kSteps, kShare},
       .judgement = Reads<&Judge>(),
-      .examples = {{"half of the rows are", Expect::kClean, [] { return Given(0.5, "", true); }},
-                   {"fewer, and nothing takes a logarithm", Expect::kFaulty,
+      .examples = {{"log-probabilities in half of the rows", Expect::kClean,
+                    [] { return Given(0.5, "", true); }},
+                   {"log-probabilities in fewer rows, and no logarithm", Expect::kFaulty,
                     [] { return Given(0.46875, "", true); }},
-                   {"log_softmax of another dimension", Expect::kFaulty,
+                   {"log_softmax along another dimension", Expect::kFaulty,
                     [] { return Given(0, "LogSoftmaxBackward0", true, "log_softmax"); }},
-                   {"scaled by returns after a logarithm", Expect::kClean,
+                   {"log-probabilities scaled by returns", Expect::kClean,
                     [] { return Given(0, "LogSoftmaxBackward0", true); }},
                    {"one term of several", Expect::kClean, [] { return Given(0, "", false); }}},
   };

@@ -22,10 +22,10 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Ties& ties) {
     if (first == nullptr) continue;
     verdict.findings.push_back(
         {.severity = Severity::kError,
-         .message = StrCat(tie.one, " and ", tie.other, " are said to be one parameter, but are ",
-                           Short(first->value), " apart before step ", first->step, " and ",
-                           Short(last->value), " before step ", last->step, ": at ", count, " of ",
-                           Counted(static_cast<int64_t>(tie.distances.size()), "look"), "."),
+         .message = StrCat(tie.one, " and ", tie.other, " are declared as tied, but differed by ",
+                           Short(first->value), " before step ", first->step, " and by ",
+                           Short(last->value), " before step ", last->step, ", in ", count, " of ",
+                           Counted(static_cast<int64_t>(tie.distances.size()), "comparison"), "."),
          .places = {{.thing = tie.one, .file = ""}, {.thing = tie.other, .file = ""}},
          .first_step = first->step,
          .last_step = last->step,
@@ -52,18 +52,38 @@ Evidence Apart(double distance) {
 Check UntiedWeights() {
   return {
       .id = "model/untied_weights",
-      .promise = "Parameters that are said to be tied stay one.",
+      .title = "Tied weights have come apart",
+      .promise = "Parameters that are declared as tied stay one parameter.",
       .why =
-          "Each copy gets its own gradient and state and they drift apart; what is saved or "
-          "exported as one parameter is then only one of two.",
+          "Each copy gets its own gradient and optimizer state, and the copies drift apart. A file "
+          "saved with one parameter then holds only one of two.",
       .method =
-          "Norm of the difference of the two, before steps whose number is 0 or a power of two.",
+          "Computes the norm of the difference between both parameters, before step 0 and steps "
+          "that are powers of two.",
       .fix =
-          "Assign the parameter itself (head.weight = embedding.weight), and do so again after "
-          "whatever loads, casts, moves, wraps or copies the model.",
-      .limits =
-          "Needs a program that names its tied parameters (Probe::Tied). Two copies with equal "
-          "values are found only once they differ.",
+          "Assign the parameter itself (head.weight = embedding.weight). Assign it again after any "
+          "code that loads, casts, moves, wraps or copies the model.",
+      .limits = {.needs = "A program that names its tied parameters (Probe::Tied).",
+                 .silent_when =
+                     "Two copies have equal values: the check reports the copies once they differ.",
+                 .severity = "Always an error.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(self.embedding = nn.Embedding(vocabulary, width)
+self.head = nn.Linear(width, vocabulary, bias=False)
+self.head.weight.data.copy_(self.embedding.weight)  # a copy)",
+                 .good = R"(self.embedding = nn.Embedding(vocabulary, width)
+self.head = nn.Linear(width, vocabulary, bias=False)
+self.head.weight = self.embedding.weight  # one parameter)"},
+      .cpp =
+          {.bad =
+               R"(embedding = register_module("embedding", torch::nn::Embedding(vocabulary, width));
+head = register_module("head", torch::nn::Linear(width, vocabulary));
+head->weight.data().copy_(embedding->weight);  // a copy)",
+           .good =
+               R"(embedding = register_module("embedding", torch::nn::Embedding(vocabulary, width));
+head = register_module("head", torch::nn::Linear(width, vocabulary));
+head->weight = embedding->weight;  // one parameter)"},
       .sources = {"Press and Wolf 2017", "own reasoning: one parameter has no distance to itself"},
       .covers = {"M04", "K11"},
       .explains = {},
@@ -73,7 +93,8 @@ Check UntiedWeights() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"one parameter", Expect::kClean, [] { return Apart(0); }},
-                   {"apart by next to nothing", Expect::kFaulty, [] { return Apart(1e-12); }}},
+                   {"two parameters that differ by 1e-12", Expect::kFaulty,
+                    [] { return Apart(1e-12); }}},
   };
 }
 
