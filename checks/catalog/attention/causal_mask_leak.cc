@@ -7,8 +7,8 @@ namespace {
 absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kTrials, Sensitivities>& tried) {
   return JudgeTrials(settings, tried->future,
-                     {.before = "When only later tokens change, outputs at early positions of ",
-                      .nothing = "no model was seen to be trained on its own next token",
+                     {.before = "With only later tokens replaced, outputs at early positions of ",
+                      .nothing = "no model was trained on the next token of its own input",
                       .severity = Severity::kError});
 }
 
@@ -19,21 +19,34 @@ Evidence Moved(double share) { return WithTrial(Quantity::kFutureSensitivity, sh
 Check CausalMaskLeak() {
   return {
       .id = "attention/causal_mask_leak",
-      .promise = "The outputs of a causal model depend on no later input.",
+      .title = "A causal model sees later tokens",
+      .promise = "The outputs of a causal model do not depend on later inputs.",
       .why =
-          "The model learns to copy what it is to predict: its loss is far too good, and what it "
-          "generates is worthless.",
+          "The model learns to copy the tokens that it has to predict. Its loss is far too good, "
+          "and the text that it generates is useless.",
       .method =
-          "Between two steps the second half of a sequence is replaced, and the outputs at the "
-          "first half are compared with those from before, in evaluation mode.",
+          "Replaces the second half of a sequence between two steps. Compares the outputs at the "
+          "first half before and after. Runs the model in evaluation mode.",
       .fix =
-          "Look at the mask: is_causal, the diagonal of triu or tril, its dtype (true means see "
-          "or hide), and at anything else that mixes positions, such as a norm over time.",
+          "Check the mask: is_causal, the diagonal of triu or tril, and its dtype (whether True "
+          "shows or hides). Check anything else that mixes positions, such as a norm over time.",
       .limits =
-          "Needs a host that can try its model (--deep). In a Python program a model is to be "
-          "causal if the targets of its cross-entropy are its own input one position ahead. A "
-          "leak of fewer positions than half a sequence shows at the border of the halves alone. "
-          "Measured in float32: 4e-6 of the next position, added to each, is still caught.",
+          {.needs = "--deep. A Python model counts as causal if the targets of its cross-entropy "
+                    "are its own input, one position ahead. Other programs must run this test on "
+                    "their model.",
+           .silent_when = "",
+           .severity = "Always an error.",
+           .blind_spots = "A leak over fewer positions than half a sequence shows only at the "
+                          "border of the halves.",
+           .sensitivity =
+               "Measured in float32: finds 4e-6 of the next position added to each position."},
+      .python = {.bad = R"(mask = torch.ones(length, length, dtype=torch.bool)
+y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+return self.out(y))",
+                 .good = R"(mask = torch.ones(length, length, dtype=torch.bool).tril()
+y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+return self.out(y))"},
+      .cpp = {},
       .sources = {"Vaswani et al. 2017", "own reasoning: an exact test"},
       .covers = {"T01", "T02", "T03"},
       .explains = {},
@@ -42,8 +55,8 @@ Check CausalMaskLeak() {
       .stands_at = Event::kUsed,
       .settings = {kTimes, kFloor},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as much as rounding explains", Expect::kClean, [] { return Moved(1e-6); }},
-                   {"ten times as much", Expect::kFaulty, [] { return Moved(1e-5); }}},
+      .examples = {{"a change that rounding explains", Expect::kClean, [] { return Moved(1e-6); }},
+                   {"a change ten times as large", Expect::kFaulty, [] { return Moved(1e-5); }}},
   };
 }
 

@@ -8,7 +8,7 @@
 namespace dlcheck::attention {
 namespace {
 
-// Largest share of the positions that the model keeps apart in a trial; 0 if not known.
+// Largest share of positions that the model separates in a test; 0 if not known.
 double Separation(const Sensitivities& tried) {
   double most = 0;
   for (const Sensitivities::Trial& trial : tried.separation.trials) {
@@ -21,26 +21,26 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kTrials, Sensitivities>& tried) {
   absl::StatusOr<Verdict> verdict = JudgeTrials(
       settings, tried->documents,
-      {.before = "When other documents of a row change, outputs at the documents that stay of ",
-       .nothing = "no model was seen to be given documents that share a row",
+      {.before = "With other documents of a row replaced, outputs at the unchanged documents of ",
+       .nothing = "no model received documents that share a row",
        .severity = Severity::kNote});
   if (!verdict.ok() || verdict->findings.empty()) return verdict;
   Finding& finding = verdict->findings.front();
   const double apart = Separation(*tried);
   if (tried->declared_documents == "apart") {
     finding.severity = Severity::kError;
-    StrAppend(&finding.message, " They are declared to be apart.");
+    StrAppend(&finding.message, " The program declares `documents` apart.");
   } else if (apart > 0) {
     finding.severity = Severity::kWarning;
-    StrAppend(&finding.message, " It keeps ", Short(100 * apart),
-              " % of their positions apart, so that this is no choice.");
+    StrAppend(&finding.message, " The model separates ", Short(100 * apart),
+              " % of the positions, so the leak is not intentional.");
   } else if (tried->declared_documents == "together") {
     verdict->findings.clear();
   }
   return verdict;
 }
 
-// A trial in which outputs move, and a share of the positions is kept apart (below 0: unknown).
+// A test in which outputs change, and a share of the positions is separated (below 0: unknown).
 Evidence Crossed(double share, double apart, std::string_view declared = "") {
   RunBuilder trial;
   if (!declared.empty()) trial.Process("declared.documents", declared);
@@ -59,24 +59,36 @@ Evidence Crossed(double share, double apart, std::string_view declared = "") {
 Check CrossDocumentAttention() {
   return {
       .id = "attention/cross_document_attention",
-      .promise = "Documents that are packed into one row do not see each other.",
+      .title = "Packed documents attend to each other",
+      .promise = "Documents packed into one row do not see each other.",
       .why =
-          "The model learns to use text that happens to stand beside, which is not there when it "
-          "is used.",
+          "The model learns to use unrelated text next to a document. Such text is missing when "
+          "the model is used.",
       .method =
-          "Some of the documents of each row get other tokens, and the outputs at the others are "
-          "compared with those from before, in evaluation mode on a copy of the model; then again "
-          "with each row marked as one document.",
+          "Replaces the tokens of some documents in each row and compares the outputs at the other "
+          "documents before and after. Repeats this with each row marked as one document. Uses a "
+          "copy of the model in evaluation mode.",
       .fix =
-          "Build the mask from the documents (equal numbers, and not later), and give it to every "
-          "layer; or use a kernel that takes cumulative lengths.",
-      .limits =
-          "Needs --deep and an input that marks documents: positions that begin again at 0, "
-          "numbers that count up to three or more, cumulative lengths. A warning where marks keep "
-          "some positions apart and not others; a note where they keep none, as places in "
-          "sentences do; an error once `documents` is declared apart. Silent where positions "
-          "begin again after equal stretches, and where other numbers give other outputs. "
-          "Measured in float32: 7e-6 of the row's mean, added to each position, is still caught.",
+          "Build the mask from document ids (equal ids, and no later positions), and pass the mask "
+          "to every layer. Or use a kernel that takes cumulative lengths.",
+      .limits = {.needs = "--deep, and an input that marks documents. Marks are positions that "
+                          "restart at 0, document ids up to at least three, or cumulative lengths.",
+                 .silent_when =
+                     "Positions restart after equal lengths. Other ids give other outputs.",
+                 .severity = "Error if `documents` is declared apart. Warning if the marks "
+                             "separate some positions but not others. Note if the marks separate "
+                             "none, as positions within sentences do.",
+                 .blind_spots = "",
+                 .sensitivity =
+                     "Measured in float32: finds 7e-6 of the row mean added to each position."},
+      .python = {.bad = R"(mask = torch.ones(length, length, dtype=torch.bool).tril()
+y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+return self.out(y))",
+                 .good = R"(same = document[:, :, None] == document[:, None, :]  # batch, length
+mask = same & torch.ones(length, length, dtype=torch.bool).tril()
+y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None])
+return self.out(y))"},
+      .cpp = {},
       .sources = {"own reasoning: an exact test"},
       .covers = {"T12"},
       .explains = {},
@@ -85,13 +97,16 @@ Check CrossDocumentAttention() {
       .stands_at = Event::kUsed,
       .settings = {kTimes, kFloor},
       .judgement = Reads<&Judge>(),
-      .examples =
-          {{"as much as rounding explains", Expect::kClean, [] { return Crossed(1e-6, -1); }},
-           {"ten times as much", Expect::kFaulty, [] { return Crossed(1e-5, 0); }},
-           {"in some positions and not in others", Expect::kFaulty,
-            [] { return Crossed(1e-5, 0.1); }},
-           {"meant to be together", Expect::kClean, [] { return Crossed(1e-5, 0, "together"); }},
-           {"meant to be apart", Expect::kFaulty, [] { return Crossed(1e-5, -1, "apart"); }}},
+      .examples = {{"a change that rounding explains", Expect::kClean,
+                    [] { return Crossed(1e-6, -1); }},
+                   {"a change ten times as large", Expect::kFaulty,
+                    [] { return Crossed(1e-5, 0); }},
+                   {"some positions separated, others not", Expect::kFaulty,
+                    [] { return Crossed(1e-5, 0.1); }},
+                   {"documents declared together", Expect::kClean,
+                    [] { return Crossed(1e-5, 0, "together"); }},
+                   {"documents declared apart", Expect::kFaulty,
+                    [] { return Crossed(1e-5, -1, "apart"); }}},
   };
 }
 

@@ -8,14 +8,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kTrials, Sensitivities>& tried) {
   const absl::StatusOr<Verdict> values =
       JudgeTrials(settings, tried->padding,
-                  {.before = "When only the padding changes, outputs at the tokens of ",
-                   .nothing = "no model was seen to be given a mask of its padding",
+                  {.before = "With only the padding replaced, outputs at the real tokens of ",
+                   .nothing = "no model received a mask of its padding",
                    .severity = Severity::kWarning});
   const bool found = values.ok() && !values->findings.empty();
   if (found || tried->lengths.trials.empty()) return values;
   return JudgeTrials(
       settings, tried->lengths,
-      {.before = "When a row stands alone and without its padding, the outputs for it of ",
+      {.before = "With a row alone and its padding removed, the outputs for this row of ",
        .nothing = "",
        .severity = Severity::kWarning});
 }
@@ -28,24 +28,36 @@ Evidence MovedAlone(double share) { return WithTrial(Quantity::kLengthSensitivit
 Check UnmaskedPadding() {
   return {
       .id = "attention/unmasked_padding",
-      .promise =
-          "What stands at padded positions, and how many there are, does not matter at the others.",
+      .title = "Padding changes the outputs of real tokens",
+      .promise = "Padded positions, and their number, do not affect other positions.",
       .why =
-          "The outputs for a text depend on how long the others in its batch are; alone, it gets "
-          "other ones.",
+          "The outputs for a text depend on the length of the other texts in its batch. Alone, the "
+          "same text gets different outputs.",
       .method =
-          "The padding is replaced by other tokens, and the outputs at the tokens are compared "
-          "with those from before, in evaluation mode on a copy of the model. Then the row of "
-          "most padding is tried alone, with its padding and cut to its own length.",
+          "Replaces the padding with other tokens and compares the outputs at the real tokens "
+          "before and after. Also runs the row with the most padding alone, with its padding and "
+          "without. Uses a copy of the model in evaluation mode.",
       .fix =
-          "Give the mask to every layer that mixes positions, and look at its sense: true hides "
-          "in key_padding_mask and shows in scaled_dot_product_attention; pool over tokens alone.",
-      .limits =
-          "Needs --deep, and a mask among the inputs that marks exactly where one token stands "
-          "that stands nowhere else, at the end of each row. Outputs without positions are "
-          "compared where padding is cut off, which is tried where batches are of different "
-          "lengths and padding comes last. Measured in float32: 4e-6 of a mean over the padding, "
-          "too, and outputs that grow by 2e-7 with each padded position are still caught.",
+          "Pass the mask to every layer that mixes positions, and pool over real tokens only. True "
+          "hides a position in key_padding_mask but shows it in scaled_dot_product_attention.",
+      .limits = {.needs = "--deep, and a mask among the inputs. The mask must mark exactly one "
+                          "token, which occurs nowhere else, at the end of each row.",
+                 .silent_when = "",
+                 .severity = "Always a warning.",
+                 .blind_spots =
+                     "Outputs without positions are compared only with the padding removed. This "
+                     "test needs batches of different lengths with padding at the end.",
+                 .sensitivity =
+                     "Measured in float32: finds 4e-6 of a mean that includes the padding. Also "
+                     "finds outputs that grow by 2e-7 per padded position."},
+      .python = {.bad = R"(tokens, pad_mask = batch  # True at padding
+h = encoder(embed(tokens))
+pooled = h.mean(1))",
+                 .good = R"(tokens, pad_mask = batch  # True at padding
+h = encoder(embed(tokens), src_key_padding_mask=pad_mask)
+keep = ~pad_mask[..., None]
+pooled = (h * keep).sum(1) / keep.sum(1))"},
+      .cpp = {},
       .sources = {"PyTorch: nn.MultiheadAttention, key_padding_mask", "own reasoning: exact"},
       .covers = {"T04"},
       .explains = {},
@@ -54,11 +66,11 @@ Check UnmaskedPadding() {
       .stands_at = Event::kUsed,
       .settings = {kTimes, kFloor},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as much as rounding explains", Expect::kClean, [] { return Moved(1e-6); }},
-                   {"ten times as much", Expect::kFaulty, [] { return Moved(1e-5); }},
-                   {"the same where padding is cut off", Expect::kClean,
+      .examples = {{"a change that rounding explains", Expect::kClean, [] { return Moved(1e-6); }},
+                   {"a change ten times as large", Expect::kFaulty, [] { return Moved(1e-5); }},
+                   {"a change that rounding explains, with the padding removed", Expect::kClean,
                     [] { return MovedAlone(2e-6); }},
-                   {"more where padding is cut off", Expect::kFaulty,
+                   {"a larger change, with the padding removed", Expect::kFaulty,
                     [] { return MovedAlone(1e-5); }}},
   };
 }
