@@ -46,7 +46,7 @@ class Replayed(EndToEnd):
 
     def test_the_operation_is_named_with_its_layer_line_and_samples(self):
         finding = self.found("broken")
-        self.assertIn("A replay found it born in aten::log of inputs in [0, ", finding["message"])
+        self.assertIn("A replay found that the origin is aten::log with inputs in [0, ", finding["message"])
         self.assertIn(", in layer 3, samples 4 and 7 of the batch.", finding["message"])
         self.assertEqual((finding["places"][0]["thing"], finding["places"][0]["line"]), ("3", 6))
         self.assertFalse(list(self.out.rglob("batch.pt")))
@@ -61,7 +61,7 @@ class Replayed(EndToEnd):
     def test_the_batch_is_kept_where_asked_for(self):
         finding = self.found("broken", options=("--save-batch",))
         file = next(self.out.rglob("batch.pt"))
-        self.assertIn(f"The batch is in {file}", finding["message"])
+        self.assertIn(f"The batch is saved in {file}", finding["message"])
         code = (f"import torch; held = torch.load({str(file)!r}); (x,), (y,) = held['calls'][0]['args'], "
                 "held['targets']; assert held['step'] == 8 and x.shape == (12, 4) and y.shape == (12, 1); "
                 "assert (x == 0).all(1).nonzero().flatten().tolist() == [4, 7]")

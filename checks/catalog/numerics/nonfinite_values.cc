@@ -10,7 +10,7 @@
 namespace dlcheck::numerics {
 namespace {
 
-// The origin first, then all that is trained and was reached.
+// The origin first, then all gradients and weights that a non-finite value reached.
 std::vector<Place> PlacesOf(const Finiteness::Step& first, const Finiteness::Step& step) {
   std::vector<Place> places;
   if (!first.inputs.empty()) {
@@ -27,7 +27,7 @@ std::vector<Place> PlacesOf(const Finiteness::Step& first, const Finiteness::Ste
   return places;
 }
 
-// What made the first such value; a replay knows it better than the graph of a loss.
+// The origin of the first such value; a replay knows it better than the graph of a loss.
 void TellBirth(const Finiteness& finiteness, const Replay* replay, Finding& finding) {
   const bool told = replay != nullptr && replay->untold.empty();
   if (!told) finding.message += BirthText(finiteness);
@@ -54,15 +54,15 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness,
                   .count = finiteness.steps_with,
                   .measured = std::numeric_limits<double>::quiet_NaN(),
                   .bound = 0};
-  finding.message = StrCat("The first value that is not finite was in ", Origin(finiteness.first),
-                           " at step ", finiteness.first.step);
+  finding.message = StrCat("The first non-finite value (NaN or Inf) was in ",
+                           Origin(finiteness.first), " at step ", finiteness.first.step);
   if (trained.step < 0) {
     finding.severity = Severity::kWarning;
-    StrAppend(&finding.message, "; no update consumed it in ",
+    StrAppend(&finding.message, ", but no update used one in ",
               Counted(finiteness.steps_with, "recorded step"), ".");
   } else {
     const bool same = trained.step == finiteness.first.step;
-    StrAppend(&finding.message, same ? "; in the same step" : StrCat("; at step ", trained.step),
+    StrAppend(&finding.message, same ? ". In the same step" : StrCat(". At step ", trained.step),
               " it reached ", Reached(trained), ".");
   }
   TellBirth(finiteness, replay.signal, finding);
@@ -75,30 +75,36 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness,
 Check NonfiniteValues() {
   return {
       .id = "numerics/nonfinite_values",
-      .promise =
-          "No update consumes a gradient, and no weight holds a value, that is NaN or infinite.",
+      .title = "NaN or Inf reaches the weights",
+      .promise = "No update uses, and no weight holds, a non-finite value (NaN or Inf).",
       .why =
-          "One NaN spreads to every weight within a step or two, and nothing that is trained "
-          "after it means anything.",
+          "One NaN spreads to every weight within a step or two. All later training is worthless.",
       .method =
-          "Inputs, losses, consumed gradients and weights are tested for elements that are not "
-          "finite; the finding names the first in the order input, loss, gradient, weight, and "
-          "its step. Of the first such loss, the graph that is there for the backward tells in "
-          "which operation it was born. With --deep the program runs again to that step, where "
-          "every "
-          "operation is looked at, forward, backward and in the update: named is the one from "
-          "whose "
-          "finite inputs the loss, gradient or weight stopped being finite, with the samples.",
+          "Tests inputs, losses, used gradients and weights for non-finite elements, and names the "
+          "first one in this order. The autograd graph of the first such loss shows the operation "
+          "of its origin. With --deep, a replay up to that step checks every operation in forward, "
+          "backward and update. The replay names the operation with finite inputs and a non-finite "
+          "result, and the samples.",
       .fix =
-          "Look at the named tensor in the named step: a log or division by zero, an exp that "
-          "overflows, a square root at zero, a NaN in the data; torch.autograd.set_detect_anomaly "
-          "names the operation.",
-      .limits =
-          "A loss that is not finite in a step that the program leaves out is a warning. While a "
-          "loss scaler is at work, gradients may overflow. Weights and inputs are looked at in "
-          "sampled steps, losses and gradients in every step. The birth is told by the Python shim "
-          "on the CPU, where the graph saved enough to be sure of it; a replay tells nothing of "
-          "what torch compiled, and of a run that takes another course each time.",
+          "Look at the named tensor in the named step. Typical causes: log or division by zero, an "
+          "exp that overflows, a square root at zero, NaN in the data. Call "
+          "torch.autograd.set_detect_anomaly(True) to see the operation.",
+      .limits = {.needs = "A recorded loss, gradient or weight.",
+                 .silent_when = "A loss scaler is active, and only gradients overflow.",
+                 .severity =
+                     "Error. Warning for a non-finite loss in a step that the program skips.",
+                 .blind_spots = "Weights and inputs are checked in sampled steps only, losses and "
+                                "gradients in every step. Python programs report the origin on the "
+                                "CPU only, if the graph saved enough. A replay sees nothing inside "
+                                "compiled code, nor in a run that differs each time.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(p = torch.softmax(logits, dim=1)
+entropy = -(p * torch.log(p)).sum(1)  # 0 * log(0) is NaN
+loss = criterion(logits, y) - 0.01 * entropy.mean())",
+                 .good = R"(log_p = torch.log_softmax(logits, dim=1)
+entropy = -(log_p.exp() * log_p).sum(1)
+loss = criterion(logits, y) - 0.01 * entropy.mean())"},
+      .cpp = {},
       .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"N01", "N02", "N03", "N04", "N05", "N06"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
@@ -109,15 +115,17 @@ Check NonfiniteValues() {
       .stands_at = Event::kBackward,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples =
-          {{"large but finite", Expect::kClean, [] { return GradientWith(0); }},
-           {"one element", Expect::kFaulty, [] { return GradientWith(1); }},
-           {"a logarithm of zero", Expect::kFaulty, [] { return Born("operation", "log", "5"); }},
-           {"a logarithm of zero, replayed", Expect::kFaulty, &Replayed},
-           {"a parameter", Expect::kFaulty, [] { return Born("parameter", "trunk.weight", "5"); }},
-           {"born at another step", Expect::kFaulty, [] { return Born("operation", "log", "6"); }},
-           {"a mask that is not trained", Expect::kClean, &MaskKept},
-           {"one element in a step that is left out", Expect::kClean, &LeftOut}},
+      .examples = {{"a large but finite gradient", Expect::kClean, [] { return GradientWith(0); }},
+                   {"one NaN in a gradient", Expect::kFaulty, [] { return GradientWith(1); }},
+                   {"a logarithm of zero", Expect::kFaulty,
+                    [] { return Born("operation", "log", "5"); }},
+                   {"a logarithm of zero, replayed", Expect::kFaulty, &Replayed},
+                   {"a NaN in a parameter", Expect::kFaulty,
+                    [] { return Born("parameter", "trunk.weight", "5"); }},
+                   {"an origin known only for a later step", Expect::kFaulty,
+                    [] { return Born("operation", "log", "6"); }},
+                   {"a mask that is not trained", Expect::kClean, &MaskKept},
+                   {"one NaN in a skipped step", Expect::kClean, &LeftOut}},
   };
 }
 

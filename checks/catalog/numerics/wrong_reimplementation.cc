@@ -8,16 +8,15 @@
 namespace dlcheck::numerics {
 namespace {
 
-constexpr Setting kTimes{
-    .name = "times",
-    .value = 8,
-    .low = 1,
-    .high = 1e9,
-    .unit = "times what rounding explains",
-    .meaning = "distance from the formula that counts",
-    .source =
-        "measured on the CPU: 0.8 or less with torch's own functions in float32 and bfloat16, "
-        "1e5 with a wrong scale"};
+constexpr Setting kTimes{.name = "times",
+                         .value = 8,
+                         .low = 1,
+                         .high = 1e9,
+                         .unit = "times what rounding explains",
+                         .meaning = "largest allowed distance from the formula",
+                         .source =
+                             "measured on the CPU: at most 0.8 for torch's own functions in "
+                             "float32 and bfloat16, 1e5 for a wrong scale"};
 
 bool IsOff(const Settings& settings, const ReferenceErrors::Trial& trial) {
   return trial.error > settings[kTimes] * trial.rounding;
@@ -28,14 +27,14 @@ Finding FindingOf(const Settings& settings, const ReferenceErrors::Function& fun
   const auto first = std::ranges::find_if(
       function.trials, [&](const ReferenceErrors::Trial& trial) { return IsOff(settings, trial); });
   const std::string stand_in =
-      function.stood_in_by.empty() ? "" : StrCat(", for which ", function.stood_in_by, " stands,");
+      function.stood_in_by.empty() ? "" : StrCat(" (replaced by ", function.stood_in_by, ")");
   return {
       .severity = Severity::kWarning,
       .message =
-          StrCat(function.name, stand_in, " or its gradient lies ", Short(first->error),
-                 " of the norm from what its formula gives at step ", first->step,
-                 ", where rounding explains ", Short(first->rounding), "; so it was in ", count,
-                 " of ", Counted(static_cast<int64_t>(function.trials.size()), "call"), "."),
+          StrCat(function.name, stand_in, " or its gradient differed from the formula by ",
+                 Short(first->error), " of the norm at step ", first->step, " (rounding explains ",
+                 Short(first->rounding), "), and exceeded the bound in ", count, " of ",
+                 Counted(static_cast<int64_t>(function.trials.size()), "call"), "."),
       .places = {{.thing = function.name, .file = function.site.file, .line = function.site.line}},
       .first_step = first->step,
       .last_step = function.trials.back().step,
@@ -59,7 +58,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
   return verdict;
 }
 
-// Three calls of a function this far from its formula, where rounding explains 1e-6.
+// Three calls of a function that differs from its formula by `error`; rounding explains 1e-6.
 Evidence Called(double error, double in_last) {
   RunBuilder trial;
   for (int step = 0; step < 3; ++step) {
@@ -78,27 +77,36 @@ Evidence Called(double error, double in_last) {
 Check WrongReimplementation() {
   return {
       .id = "numerics/wrong_reimplementation",
-      .promise = "What goes by the name of a function of torch gives what its formula gives.",
+      .title = "A replaced torch function computes other results",
+      .promise = "A reimplemented torch function matches the original's formula.",
       .why =
-          "A faster version that forgets a mask, a scale or a part of the gradient trains, and "
-          "trains another model.",
+          "A faster version that misses a mask, a scale or a gradient term trains a different "
+          "model.",
       .method =
-          "The first calls of scaled_dot_product_attention and cross_entropy in "
-          "torch.nn.functional "
-          "are worked out again, forward and backward, by whatever goes by that name and by the "
-          "written-out formula in float64. The distance is held against that of the same formula "
-          "in "
-          "the precision of the inputs, and for inputs moved by their rounding.",
+          "Recomputes the first calls of scaled_dot_product_attention and cross_entropy in "
+          "torch.nn.functional, forward and backward. Compares the function under this name with "
+          "the explicit formula in float64. The allowed error is that of the formula in the "
+          "inputs' precision, and for inputs shifted by rounding.",
       .fix =
-          "Call torch's own function, or compare yours with it in float64 with "
-          "torch.autograd.gradcheck: scale, mask, the divisor of a mean, every term of the "
-          "backward.",
-      .limits =
-          "Needs --deep. Of functions called by a name that the program imported before it put "
-          "another in its place, nothing is seen. In fp16 and bf16 only what is grossly wrong "
-          "shows. Calls with more than a million elements are passed over. An approximation that "
-          "is "
-          "meant is told too.",
+          "Call torch's own function. Or compare both functions in float64: scale, mask, divisor "
+          "of a mean, and every backward term (torch.autograd.gradcheck).",
+      .limits = {.needs = "--deep, and calls of scaled_dot_product_attention or cross_entropy.",
+                 .silent_when = "A call has more than a million elements.",
+                 .severity = "Always a warning, also for an intentional approximation.",
+                 .blind_spots = "Misses calls through names imported before the function was "
+                                "replaced. In fp16 and bf16 only gross errors show.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(def attention(q, k, v, attn_mask=None, **kwargs):
+    scores = q @ k.transpose(-2, -1)  # no scale, no mask
+    return torch.softmax(scores, dim=-1) @ v
+
+F.scaled_dot_product_attention = attention)",
+                 .good = R"(def attention(q, k, v, attn_mask=0.0, **kwargs):
+    scores = q @ k.transpose(-2, -1) / q.size(-1) ** 0.5
+    return torch.softmax(scores + attn_mask, dim=-1) @ v
+
+F.scaled_dot_product_attention = attention)"},
+      .cpp = {},
       .sources = {"PyTorch: scaled_dot_product_attention, cross_entropy, their formulas",
                   "own reasoning: exact up to rounding"},
       .covers = {"functions"},
@@ -108,10 +116,10 @@ Check WrongReimplementation() {
       .stands_at = std::nullopt,
       .settings = {kTimes},
       .judgement = Reads<&Judge>(),
-      .examples = {{"as far as rounding explains", Expect::kClean,
-                    [] { return Called(7e-6, 7e-6); }},
-                   {"once further", Expect::kClean, [] { return Called(7e-6, 9e-6); }},
-                   {"further", Expect::kFaulty, [] { return Called(9e-6, 9e-6); }}},
+      .examples =
+          {{"a distance that rounding explains", Expect::kClean, [] { return Called(7e-6, 7e-6); }},
+           {"a larger distance in one call", Expect::kClean, [] { return Called(7e-6, 9e-6); }},
+           {"a larger distance in all calls", Expect::kFaulty, [] { return Called(9e-6, 9e-6); }}},
   };
 }
 
