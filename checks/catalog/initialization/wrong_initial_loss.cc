@@ -10,45 +10,48 @@
 namespace dlcheck::initialization {
 namespace {
 
-constexpr Setting kExcess{.name = "excess",
-                          .value = 10,
-                          .low = 0.1,
-                          .high = 100,
-                          .unit = "times ln C",
-                          .meaning = "loss above that of the best constant output that is an error",
-                          .source =
-                              "measured: 0.05 by default initialisations, 0.7 on average and "
-                              "1.7 at most by He's with ln C = 2.3, 12.6 with inputs times 255"};
-constexpr Setting kSuspicious{.name = "suspicious",
-                              .value = 0.8,
-                              .low = 0.01,
-                              .high = 100,
-                              .unit = "times ln C",
-                              .meaning = "the same for a warning",
-                              .source = "above the largest measured for a net that trains"};
-constexpr Setting kDependence{.name = "dependence",
-                              .value = 0.5,
-                              .low = 0,
-                              .high = 1,
-                              .unit = "fraction",
-                              .meaning = "how far the loss may be from that of shuffled targets",
-                              .source = "measured: at most 0.20 in 50 seeds by 8 set-ups"};
+constexpr Setting kExcess{
+    .name = "excess",
+    .value = 10,
+    .low = 0.1,
+    .high = 100,
+    .unit = "times ln C",
+    .meaning = "loss above that of the best constant prediction, for an error",
+    .source =
+        "measured: 0.05 with default initialization, 0.7 on average and 1.7 at most with He "
+        "initialization and ln C = 2.3, 12.6 with inputs times 255"};
+constexpr Setting kSuspicious{
+    .name = "suspicious",
+    .value = 0.8,
+    .low = 0.01,
+    .high = 100,
+    .unit = "times ln C",
+    .meaning = "loss above that of the best constant prediction, for a warning",
+    .source = "above the largest measured value of a network that trains"};
+constexpr Setting kDependence{
+    .name = "dependence",
+    .value = 0.5,
+    .low = 0,
+    .high = 1,
+    .unit = "fraction",
+    .meaning = "largest relative distance of the loss from the loss on shuffled targets",
+    .source = "measured: at most 0.20 in 50 seeds of 8 set-ups"};
 constexpr Setting kFew{.name = "few",
                        .value = 24,
                        .low = 2,
                        .high = 1e6,
                        .unit = "samples",
-                       .meaning = "least samples for the excess",
-                       .source = "own reasoning: the excess does not depend on how targets fall"};
+                       .meaning = "fewest samples for the excess",
+                       .source = "own reasoning: the excess does not depend on the drawn targets"};
 constexpr Setting kMany{.name = "many",
                         .value = 256,
                         .low = 2,
                         .high = 1e6,
                         .unit = "samples",
-                        .meaning = "least samples for the dependence on targets",
+                        .meaning = "fewest samples for the dependence on targets",
                         .source = "measured with the dependence"};
-// Squared error over that of the mean output. Source: measured: 2.9 for the temporal difference of
-// a healthy Q network, 41 for targets of 20 +- 3 that were left as they are.
+// Squared error over that of predicting the mean. Source: measured: 2.9 for the temporal difference
+// of a healthy Q network, 41 for unscaled targets of 20 +- 3.
 constexpr double kRegressionRatio = 10;
 
 Finding Found(Severity severity, std::string message, double measured, double bound) {
@@ -66,26 +69,25 @@ void JudgeClassification(const Settings& settings, const InitialLoss& loss, Verd
   const double dependence = std::abs(loss.initial - loss.independent) / loss.independent;
   const bool enough = loss.samples >= settings[kMany];
   if (enough && dependence > settings[kDependence]) {
-    verdict.findings.push_back(Found(Severity::kWarning,
-                                     StrCat("Before the first step the loss is ",
-                                            Short(loss.initial), ", but ", Short(loss.independent),
-                                            " with targets shuffled: either these weights were "
-                                            "trained before, or the targets leak into the inputs."),
-                                     dependence, settings[kDependence]));
-    return;  // the outputs of a trained model are large, so its excess says nothing
+    verdict.findings.push_back(
+        Found(Severity::kWarning,
+              StrCat("Before the first step the loss was ", Short(loss.initial), ", but ",
+                     Short(loss.independent),
+                     " with shuffled targets: either the weights were already trained, or the "
+                     "targets leak into the inputs."),
+              dependence, settings[kDependence]));
+    return;  // a trained model has large outputs, so the excess says nothing
   }
   const double unit = std::log(loss.classes);
-  // Outputs that are all alike are a good start whatever the frequencies of the classes are.
+  // Equal outputs are a good start whatever the class frequencies are.
   const double excess = (loss.independent - std::max(loss.constant, unit)) / unit;
   if (excess <= settings[kSuspicious]) return;
   const bool error = excess > settings[kExcess];
   verdict.findings.push_back(
       Found(error ? Severity::kError : Severity::kWarning,
-            StrCat("The untrained loss is ", Short(loss.independent), " on ",
-                   Counted(Whole(loss.samples), "sample"),
-                   "; an output that knows nothing "
-                   "would give ",
-                   Short(loss.constant), ". The excess is ", Short(excess), " times ln ",
+            StrCat("The initial loss was ", Short(loss.independent), " on ",
+                   Counted(Whole(loss.samples), "sample"), ", but ", Short(loss.constant),
+                   " for a constant prediction. The excess is ", Short(excess), " times ln ",
                    loss.classes, ": the outputs start far too large."),
             excess, error ? settings[kExcess] : settings[kSuspicious]));
 }
@@ -95,19 +97,19 @@ void JudgeRegression(const InitialLoss& loss, Verdict& verdict) {
   if (ratio <= kRegressionRatio) return;
   verdict.findings.push_back(
       Found(Severity::kNote,
-            StrCat("The untrained squared error is ", Short(loss.independent), ", ", Short(ratio),
+            StrCat("The initial squared error was ", Short(loss.independent), ", ", Short(ratio),
                    " times that of predicting the mean target (", Short(loss.constant), ")."),
             ratio, kRegressionRatio));
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& loss) {
   if (loss.samples < settings[kFew]) {
-    return absl::NotFoundError(StrCat("only ", loss.samples, " samples before the first step; ",
-                                      settings[kFew], " are needed"));
+    return absl::NotFoundError(StrCat(
+        "only ", loss.samples, " samples before the first step instead of ", settings[kFew]));
   }
   Verdict verdict{.findings = {}, .judged = Counted(Whole(loss.samples), "sample")};
   if (!(loss.constant > 0)) {
-    return absl::FailedPreconditionError("all targets are the same");
+    return absl::FailedPreconditionError("all targets are equal");
   }
   if (!std::isfinite(loss.independent) || !std::isfinite(loss.initial)) {
     return absl::FailedPreconditionError("the initial loss is not finite");
@@ -137,22 +139,37 @@ Evidence Starting(double initial, double independent, double constant) {
 Check WrongInitialLoss() {
   return {
       .id = "initialization/wrong_initial_loss",
-      .promise = "An untrained model's loss is near that of an output that knows nothing.",
+      .title = "The initial loss is far too high or too low",
+      .promise = "The initial loss is near that of a constant prediction.",
       .why =
-          "Outputs that start too large must first be unlearned, saturate what follows them, and "
-          "show that inputs or weights are on the wrong scale.",
+          "Outputs that start too large must first be unlearned and saturate later layers. They "
+          "show that inputs or weights have the wrong scale.",
       .method =
-          "With outputs z, class frequencies p and targets drawn independently: excess = "
-          "mean(logsumexp z) - sum_c p_c mean(z_c) - ln C, in units of ln C; dependence = "
-          "|loss - that| / that. For squared errors the ratio to the targets' variance.",
+          "Takes outputs z, class frequencies p and independent targets. Computes excess = "
+          "mean(logsumexp z) - sum_c p_c mean(z_c) - ln C, in units of ln C. Computes dependence = "
+          "|loss - independent loss| / independent loss. For squared errors, computes the ratio to "
+          "the variance of the targets.",
       .fix =
-          "Scale the inputs to about unit size, initialise the last layer small (its bias at the "
-          "log frequencies of the classes), and check that weights were not loaded unseen.",
-      .limits =
-          "Not judged after weights were loaded. With fewer samples than `many` only the excess "
-          "is judged. Large targets of a regression are a note.",
+          "Scale the inputs to about unit size. Initialize the last layer small, with its bias at "
+          "the log frequencies of the classes. Check that no weights were loaded by mistake.",
+      .limits = {.needs = "A loss with known targets for 24 samples before the first step, and "
+                          "weights that were not loaded.",
+                 .silent_when = "All targets are equal. There are as many classes as samples, as "
+                                "in a contrastive loss.",
+                 .severity =
+                     "Error for an excess above `excess`. Warning above `suspicious`, and for a "
+                     "dependence on the targets. Note for large targets of a regression.",
+                 .blind_spots = "With fewer samples than `many`, only the excess is judged.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(x = images.float()  # values from 0 to 255
+logits = model(x)
+loss = F.cross_entropy(logits, y))",
+                 .good = R"(x = images.float() / 255
+logits = model((x - 0.5) / 0.25)
+loss = F.cross_entropy(logits, y))"},
+      .cpp = {},
       .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: verify loss at init",
-                  "measured: 50 seeds by 8 set-ups"},
+                  "measured: 50 seeds of 8 set-ups"},
       .covers = {"M22", "D10"},
       .explains = {"learnability/input_independence", "gradients/exploding",
                    "learnability/cannot_overfit_one_batch"},
@@ -161,14 +178,15 @@ Check WrongInitialLoss() {
       .stands_at = Event::kBackward,
       .settings = {kExcess, kSuspicious, kDependence, kFew, kMany},
       .judgement = Reads<&Judge>(),
-      .examples = {{"He's initialisation at its largest", Expect::kClean,
+      .examples = {{"the largest loss with He initialization", Expect::kClean,
                     [] { return Starting(4.0, 4.0, 2.3); }},
-                   {"outputs all alike, and one class in ten thousand", Expect::kClean,
+                   {"equal outputs, with one class in ten thousand", Expect::kClean,
                     [] { return Starting(2.3, 2.3, 0.001); }},
-                   {"a little beyond it", Expect::kFaulty, [] { return Starting(4.3, 4.3, 2.3); }},
+                   {"a slightly larger loss", Expect::kFaulty,
+                    [] { return Starting(4.3, 4.3, 2.3); }},
                    {"outputs fifteen times too large", Expect::kFaulty,
                     [] { return Starting(30, 30, 2.3); }},
-                   {"a loss that is trained already", Expect::kFaulty,
+                   {"weights that are already trained", Expect::kFaulty,
                     [] { return Starting(1.0, 2.3, 2.3); }}},
   };
 }

@@ -9,31 +9,31 @@
 namespace dlcheck::learnability {
 namespace {
 
-constexpr Setting kNothing{.name = "nothing",
-                           .value = 0.995,
-                           .low = 0.5,
-                           .high = 2,
-                           .unit = "fraction",
-                           .meaning =
-                               "loss with inputs over loss without above which nothing is "
-                               "learned from them",
-                           .source =
-                               "measured: 1.000 +- 0.002 with random labels in 40 runs, 0.98 "
-                               "with a very weak signal"};
-constexpr Setting kLittle{.name = "little",
-                          .value = 0.9,
-                          .low = 0.1,
-                          .high = 2,
-                          .unit = "fraction",
-                          .meaning = "the same for a note",
-                          .source = "measured: 0.18 strong, 0.56 medium, 0.88 weak signal"};
+constexpr Setting kNothing{
+    .name = "nothing",
+    .value = 0.995,
+    .low = 0.5,
+    .high = 2,
+    .unit = "fraction",
+    .meaning =
+        "loss with inputs over loss without, above which the model learns nothing from its inputs",
+    .source =
+        "measured: 1.000 +- 0.002 with random labels in 40 runs, 0.98 with a very weak signal"};
+constexpr Setting kLittle{
+    .name = "little",
+    .value = 0.9,
+    .low = 0.1,
+    .high = 2,
+    .unit = "fraction",
+    .meaning = "loss with inputs over loss without, above which the check gives a note",
+    .source = "measured: 0.18 strong, 0.56 medium, 0.88 weak signal"};
 constexpr size_t kLate = 25;          // losses behind each median
-constexpr double kFittedBlind = 0.1;  // share of its first loss that a blind run may be left with
+constexpr double kFittedBlind = 0.1;  // share of its first loss that a run on mean inputs may reach
 
 using Sighted = During<kReference, LossCurve>;
 using Blind = During<kBlind, LossCurve>;
 
-// Bit for bit: the inputs reach nothing.
+// Equal bit for bit: the inputs do not reach the loss.
 bool AreEqual(const LossCurve& a, const LossCurve& b) {
   return std::ranges::equal(a.points, b.points, [](const auto& one, const auto& other) {
     return one.step == other.step && one.loss == other.loss;
@@ -50,10 +50,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, 
   const double late_with = with.LateMedian(kLate);
   const double late_without = without.LateMedian(kLate);
   if (with.loaded != without.loaded) {
-    return absl::FailedPreconditionError("one of the two runs began from what another had saved");
+    return absl::FailedPreconditionError(
+        "one of the two runs started from the saved state of another run");
   }
   if (with.optimizers > 1) {
-    return absl::FailedPreconditionError("several optimizers step, of models that may differ");
+    return absl::FailedPreconditionError("several optimizers step, possibly of different models");
   }
   if (!std::isfinite(late_with) || !std::isfinite(late_without)) {
     return absl::FailedPreconditionError("the losses are not finite");
@@ -77,9 +78,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, 
   verdict.findings.push_back(
       {.severity = severity,
        .message =
-           StrCat("The model learns ", nothing ? "nothing" : "little", " from its inputs: after ",
-                  with.points.size(), " steps with a reference optimizer its loss is ",
-                  Short(late_with), ", and ", Short(late_without),
+           StrCat("The model learned ", nothing ? "nothing" : "little", " from its inputs: after ",
+                  with.points.size(), " steps with a reference optimizer (Adam), the loss was ",
+                  Short(late_with), ", against ", Short(late_without),
                   " with every input replaced by the mean (ratio ", Short(ratio), ")."),
        .places = {},
        .first_step = 0,
@@ -105,23 +106,32 @@ Evidence LearnsTo(double loss) {
 Check InputIndependence() {
   return {
       .id = "learnability/input_independence",
+      .title = "The model learns nothing from its inputs",
       .promise = "A model trains better with its inputs than without them.",
       .why =
-          "If it does not, what it learns is the frequency of the targets: inputs are lost on the "
+          "Otherwise the model learns only the frequency of the targets. Inputs are lost on the "
           "way, or do not belong to their targets.",
       .method =
-          "Two runs with Adam at 1e-3 in the same order of data, one with every input replaced "
-          "by the mean input; ratio of the medians of their last 25 losses. Before a finding "
-          "both runs are made longer.",
+          "Runs the program twice with Adam at 1e-3 in the same data order. The second run "
+          "replaces every input by the mean input. Compares the medians of the last 25 losses of "
+          "both runs. Both runs are extended before a finding.",
       .fix =
-          "Print one batch just before model(x): are the inputs all alike, and does row i of y "
-          "belong to row i of x? A shuffle of only one of them, or zeroed inputs, are the usual "
-          "causes.",
-      .limits =
-          "An error only where the losses with and without inputs are the same numbers. Where "
-          "nothing is learned of them a warning for classes, and a note for other targets, whose "
-          "signal may be weak, and for losses with further terms. Targets that can be met without "
-          "inputs, and several optimizers, are not judged.",
+          "Print one batch before model(x). Check that inputs differ and that row i of y belongs "
+          "to row i of x. Usual causes are a shuffle of only one of them, or zeroed inputs.",
+      .limits = {.needs = "--deep, one optimizer, and losses known in both runs.",
+                 .silent_when = "The targets can be met without inputs.",
+                 .severity = "Error only if the losses with and without inputs are identical. If "
+                             "nothing is learned, warning for classes. Note for other targets, "
+                             "whose signal may be weak, and for losses with further terms.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(x = (x - x.mean()) / x.std()
+x = x.to(torch.uint8)  # almost all values become 0
+logits = model(x.float()))",
+                 .good = R"(x = (x - x.mean()) / x.std()
+logits = model(x)
+loss = criterion(logits, y))"},
+      .cpp = {},
       .sources =
           {"Karpathy 2019, A Recipe for Training Neural Networks: input-independent baseline",
            "measured: five strengths of signal, 40 runs with random labels"},
