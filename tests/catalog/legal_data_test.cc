@@ -241,8 +241,8 @@ std::string SaidOfLoad(std::string_view optimizer_after) {
 }
 
 TEST(LegalData, WhoseOptimizerFollowsALoadIsSaidAsItIs) {
-  EXPECT_THAT(SaidOfLoad("optimizer#0"), testing::HasSubstr("with that of before"));
-  EXPECT_THAT(SaidOfLoad("optimizer#1"), testing::HasSubstr("with a new one"));
+  EXPECT_THAT(SaidOfLoad("optimizer#0"), testing::HasSubstr("with the earlier state"));
+  EXPECT_THAT(SaidOfLoad("optimizer#1"), testing::HasSubstr("with new state"));
 }
 
 // A gradient that moves when the samples of a batch change places, in a step that cuts the batch
