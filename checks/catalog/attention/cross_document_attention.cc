@@ -73,8 +73,8 @@ Check CrossDocumentAttention() {
           "to every layer. Or use a kernel that takes cumulative lengths.",
       .limits = {.needs = "--deep, and an input that marks documents. Marks are positions that "
                           "restart at 0, document ids up to at least three, or cumulative lengths.",
-                 .silent_when =
-                     "Positions restart after equal lengths. Other ids give other outputs.",
+                 .silent_when = "Positions restart after equal lengths. Different values of the "
+                                "document ids change the outputs.",
                  .severity = "Error if `documents` is declared apart. Warning if the marks "
                              "separate some positions but not others. Note if the marks separate "
                              "none, as positions within sentences do.",

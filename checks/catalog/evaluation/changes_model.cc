@@ -95,8 +95,9 @@ Check ChangesModel() {
           "Evaluate after model.eval() and under torch.no_grad(). Look for normalization layers "
           "that are switched back with train(), for optimizer steps and for in-place writes.",
       .limits = {.needs = "Evaluations whose model state is recorded before and after.",
-                 .silent_when = "The evaluation takes optimizer steps. EMA weights are swapped in "
-                                "before the evaluation starts, or out before it ends.",
+                 .silent_when =
+                     "The evaluation takes optimizer steps. EMA weights are swapped in before the "
+                     "evaluation starts, or swapped out before the evaluation ends.",
                  .severity =
                      "Error if the program declares its evaluations. Warning if EMA weights are "
                      "known or the evaluation is undeclared. Note if undeclared and in evaluation "
