@@ -44,7 +44,7 @@ class Outputs(Recorded):
         suite = ElementTree.parse(path).getroot().find("testsuite")
         self.assertEqual(suite.get("failures"), "1")
         case = next(case for case in suite if case.get("name") == "stale_gradients")
-        self.assertIn("not cleared", case.find("failure").get("message"))
+        self.assertIn("not zeroed", case.find("failure").get("message"))
 
     def test_several_outputs_may_be_given_and_annotations_are_printed(self):
         paths = [self.folder / name for name in ("a.xml", "b.json", "c.txt", "d.txt")]
