@@ -119,7 +119,8 @@ TEST(Selection, TakesIdsAreasAndGlobs) {
   EXPECT_THAT(ids({"optimizer/stale_gradients"}, {}), ElementsAre("optimizer/stale_gradients"));
   EXPECT_THAT(ids({"learnability"}, {"*/input_*"}),
               ElementsAre("learnability/cannot_overfit_one_batch"));
-  EXPECT_THAT(ids({"*/nondeterministic_trainin?"}, {}), ElementsAre("reproducibility/nondeterministic_training"));
+  EXPECT_THAT(ids({"*/nondeterministic_trainin?"}, {}),
+              ElementsAre("reproducibility/nondeterministic_training"));
 }
 
 TEST(Selection, OffersTheNearestNameForAnUnknownOne) {
