@@ -1,4 +1,4 @@
-// A finding about parameters of some of the processes of a group, as checks of replicas make it.
+// A finding about parameters that differ between ranks.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace dlcheck {
 
-// Members up to which a group is told apart by rank in the places of a finding.
+// Largest number of differing ranks that the places of a finding list one by one.
 inline constexpr size_t kMostRanksTold = 8;
 
 struct OddParameter {
   const Replicas::Parameter* parameter;
-  const Replicas::State* state;  // the first in which it is another
+  const Replicas::State* state;  // the first in which it differs
 };
 
 // `found` is not empty; `measured` is how many parameters there are, against none.
@@ -41,21 +41,21 @@ inline Finding FindingAbout(const std::vector<OddParameter>& found, Severity sev
           .bound = 0};
 }
 
-// A program that shares in a way of its own may mean what it does; weights that came together
+// A program with its own gradient synchronization may differ on purpose; weights that became equal
 // before may do so again.
 inline Severity SeverityOf(const Replicas& replicas, const Replicas::Parameter& parameter) {
   if (replicas.own_sharing) return Severity::kNote;
   return parameter.CameTogether() ? Severity::kWarning : Severity::kError;
 }
 
-// How a parameter differs in a state: of equally large parts of a group none is the odd one.
+// How a parameter differs in a state; if a group is split in half, no rank is the odd one.
 inline std::string DifferenceText(const Replicas::State& state, const Replicas::Group& group) {
   if (2 * state.odd.size() == group.members.size())
     return StrCat("differs between ranks ", group.name);
-  return StrCat("is another on ", RanksText(state.odd));
+  return StrCat("differs on ", RanksText(state.odd));
 }
 
-// "of 12 of 24 parameters".
+// "12 of 24 parameters".
 inline std::string Share(size_t found, const Replicas::Group& group) {
   return StrCat(found, " of ", Counted(static_cast<int64_t>(group.parameters.size()), "parameter"));
 }

@@ -1,4 +1,4 @@
-// A verdict on the steps of each group of processes, as checks make it that count steps.
+// A verdict on the steps of each process group.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -8,16 +8,17 @@
 
 namespace dlcheck {
 
-// Calls `judge(group, verdict)` for each group. Errors: FailedPrecondition where the program uses
-// join(), by which processes may make different numbers of steps.
+// Calls `judge(group, verdict)` for each group. Errors: FailedPrecondition if the program uses
+// join(), which lets ranks make different numbers of steps.
 template <typename JudgeGroup>
 absl::StatusOr<Verdict> OfEachGroup(const RankSteps& steps, JudgeGroup judge) {
   if (steps.joins) {
-    return absl::FailedPreconditionError("the program lets processes join that end before others");
+    return absl::FailedPreconditionError(
+        "the program uses join() for ranks that end before others");
   }
   Verdict verdict;
   for (const RankSteps::Group& group : steps.groups) judge(group, verdict);
-  verdict.judged = StrCat(steps.groups.front().processes.size(), " processes");
+  verdict.judged = StrCat(steps.groups.front().processes.size(), " ranks");
   return verdict;
 }
 

@@ -1,4 +1,4 @@
-// Processes that train models apart from each other, each on its part of the data.
+// Ranks that train separate models, each on its shard of the data.
 #pragma once
 
 #include <vector>
@@ -9,19 +9,19 @@
 
 namespace dlcheck {
 
-// Whether all parameters were the same on all members before the first step.
+// Whether all parameters were equal on all ranks before the first step.
 bool BeganAlike(const Replicas::Group& group);
 
-// Every parameter that took a gradient, if each parts, or was apart from the beginning, and no step
-// had the same gradients; else none.
+// Every parameter that took a gradient, if each diverges or differs from the start, and no step had
+// equal gradients; else none.
 std::vector<OddParameter> Separate(const Replicas::Group& group);
 
-// Weights may come together in ways of the program's own; and what began differently may be the
-// parts of one model, if processes tell each other anything.
+// The program may synchronize weights itself. Parameters that differ from the start may be parts of
+// one model, if ranks communicate at all.
 bool IsOneModel(const Replicas::Group& group, const Replicas& replicas);
 
-// Each trains from the same weights on rows that no other has, and one alone evaluates or saves:
-// what the others learn is thrown away.
+// Each rank trains from the same weights on rows that no other rank has, and only one evaluates or
+// saves: the training of the others is lost.
 bool IsDealtByHand(const Replicas::Group& group, const Replicas& replicas,
                    const DealtTraining& dealt);
 

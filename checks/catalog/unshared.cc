@@ -5,9 +5,8 @@
 namespace dlcheck {
 namespace {
 
-// No forward pass of the wrapper was to share gradients in any of these steps, and what became of
-// the weights is not known, or says nothing: an optimizer that shares something itself may keep
-// them equal.
+// No DDP forward pass synchronized gradients in any of these steps, and the later weights are
+// unknown or tell nothing: an optimizer that synchronizes weights itself may keep them equal.
 bool NeverShares(const Replicas::Group& group, const Replicas::Parameter& parameter) {
   const std::vector<Replicas::State>& steps = parameter.unshared;
   if (steps.empty()) return false;
@@ -24,7 +23,7 @@ bool IsUsual(const Replicas::Parameter& parameter, double share) {
   return differing > 0 && differing >= share * static_cast<double>(parameter.compared);
 }
 
-// What is shared of weights that are no longer the same is the mean of different models' gradients.
+// After weights diverge, synchronized gradients are a mean over different models.
 bool SharesAfterParting(const Replicas::Parameter& parameter) {
   const Replicas::State* parted = parameter.Parted();
   return parted != nullptr && !parameter.CameTogether() && !parameter.unshared.empty() &&
@@ -47,7 +46,7 @@ std::vector<OddParameter> UnsharedIn(const Replicas::Group& group, double share)
 std::vector<OddParameter> LeftOutOf(const Replicas::Group& group, const Replicas::Group& beside,
                                     double share) {
   std::vector<OddParameter> found;
-  // Biases of parts that are drawn anew on each process begin alike, too.
+  // Biases of layers that each rank initializes separately start equal too.
   const auto began_alike = [](const Replicas::Parameter& parameter) {
     return parameter.states.front().step == 0 && parameter.states.front().odd.empty();
   };
@@ -71,29 +70,31 @@ std::vector<OddParameter> LeftOutOf(const Replicas::Group& group, const Replicas
 
 std::string WhyUnshared(const Replicas::Group& group, const OddParameter& odd) {
   if (odd.parameter->after_wrapping) {
-    return "it became part of the model after that was wrapped, so the wrapper does not know it";
+    return "it was added to the model after DDP wrapped the model, so DDP does not synchronize it";
   }
   if (odd.parameter->frozen_at_wrapping) {
-    return "it was frozen as the model was wrapped, so the wrapper left it out for good";
+    return "it was frozen when DDP wrapped the model, so DDP never synchronizes it";
   }
   if (!group.wrapped) {
-    return odd.parameter->last_shared < 0 ? "they are never put together, or changed after that"
-                                          : "they were changed after they had been put together";
+    return odd.parameter->last_shared < 0
+               ? "the gradients are never all-reduced, or are changed after the all-reduce"
+               : "the gradients were changed after the all-reduce";
   }
   if (group.forwards.empty()) {
-    return "the wrapper's forward never ran: the module in it was called";
+    return "the DDP forward never ran, because the wrapped module was called directly";
   }
   const auto at = std::ranges::find(group.forwards, odd.state->step, &Replicas::Forwards::step);
   if (at == group.forwards.end()) {
-    return "the wrapper's forward did not run in that step: the module in it was called";
+    return "the DDP forward did not run in that step, because the wrapped module was called "
+           "directly";
   }
   if (at->sharing == 0) {
-    return at->passes == 1 ? "its forward pass stood in no_sync()"
-                           : StrCat("all its ", at->passes, " forward passes stood in no_sync()");
+    return at->passes == 1 ? "the DDP forward ran inside no_sync()"
+                           : StrCat("all ", at->passes, " DDP forwards ran inside no_sync()");
   }
-  if (!at->last_shares) return "the last of its forward passes stood in no_sync()";
-  return "they were changed after they had been shared, or belong to a graph that the wrapper's "
-         "forward did not make";
+  if (!at->last_shares) return "the last DDP forward ran inside no_sync()";
+  return "the gradients were changed after the all-reduce, or come from a graph outside the DDP "
+         "forward";
 }
 
 }  // namespace dlcheck

@@ -1,4 +1,4 @@
-// Parameters that processes step with gradients of their own, and why, as far as records say it.
+// Parameters whose gradients are not synchronized across ranks, and the recorded cause.
 #pragma once
 
 #include <string>
@@ -9,18 +9,17 @@
 
 namespace dlcheck {
 
-// Those of a declared group whose gradients differ in at least `share` of the compared steps while
-// their weights part or nothing was to be shared (an optimizer that each process steps in part and
-// then sends keeps weights equal), or whose gradients are shared again after their weights parted.
+// Parameters of a declared group whose gradients differ in at least `share` of the compared steps
+// while their weights diverge or synchronization was off (an optimizer sharded across ranks keeps
+// weights equal), or whose gradients are synchronized again after their weights diverged.
 std::vector<OddParameter> UnsharedIn(const Replicas::Group& group, double share);
 
-// Those of `beside`, of which nothing is declared, that began alike, part from each other by
-// gradients of their own, and are stepped by an optimizer that also steps those of `group`, which
-// are shared.
+// Parameters of `beside`, an undeclared group, that started equal and diverge by unsynchronized
+// gradients, and whose optimizer also steps those of `group`, which are synchronized.
 std::vector<OddParameter> LeftOutOf(const Replicas::Group& group, const Replicas::Group& beside,
                                     double share);
 
-// Why the gradients of a step were not shared, as far as the wrapper's forward passes say it.
+// Why the gradients of a step were not synchronized, as far as the DDP forward passes show it.
 std::string WhyUnshared(const Replicas::Group& group, const OddParameter& odd);
 
 }  // namespace dlcheck

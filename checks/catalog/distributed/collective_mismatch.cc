@@ -15,8 +15,7 @@ using Call = RankCalls::Call;
 std::string Described(const Call& call, const Trace& trace) {
   const NamedSite& site = trace.site(call.site);
   return StrCat(
-      call.name,
-      call.bytes > 0 ? StrCat(" of ", WithCommas(Whole(call.bytes)), " bytes") : "",
+      call.name, call.bytes > 0 ? StrCat(" of ", WithCommas(Whole(call.bytes)), " bytes") : "",
       call.site == 0
           ? ""
           : StrCat(" (", site.file.substr(site.file.rfind('/') + 1), ":", site.line, ")"));
@@ -31,7 +30,7 @@ bool Fit(const Call& one, const Call& other) {
   return one.name == other.name && (!one.is_even() || one.bytes == other.bytes);
 }
 
-// The first place at which the calls of two processes do not fit; the shorter's length if none.
+// The first position at which the calls of two ranks do not match; the shorter length if none.
 size_t FirstMisfit(const std::vector<Call>& one, const std::vector<Call>& other) {
   const size_t both = std::min(one.size(), other.size());
   size_t at = 0;
@@ -39,7 +38,7 @@ size_t FirstMisfit(const std::vector<Call>& one, const std::vector<Call>& other)
   return at;
 }
 
-// The lowest rank against the one that leaves it first.
+// The lowest rank against the rank that differs from it first.
 void JudgeGroup(const RankCalls::Group& group, const Trace& trace, Verdict& verdict) {
   const auto& [first_rank, first] = *group.calls.begin();
   uint16_t other_rank = 0;
@@ -53,8 +52,8 @@ void JudgeGroup(const RankCalls::Group& group, const Trace& trace, Verdict& verd
   const Call &one = first[least], &other = group.calls.at(other_rank)[least];
   verdict.findings.push_back(
       {.severity = Severity::kError,
-       .message = StrCat("Call ", least + 1, " among ranks ", group.name, " is ",
-                         Described(one, trace), " on rank ", first_rank, " and ",
+       .message = StrCat("Collective call ", least + 1, " among ranks ", group.name, " was ",
+                         Described(one, trace), " on rank ", first_rank, " but ",
                          Described(other, trace), " on rank ", other_rank, "."),
        .places = {PlaceOf(first_rank, one, trace), PlaceOf(other_rank, other, trace)},
        .first_step = one.step,
@@ -71,11 +70,11 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RankCalls& calls) {
     for (const auto& [rank, made] : group.calls) count += static_cast<int64_t>(made.size());
     JudgeGroup(group, *calls.trace, verdict);
   }
-  verdict.judged = Counted(count, "call");
+  verdict.judged = Counted(count, "collective call");
   return verdict;
 }
 
-// Calls of the second process against all_reduce of 24 bytes and barrier of the first.
+// Calls of the second rank; the first rank calls all_reduce of 24 bytes and barrier.
 Evidence Calling(const std::vector<std::pair<const char*, double>>& second) {
   RunBuilder run = OfRanks({});
   const auto call = [&run](const char* name, double bytes) {
@@ -93,23 +92,32 @@ Evidence Calling(const std::vector<std::pair<const char*, double>>& second) {
 Check CollectiveMismatch() {
   return {
       .id = "distributed/collective_mismatch",
-      .promise = "All processes of a group call the same operations in the same order.",
+      .title = "Ranks call different collectives",
+      .promise = "All ranks of a process group call the same collectives in the same order.",
       .why =
-          "An operation of all processes pairs with whatever the others call next: it hangs until "
-          "its time is over, fails far from the cause, or mixes numbers that do not belong "
-          "together.",
+          "A collective pairs with the next call of every other rank. It hangs until its timeout, "
+          "fails far from the cause, or mixes unrelated tensors.",
       .method =
-          "Calls of torch.distributed by each process of a group, in order, each recorded before "
-          "it is made: operation, type of numbers and bytes are the same at each place.",
+          "Records each rank's torch.distributed calls in order, before each call runs. Compares "
+          "operation, dtype and bytes at each position across the process group.",
       .fix =
-          "Look at the two lines: take the call out of what only some processes run, as `if rank "
-          "== "
-          "0`, and make tensors equally large on all of them.",
+          "Compare the two lines. Move the collective out of code that only some ranks run, such "
+          "as `if rank == 0`. Give tensors equal sizes on all ranks.",
       .limits =
-          "Calls from Python alone, up to the first step that is not sampled; send and recv, and "
-          "what DistributedDataParallel does by itself, are not seen. Of operations on objects, "
-          "and "
-          "of all_to_all, the bytes may differ.",
+          {.needs = "Collectives called from Python, on two ranks.",
+           .silent_when = "Calls after the first unsampled step are not recorded. The number of "
+                          "bytes may differ for object collectives and all_to_all.",
+           .severity = "",
+           .blind_spots =
+               "send(), recv() and the internal calls of DistributedDataParallel are not recorded.",
+           .sensitivity = ""},
+      .python = {.bad = R"(if dist.get_rank() == 0:
+    dist.all_reduce(loss)
+    print(loss / dist.get_world_size()))",
+                 .good = R"(dist.all_reduce(loss)
+if dist.get_rank() == 0:
+    print(loss / dist.get_world_size()))"},
+      .cpp = {},
       .sources = {"PyTorch: collectives have to be called in the same order on all ranks",
                   "deepspeed issues 6714 and 6089"},
       .covers = {"X06"},
@@ -119,23 +127,23 @@ Check CollectiveMismatch() {
       .stands_at = {},
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"the same", Expect::kClean,
+      .examples = {{"the same calls", Expect::kClean,
                     [] {
                       return Calling({{"all_reduce float32", 24}, {"barrier", 0}});
                     }},
-                   {"fewer", Expect::kClean,
+                   {"fewer calls", Expect::kClean,
                     [] {
                       return Calling({{"all_reduce float32", 24}});
                     }},
-                   {"in another order", Expect::kFaulty,
+                   {"another order", Expect::kFaulty,
                     [] {
                       return Calling({{"barrier", 0}, {"all_reduce float32", 24}});
                     }},
-                   {"of another type", Expect::kFaulty,
+                   {"another dtype", Expect::kFaulty,
                     [] {
                       return Calling({{"all_reduce float64", 24}, {"barrier", 0}});
                     }},
-                   {"of another size", Expect::kFaulty,
+                   {"another size", Expect::kFaulty,
                     [] {
                       return Calling({{"all_reduce float32", 28}, {"barrier", 0}});
                     }}},

@@ -15,19 +15,20 @@ Finding FindingOf(const RankBuffers::Group& group, const std::vector<const Buffe
   for (const Buffer* buffer : found) {
     places.push_back({.thing = buffer->name, .rank = buffer->odd.front(), .file = ""});
   }
-  return {.severity = group.never_sent ? Severity::kWarning : Severity::kNote,
-          .message =
-              StrCat("Ranks ", group.name, " evaluate with ",
-                     found.size() == 1 ? "a buffer" : StrCat(found.size(), " buffers"),
-                     " of their own: ", first.name, " is another on ", RanksText(first.odd), " in ",
-                     first.differing, " of ", Counted(first.evaluations, "evaluation"),
-                     group.never_sent ? ", and the wrapper sends none (broadcast_buffers)." : "."),
-          .places = std::move(places),
-          .first_step = first.first_step,
-          .last_step = first.last_step,
-          .count = static_cast<int64_t>(found.size()),
-          .measured = static_cast<double>(found.size()),
-          .bound = 0};
+  return {
+      .severity = group.never_sent ? Severity::kWarning : Severity::kNote,
+      .message = StrCat(
+          "Ranks ", group.name, " evaluated with different values in ",
+          Counted(static_cast<int64_t>(found.size()), "buffer"), ": ", first.name, " differed on ",
+          RanksText(first.odd), " in ", first.differing, " of ",
+          Counted(first.evaluations, "evaluation"),
+          group.never_sent ? ", and DDP broadcasts no buffers (broadcast_buffers=False)." : "."),
+      .places = std::move(places),
+      .first_step = first.first_step,
+      .last_step = first.last_step,
+      .count = static_cast<int64_t>(found.size()),
+      .measured = static_cast<double>(found.size()),
+      .bound = 0};
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const RankBuffers& buffers) {
@@ -45,7 +46,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RankBuffers& buffers) {
   return verdict;
 }
 
-// Two evaluations of both processes.
+// Two evaluations on both ranks.
 Evidence Evaluated(double other, bool never_sent) {
   RunBuilder run = OfRanks({});
   if (never_sent) run.Attribute(kReplicas, "0-1", "own_buffers", "1");
@@ -64,23 +65,36 @@ Evidence Evaluated(double other, bool never_sent) {
 Check DifferentBuffers() {
   return {
       .id = "distributed/different_buffers",
-      .promise = "Processes that evaluate one model do so with the same running statistics.",
+      .title = "Ranks evaluate with different BatchNorm buffers",
+      .promise = "Ranks that evaluate one model use the same running statistics.",
       .why =
-          "What a sample is answered depends on the process that is asked, and the model that is "
-          "saved is not the one that was evaluated.",
+          "Predictions depend on the rank that computes them, and the saved model differs from the "
+          "evaluated one.",
       .method =
-          "Digests of the floating buffers of a model after the first batch of an evaluation, "
-          "which "
-          "a wrapper may have sent before: another on some processes of a group.",
+          "Compares hashes of a model's floating-point buffers across ranks after the first batch "
+          "of an evaluation. DDP may have broadcast the buffers before that point.",
       .fix =
-          "Leave broadcast_buffers at True and evaluate through the wrapper, evaluate on one "
-          "process "
-          "alone, or take SyncBatchNorm.",
+          "Keep broadcast_buffers=True and evaluate through the DDP wrapper, evaluate on one rank "
+          "only, or use SyncBatchNorm.",
       .limits =
-          "A note where the wrapper sends buffers in training: those of the module in it are then "
-          "apart by one batch; and for buffers that are no running statistics. Silent where one "
-          "process evaluates, and of buffers that are no "
-          "floating numbers.",
+          {.needs = "Two ranks that evaluate.",
+           .silent_when =
+               "Only one rank evaluates. Buffers without floating-point values are not compared.",
+           .severity = "Warning if DDP never broadcasts buffers. Note if DDP broadcasts them in "
+                       "training, because the wrapped module is then one batch apart. Note for "
+                       "buffers that are not running statistics.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(model = DistributedDataParallel(model, broadcast_buffers=False)
+for epoch in range(epochs):
+    train_one_epoch(model, loader, optimizer)
+    evaluate(model, val_loader))",
+                 .good = R"(model = nn.SyncBatchNorm.convert_sync_batchnorm(model)
+model = DistributedDataParallel(model)
+for epoch in range(epochs):
+    train_one_epoch(model, loader, optimizer)
+    evaluate(model, val_loader))"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedDataParallel, broadcast_buffers"},
       .covers = {"X12"},
       .explains = {},
@@ -91,10 +105,11 @@ Check DifferentBuffers() {
       .judgement = Reads<&Judge>(),
       .examples =
           {
-              {"the same", Expect::kClean, [] { return Evaluated(0, false); }},
-              {"the same, never sent", Expect::kClean, [] { return Evaluated(0, true); }},
-              {"others, never sent", Expect::kFaulty, [] { return Evaluated(0.5, true); }},
-              {"others since the last batch", Expect::kFaulty,
+              {"equal buffers", Expect::kClean, [] { return Evaluated(0, false); }},
+              {"equal buffers, never broadcast", Expect::kClean, [] { return Evaluated(0, true); }},
+              {"different buffers, never broadcast", Expect::kFaulty,
+               [] { return Evaluated(0.5, true); }},
+              {"buffers that differ since the last batch", Expect::kFaulty,
                [] { return Evaluated(0.5, false); }},
           },
   };

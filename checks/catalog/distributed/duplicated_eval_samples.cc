@@ -14,9 +14,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const PaddedEvaluations& evaluati
     const double share = loader.padding / loader.samples;
     verdict.findings.push_back(
         {.severity = Severity::kNote,
-         .message = StrCat("Evaluations repeat ", loader.padding, " of ", loader.samples,
-                           " samples, so that all processes have equally many: what is averaged "
-                           "over processes counts them twice."),
+         .message = StrCat("Evaluations repeated ", loader.padding, " of ", loader.samples,
+                           " samples to give every rank the same number, so metrics averaged over "
+                           "ranks count these samples twice."),
          .places = {{.thing = "loader", .file = ""}},
          .first_step = loader.first_step,
          .last_step = loader.last_step,
@@ -48,22 +48,34 @@ Evidence Dealt(std::string_view padding) {
 Check DuplicatedEvalSamples() {
   return {
       .id = "distributed/duplicated_eval_samples",
-      .promise = "An evaluation counts each sample once, however many processes share it.",
+      .title = "DistributedSampler repeats evaluation samples",
+      .promise = "An evaluation counts each sample once, for every number of ranks.",
       .why =
-          "The measure depends on the number of processes, and is not that of the data: the "
-          "repeated "
-          "samples count twice.",
+          "The metric depends on the world size and is wrong for the data set, because the "
+          "repeated samples count twice.",
       .method =
-          "Loaders whose DistributedSampler repeats samples to give all processes equally many, "
-          "and "
-          "from which evaluations take their batches.",
+          "Finds loaders that evaluations read from and whose DistributedSampler repeats samples "
+          "to give every rank the same number.",
       .fix =
-          "Evaluate on one process, give each the samples rank, rank + world, ... without repeats "
-          "and add up sums and counts, or leave out what was repeated, as gather_for_metrics of "
-          "Accelerate does.",
-      .limits =
-          "Always a note: a program that gathers all answers and leaves the repeated ones out "
-          "afterwards looks the same. Loaders of which one batch is taken may be missed.",
+          "Evaluate on one rank, or shard without padding (samples rank, rank + world_size, ...) "
+          "and all-reduce sums and counts. Or drop the repeated samples, as gather_for_metrics() "
+          "of Accelerate does.",
+      .limits = {.needs = "A DistributedSampler in an evaluation.",
+                 .silent_when = "",
+                 .severity = "Always a note: a program that gathers all predictions and then drops "
+                             "the repeated ones looks the same.",
+                 .blind_spots = "Loaders of which only one batch is read may be missed.",
+                 .sensitivity = ""},
+      .python =
+          {.bad = R"(sampler = DistributedSampler(val_set, shuffle=False)  # pads the last samples
+loader = DataLoader(val_set, batch_size=64, sampler=sampler)
+correct = evaluate(model, loader)
+dist.all_reduce(correct))",
+           .good = R"(indices = range(dist.get_rank(), len(val_set), dist.get_world_size())
+loader = DataLoader(Subset(val_set, indices), batch_size=64)
+correct = evaluate(model, loader)
+dist.all_reduce(correct))"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedSampler adds samples to make its parts even"},
       .covers = {"E02"},
       .explains = {},
@@ -73,8 +85,9 @@ Check DuplicatedEvalSamples() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"no sample is repeated", Expect::kClean, [] { return Dealt("0"); }},
-                   {"one of 101", Expect::kFaulty, [] { return Dealt("1"); }},
-                   {"three of 101", Expect::kFaulty, [] { return Dealt("3"); }}},
+                   {"one of 101 samples is repeated", Expect::kFaulty, [] { return Dealt("1"); }},
+                   {"three of 101 samples are repeated", Expect::kFaulty,
+                    [] { return Dealt("3"); }}},
   };
 }
 

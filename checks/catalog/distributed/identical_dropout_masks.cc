@@ -12,8 +12,8 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 64,
                          .unit = "steps",
-                         .meaning = "fewest that a finding rests on",
-                         .source = "own reasoning: all of them have to agree"};
+                         .meaning = "fewest steps for a finding",
+                         .source = "own reasoning: all of these steps must agree"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
   Verdict verdict;
@@ -24,10 +24,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
     if (group.same_draws < group.draws) continue;
     verdict.findings.push_back(
         {.severity = Severity::kNote,
-         .message = StrCat("The forward passes of ", RanksText(group.same_drawers),
-                           " draw from the same state of the random numbers at all of ",
-                           Counted(group.draws, "step"),
-                           " looked at, so dropout leaves out the same on all of them."),
+         .message = StrCat("Forward passes of ", RanksText(group.same_drawers),
+                           " started with the same RNG state at all ", Counted(group.draws, "step"),
+                           " checked, so their dropout masks were identical."),
          .places = {},
          .first_step = 0,
          .last_step = 0,
@@ -36,8 +35,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
          .bound = 0});
   }
   if (draws == 0) {
-    return absl::FailedPreconditionError(
-        "no forward passes of several processes drew random numbers");
+    return absl::FailedPreconditionError("no forward passes on several ranks drew random numbers");
   }
   verdict.judged = Counted(draws, "step");
   return verdict;
@@ -55,20 +53,32 @@ Evidence Drawing(int same_until) {
 Check IdenticalDropoutMasks() {
   return {
       .id = "distributed/identical_dropout_masks",
-      .promise = "Processes that share gradients draw their own dropout masks.",
+      .title = "All ranks draw the same dropout masks",
+      .promise = "Ranks that synchronize gradients draw different dropout masks.",
       .why =
-          "A batch is then trained with fewer masks than it has processes, which makes its "
-          "gradient "
-          "noisier than dropout is meant to.",
+          "Each batch is then trained with fewer masks than ranks, so the gradient is noisier than "
+          "dropout intends.",
       .method =
-          "Digests of the state of the random numbers as a forward pass begins that draws some, at "
-          "steps that are powers of two: the same on two processes of a group at each of them.",
+          "Compares hashes of the RNG state at the start of forward passes that draw random "
+          "numbers. Checks the steps that are powers of two. Two ranks of a process group have "
+          "equal states at every one of these steps.",
       .fix =
-          "Seed weights alike and then the rest by rank: torch.manual_seed(seed + rank) after the "
-          "model is made.",
-      .limits =
-          "Always a note: libraries seed all processes alike, and most models learn as well. On "
-          "accelerators the state holds seed and position.",
+          "Use one seed for the weights. Then seed per rank: torch.manual_seed(seed + rank) after "
+          "building the model.",
+      .limits = {.needs = "Forward passes that draw random numbers on two ranks.",
+                 .silent_when = "",
+                 .severity = "Always a note: libraries often seed all ranks with one seed, and "
+                             "most models learn as well.",
+                 .blind_spots = "On accelerators, the state consists of seed and position.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(torch.manual_seed(0)
+model = DistributedDataParallel(Net().cuda())
+train(model))",
+                 .good = R"(torch.manual_seed(0)
+model = DistributedDataParallel(Net().cuda())
+torch.manual_seed(1 + dist.get_rank())
+train(model))"},
+      .cpp = {},
       .sources = {"own reasoning: equal states draw equal numbers"},
       .covers = {"X09"},
       .explains = {},
@@ -77,9 +87,10 @@ Check IdenticalDropoutMasks() {
       .stands_at = Event::kForward,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"other states", Expect::kClean, [] { return Drawing(0); }},
-                   {"the same states", Expect::kFaulty, [] { return Drawing(8); }},
-                   {"other from the fourth step on", Expect::kClean, [] { return Drawing(4); }}},
+      .examples = {{"different RNG states", Expect::kClean, [] { return Drawing(0); }},
+                   {"equal RNG states", Expect::kFaulty, [] { return Drawing(8); }},
+                   {"different RNG states from the fourth step on", Expect::kClean,
+                    [] { return Drawing(4); }}},
   };
 }
 

@@ -15,7 +15,8 @@ constexpr Setting kDistance{
     .low = 0,
     .high = 1,
     .unit = "of the gradient's norm",
-    .meaning = "between the gradient of several processes and that of one, which counts",
+    .meaning =
+        "smallest distance between the multi-rank and the single-process gradient that counts",
     .source = "measured: 3e-7 in float32; half precision leaves up to 0.01"};
 
 bool IsNear(double value, double other, double distance) {
@@ -24,24 +25,23 @@ bool IsNear(double value, double other, double distance) {
 
 std::string MessageFor(const RanksGradient& found, double distance) {
   if (found.different > 1) {
-    return StrCat("The gradients of the ", found.ranks,
-                  " processes are not the same: ", found.different,
-                  " different ones are stepped with, each ", "of its own process's batch.");
+    return StrCat(
+        "The ", found.ranks, " ranks stepped with ", found.different,
+        " different gradients, each from its own batch: nothing synchronized the gradients.");
   }
-  const std::string beginning =
-      StrCat("The gradient that ", found.ranks, " processes step with is ");
+  const std::string beginning = StrCat("The gradient of ", found.ranks, " ranks was ");
   if (found.rest <= distance) {
     return StrCat(beginning, Short(found.ratio),
-                  " times the one that a single process makes of all their batches together.");
+                  " times the gradient that one process computed on all their batches.");
   }
   return StrCat(beginning,
-                "another one than a single process makes of all their batches together: ",
-                Short(100 * found.rest), " % of its norm stands beside it.");
+                "different from the gradient that one process computed on all their batches: ",
+                Short(100 * found.rest), " % of its norm pointed in another direction.");
 }
 
-// As many times as there are processes, of what begins from a mean or from as many times one; or so
-// small a part, where the program divides a mean by that number itself. A sum over the targets,
-// even divided by a number, may be meant for one process.
+// The gradient is scaled by the number of ranks and the loss is a mean or that many times a mean;
+// or it is scaled by one over that number, and the program divides a mean by it. A sum over the
+// targets, even divided by a number, may be intended for one process.
 bool IsMultiple(const Windows& windows, const RanksGradient& found, double distance) {
   if (windows.windows.empty()) return false;
   const auto ranks = static_cast<double>(found.ranks);
@@ -58,7 +58,7 @@ Severity SeverityOf(const RanksGradient& found, bool is_multiple, double distanc
 absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kOneProcess, RanksGradient>& found,
                               const IfSeen<Windows>& windows) {
-  Verdict verdict{.findings = {}, .judged = StrCat(found->ranks, " processes")};
+  Verdict verdict{.findings = {}, .judged = StrCat(found->ranks, " ranks")};
   const double distance = settings[kDistance];
   if (found->different == 1 && found->rest <= distance && IsNear(found->ratio, 1, distance)) {
     return verdict;
@@ -91,25 +91,39 @@ Evidence Compared(double ratio, double rest) {
 Check MismatchedGradient() {
   return {
       .id = "distributed/mismatched_gradient",
+      .title = "The gradient depends on the number of ranks",
       .promise =
-          "Several processes step with the gradient that one would make of all their batches.",
+          "Several ranks step with the gradient that one process would compute on all their "
+          "batches.",
       .why =
-          "The size of a step then depends on how many processes there are, or each trains a model "
-          "of its own; what was tuned on one machine does not hold on another.",
+          "The step size then depends on the number of ranks, or each rank trains its own model. "
+          "Hyperparameters tuned on one machine do not hold on another.",
       .method =
-          "The program starts twice more, for one step: in as many processes as before, which "
-          "leave their batches, and in one that is given all of these at once. The gradients that "
-          "the optimizer uses are compared, from the same weights and without dropout.",
+          "Starts the program twice more for one step (multi_process and single_process). The "
+          "first run uses as many ranks as before and saves their batches. The second gives all "
+          "batches to one process. Compares the optimizer's gradients from the same weights, "
+          "without dropout.",
       .fix =
-          "DistributedDataParallel divides by the number of processes itself: take a division or a "
-          "multiplication of your own away, sum over processes only what is then divided by a "
-          "count of all of them, and call the wrapper, not the module in it.",
-      .limits =
-          "Needs --deep, a launcher with an option that says how many processes there are, a "
-          "DataLoader, and weights that are not spread over processes. Not for norms over the "
-          "batch of each process. A note unless a mean loss is as many times too long as there are "
-          "processes, or divided by their number: sums divided by a size, means over unequal "
-          "counts and local steps may be meant.",
+          "DistributedDataParallel already divides by the world size, so remove your own division "
+          "or multiplication. Sum over ranks only if you then divide by a global count. Call the "
+          "DDP model, not model.module.",
+      .limits = {.needs = "--deep, a launcher with an option for the number of processes, a "
+                          "DataLoader, and weights that are not sharded.",
+                 .silent_when = "Models with norms over the batch of each rank are not judged.",
+                 .severity = "Warning if a mean loss is scaled by the world size or by one over "
+                             "it. Otherwise note: sums divided by a constant, means over unequal "
+                             "counts and local steps may be intentional.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(model = DistributedDataParallel(model)
+loss = criterion(model(x), y) / dist.get_world_size()
+loss.backward()
+optimizer.step())",
+                 .good = R"(model = DistributedDataParallel(model)
+loss = criterion(model(x), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedDataParallel averages gradients",
                   "torchtune #2172: loss scaled by the number of processes"},
       .covers = {"X08"},
@@ -119,8 +133,8 @@ Check MismatchedGradient() {
       .stands_at = Event::kBackward,
       .settings = {kDistance},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a hundredth beside it", Expect::kClean, [] { return Compared(1.01, 0.01); }},
-                   {"twice as long", Expect::kFaulty, [] { return Compared(2, 0); }}},
+      .examples = {{"a difference of 0.01", Expect::kClean, [] { return Compared(1.01, 0.01); }},
+                   {"twice as large", Expect::kFaulty, [] { return Compared(2, 0); }}},
   };
 }
 

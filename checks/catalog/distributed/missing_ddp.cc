@@ -9,26 +9,25 @@ namespace {
 std::string MessageFor(const Replicas::Group& group, size_t parameters, bool by_sampler,
                        const DealtTraining& dealt) {
   return StrCat(
-      "Each of ranks ", group.name, " trains a model of its own on its part of the data, ",
-      by_sampler ? StrCat("which is dealt to ", dealt.processes, " processes: ")
-                 : StrCat("of which none has a row in common with another, and only ",
-                          RanksText(dealt.users), " evaluates or saves one: "),
-      parameters, " parameters ", BeganAlike(group) ? "that began alike" : "began differently and",
-      " step with other gradients on each, and nothing that was seen brings them "
-      "together.");
+      "Ranks ", group.name, " train separate models on separate shards of the data (",
+      by_sampler ? StrCat("sharded across ", dealt.processes, " ranks by a DistributedSampler")
+                 : StrCat("no two ranks have a row in common, and only ", RanksText(dealt.users),
+                          " evaluates or saves"),
+      "). ", parameters, " parameters ", BeganAlike(group) ? "started equal" : "started different",
+      " and step with different gradients on each rank; no synchronization was recorded.");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas,
                               const DealtTraining& dealt) {
   if (dealt.processes < 2 && dealt.apart.empty()) {
-    return absl::FailedPreconditionError("the data of training are not dealt to processes");
+    return absl::FailedPreconditionError("the training data is not sharded across ranks");
   }
   Verdict verdict;
   for (const Replicas::Group& group : replicas.groups) {
     if (group.declared) continue;
     const bool by_sampler = static_cast<int64_t>(group.members.size()) == dealt.processes;
     const std::vector<OddParameter> found = Separate(group);
-    // Of one that others are shared beside, distributed/unsynchronized_gradients tells.
+    // If other parameters are synchronized, distributed/unsynchronized_gradients reports it.
     if (!(by_sampler || IsDealtByHand(group, replicas, dealt)) || replicas.groups.size() > 1 ||
         found.size() < 2 || IsOneModel(group, replicas)) {
       continue;
@@ -44,8 +43,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas,
 
 struct Separately {
   bool shares = false, begins_alike = true, speaks = false, comes_together = false;
-  bool by_sampler = true;     // deals the data
-  bool all_evaluate = false;  // where none does: else the first alone
+  bool by_sampler = true;     // shards the data
+  bool all_evaluate = false;  // without a sampler; else only the first rank
 };
 
 void DealByHand(const Separately& how, RunBuilder& run) {
@@ -81,28 +80,39 @@ Evidence Training(const Separately& how) {
 Check MissingDdp() {
   return {
       .id = "distributed/missing_ddp",
-      .promise = "Processes that a sampler deals its data to train one model.",
+      .title = "The model is not wrapped in DDP",
+      .promise = "Ranks that shard one data set train one model.",
       .why =
-          "As many models are trained as there are processes, each on its part of the data, and "
-          "one of them is saved. Losses fall, and all processors are busy.",
+          "Each rank trains its own model on its own shard of the data, and only one model is "
+          "saved. Losses still fall, and all devices are busy.",
       .method =
-          "Digests of parameters before steps and norms of gradients, compared between processes, "
-          "where a DistributedSampler deals them the data that they train on, and no wrapper and "
-          "no call of the program puts gradients or weights together. Without such a sampler, "
-          "where all begin from the same weights, no two have a row in common in their first pass "
-          "over the data, and one process alone evaluates or saves something.",
+          "Compares parameter hashes and gradient norms across ranks. A DistributedSampler shards "
+          "the data, but nothing synchronizes gradients or weights. Without a sampler, ranks start "
+          "with equal weights and share no row in their first pass. Only one rank then evaluates "
+          "or saves.",
       .fix =
-          "Wrap the model: model = DistributedDataParallel(model), and call what it gives; or put "
-          "the gradients together by all_reduce before each step.",
+          "Wrap the model with model = DistributedDataParallel(model) and call the wrapped model. "
+          "Or all-reduce the gradients before each step.",
       .limits =
-          "Needs torch.distributed. Models that begin differently are not judged where processes "
-          "tell each other something in their passes, as parts of one model do. Dealt by hand it "
-          "is "
-          "a warning, and silent where several evaluate or save. An ensemble whose members take a "
-          "part of the data each is found, too: ignore the check there. A warning where processes "
-          "call operations together or load weights after the first step, as they may bring "
-          "weights "
-          "together in a way that is not seen.",
+          {.needs = "torch.distributed with two ranks.",
+           .silent_when =
+               "Models that start different and communicate in their passes, as parts of one model "
+               "do. Data sharded by hand if several ranks evaluate or save.",
+           .severity =
+               "Error. Warning if the data is sharded by hand. Warning if ranks call collectives "
+               "or load weights after the first step, which may synchronize weights unrecorded.",
+           .blind_spots = "An ensemble whose ranks each train on one shard of the data is also "
+                          "reported; ignore the check there.",
+           .sensitivity = ""},
+      .python = {.bad = R"(sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=64, sampler=sampler)
+model = Net().to(device)
+train(model, loader))",
+                 .good = R"(sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=64, sampler=sampler)
+model = DistributedDataParallel(Net().to(device))
+train(model, loader))"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedSampler, DistributedDataParallel",
                   "own reasoning: what is dealt to processes is meant for one model"},
       .covers = {"X01"},
@@ -112,20 +122,20 @@ Check MissingDdp() {
       .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"nothing is shared", Expect::kFaulty, [] { return Training({}); }},
-                   {"nothing is shared, from other weights", Expect::kFaulty,
+      .examples = {{"no synchronization", Expect::kFaulty, [] { return Training({}); }},
+                   {"no synchronization, from different weights", Expect::kFaulty,
                     [] { return Training({.begins_alike = false}); }},
-                   {"nothing is shared of what is dealt by hand", Expect::kFaulty,
+                   {"no synchronization, with data sharded by hand", Expect::kFaulty,
                     [] { return Training({.by_sampler = false}); }},
-                   {"as that, and each is evaluated", Expect::kClean,
+                   {"data sharded by hand, and every rank evaluates", Expect::kClean,
                     [] { return Training({.by_sampler = false, .all_evaluate = true}); }},
-                   {"as that, from other weights", Expect::kClean,
+                   {"data sharded by hand, from different weights", Expect::kClean,
                     [] { return Training({.begins_alike = false, .by_sampler = false}); }},
-                   {"gradients are shared", Expect::kClean,
+                   {"synchronized gradients", Expect::kClean,
                     [] { return Training({.shares = true}); }},
                    {"parts of one model", Expect::kClean,
                     [] { return Training({.begins_alike = false, .speaks = true}); }},
-                   {"weights come together", Expect::kClean,
+                   {"weights that become equal again", Expect::kClean,
                     [] { return Training({.comes_together = true}); }}},
   };
 }

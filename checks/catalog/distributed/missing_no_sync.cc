@@ -15,10 +15,11 @@ constexpr Setting kSteps{.name = "steps",
                          .low = 1,
                          .high = 1e6,
                          .unit = "steps",
-                         .meaning = "fewest with several micro-batches that a finding rests on",
-                         .source = "own reasoning: fewer are no habit"};
+                         .meaning = "fewest steps with several micro-batches for a finding",
+                         .source = "own reasoning: fewer steps are not a pattern"};
 
-// Steps in which several backward calls all shared gradients; as many are judged as have several.
+// Steps in which several backward calls all synchronized gradients; `judged` counts those with
+// several.
 std::vector<const Replicas::Forwards*> SharedEachTime(const Replicas::Group& group,
                                                       const StepOrder& order, int64_t& judged) {
   std::vector<const Replicas::Forwards*> found;
@@ -26,7 +27,7 @@ std::vector<const Replicas::Forwards*> SharedEachTime(const Replicas::Group& gro
     const auto at = std::ranges::find(order.steps, step.step, &StepOrder::Step::step);
     if (at == order.steps.end()) continue;
     const auto calls = static_cast<int>(at->Within(Event::kBackward, 0, at->end()).size());
-    // Gradients that are cleared in between, as those of a look ahead, do not add up.
+    // Gradients that are zeroed in between, as in a lookahead, do not accumulate.
     const bool add_up =
         at->Within(Event::kCleared, at->FirstBackward(), at->LastBackward()).empty();
     if (calls < 2 || step.passes != calls || !add_up) continue;
@@ -45,9 +46,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Replicas& replicas
     if (static_cast<double>(found.size()) < settings[kSteps]) continue;
     verdict.findings.push_back(
         {.severity = Severity::kNote,
-         .message = StrCat("In ", Counted(static_cast<int64_t>(found.size()), "step"), " ranks ",
-                           group.name, " share their gradients after each of ",
-                           found.front()->passes, " micro-batches, of which the last would do."),
+         .message = StrCat("In ", Counted(static_cast<int64_t>(found.size()), "step"), ", ranks ",
+                           group.name, " synchronized gradients after each of ",
+                           found.front()->passes, " micro-batches; once after the last is enough."),
          .places = {},
          .first_step = found.front()->step,
          .last_step = found.back()->step,
@@ -57,13 +58,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Replicas& replicas
   }
   if (judged == 0) {
     return absl::FailedPreconditionError(
-        "no step of several processes took more than one micro-batch through their wrapper");
+        "no step ran more than one micro-batch through DDP on several ranks");
   }
   verdict.judged = Counted(judged, "step");
   return verdict;
 }
 
-// Every `clearing`th step clears its gradients after each pass; 0: none.
+// Every `clearing`th step zeroes its gradients after each pass; 0: none.
 Evidence Sharing(int passes, int sharing, int clearing = 0) {
   return PlainOnly(OfRanks({.step = [=](uint16_t, int step) {
     return RankStep{.passes = passes,
@@ -77,19 +78,32 @@ Evidence Sharing(int passes, int sharing, int clearing = 0) {
 Check MissingNoSync() {
   return {
       .id = "distributed/missing_no_sync",
-      .promise = "Gradients that are added up over micro-batches are shared once a step.",
-      .why =
-          "Each process sends all gradients as often as there are micro-batches, and waits for it.",
+      .title = "DDP synchronizes after every micro-batch",
+      .promise = "Gradients accumulated over micro-batches are synchronized once per step.",
+      .why = "Every rank all-reduces all gradients once per micro-batch and waits each time.",
       .method =
-          "Forward passes of the wrapper that shares gradients, and backward calls, in steps of "
-          "several micro-batches: all of them share.",
+          "Counts DDP forward passes that synchronize gradients and backward calls in steps with "
+          "several micro-batches. Every micro-batch synchronizes.",
       .fix =
-          "Put all micro-batches of a step but the last into `with model.no_sync():`, forward and "
-          "backward.",
-      .limits =
-          "Always a note: the result is the same up to rounding. Steps in which the wrapper runs "
-          "forward more or less often than backward, or in which gradients are cleared between two "
-          "backward calls, are not judged.",
+          "Run the forward and backward of all micro-batches of a step except the last inside "
+          "`with model.no_sync():`.",
+      .limits = {.needs = "Gradient accumulation under DDP.",
+                 .silent_when = "The number of DDP forward passes differs from the number of "
+                                "backward calls. Gradients are zeroed between two backward calls.",
+                 .severity = "Always a note: the result is the same up to rounding.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in micro_batches:
+    loss = criterion(model(x), y) / len(micro_batches)
+    loss.backward()  # all-reduces every time
+optimizer.step())",
+                 .good = R"(with model.no_sync():
+    for x, y in micro_batches[:-1]:
+        (criterion(model(x), y) / len(micro_batches)).backward()
+x, y = micro_batches[-1]
+(criterion(model(x), y) / len(micro_batches)).backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedDataParallel.no_sync"},
       .covers = {"G02"},
       .explains = {},
@@ -98,11 +112,12 @@ Check MissingNoSync() {
       .stands_at = Event::kBackward,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"the last of four", Expect::kClean, [] { return Sharing(4, 0); }},
-                   {"all of four", Expect::kFaulty, [] { return Sharing(4, 4); }},
-                   {"three of four", Expect::kClean, [] { return Sharing(4, 2); }},
-                   {"all of four, and a look ahead before every other step", Expect::kFaulty,
-                    [] { return Sharing(4, 4, 2); }}},
+      .examples = {{"only the last of four synchronizes", Expect::kClean,
+                    [] { return Sharing(4, 0); }},
+                   {"all of four synchronize", Expect::kFaulty, [] { return Sharing(4, 4); }},
+                   {"three of four synchronize", Expect::kClean, [] { return Sharing(4, 2); }},
+                   {"all of four synchronize, with a lookahead before every other step",
+                    Expect::kFaulty, [] { return Sharing(4, 4, 2); }}},
   };
 }
 

@@ -7,22 +7,23 @@
 namespace dlcheck::distributed {
 namespace {
 
-constexpr Setting kShare{.name = "share",
-                         .value = 0.04,
-                         .low = 0,
-                         .high = 1,
-                         .unit = "of the rows",
-                         .meaning = "common to two processes, from which on they overlap",
-                         .source = "own reasoning: padding and equal samples are less"};
+constexpr Setting kShare{
+    .name = "share",
+    .value = 0.04,
+    .low = 0,
+    .high = 1,
+    .unit = "of the rows",
+    .meaning = "smallest share of rows common to two ranks that counts as overlap",
+    .source = "own reasoning: padding and equal samples stay below it"};
 constexpr Setting kRows{.name = "rows",
                         .value = 32,
                         .low = 8,
                         .high = 64,
                         .unit = "rows",
-                        .meaning = "fewest of those looked at",
-                        .source = "own reasoning: 4 % of fewer are one or none"};
+                        .meaning = "fewest rows compared",
+                        .source = "own reasoning: 4 % of fewer rows is one row or none"};
 
-// Two processes may have as many as this in common but one where parts are filled up to be even.
+// Two ranks may have one row less than this in common if shards are padded to equal sizes.
 constexpr int64_t kFewest = 3;
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
@@ -38,9 +39,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
     verdict.findings.push_back(
         {.severity = may_be_meant ? Severity::kNote : Severity::kWarning,
          .message = StrCat("In their first pass over the data, ", RanksText(group.rows.pair),
-                           " train on common rows: ", group.rows.common, " of ", group.rows.rows,
-                           " looked at",
-                           may_be_meant ? ". Each draws samples at random for itself." : "."),
+                           " trained on the same rows: ", group.rows.common, " of ",
+                           group.rows.rows, " compared rows",
+                           may_be_meant ? ". Each rank samples randomly on its own." : "."),
          .places = {{.thing = "data", .rank = group.rows.pair.front(), .file = ""},
                     {.thing = "data", .rank = group.rows.pair.back(), .file = ""}},
          .first_step = 0,
@@ -52,13 +53,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
   if (rows == 0) {
     return absl::NotFoundError(
         StrCat("fewer than ", settings[kRows],
-               " different rows of a first pass over the data are known of two processes"));
+               " different rows of the first pass over the data are known for two ranks"));
   }
   verdict.judged = Counted(rows, "row");
   return verdict;
 }
 
-// 64 rows for each of two processes; the second begins `apart` rows after the first.
+// 64 rows for each of two ranks; the second starts `apart` rows after the first.
 Evidence Dealt(int apart, std::string_view order = "sequential") {
   RunBuilder run = OfRanks({});
   run.Attribute("loader", "", "order", order);
@@ -76,22 +77,31 @@ Evidence Dealt(int apart, std::string_view order = "sequential") {
 Check OverlappingData() {
   return {
       .id = "distributed/overlapping_data",
-      .promise = "In a pass over the data, each sample goes to one process.",
+      .title = "Ranks train on overlapping samples",
+      .promise = "In one pass over the data, each sample goes to one rank.",
       .why =
-          "Some samples count several times in an epoch, and others perhaps never; epochs are "
-          "longer "
-          "than they are taken to be.",
+          "Some samples count several times per epoch and others may never be used. Epochs are "
+          "longer than expected.",
       .method =
-          "The 64 smallest row numbers that each process trained on before a row came again, in "
-          "the "
-          "first 64 steps: among the smallest of two processes together, some are of both.",
+          "Records the 64 smallest row hashes that each rank trained on before any row repeated, "
+          "in the first 64 steps. Among the smallest of two ranks together, some belong to both.",
       .fix =
-          "Use a DistributedSampler, or take samples rank, rank + world, rank + 2 world, ...; with "
-          "shards of your own, let each begin where the one before ends.",
-      .limits =
-          "A note where a loader draws samples at random in each process for itself, as with "
-          "weights: then they overlap by chance. Rows that are augmented differ. Data with many "
-          "equal rows end the pass early, and nothing is said.",
+          "Use a DistributedSampler, or take samples rank, rank + world_size, rank + 2 * "
+          "world_size and so on. For your own shards, start each where the previous one ends.",
+      .limits = {.needs = "At least 32 different rows from the first pass on two ranks.",
+                 .silent_when = "Data with many equal rows ends the recorded pass early.",
+                 .severity = "Warning; note if a loader samples randomly on each rank, as with "
+                             "sample weights, because ranks then overlap by chance.",
+                 .blind_spots = "Augmented rows differ, so their overlap is not found.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(rank, per_rank = dist.get_rank(), len(dataset) // 2
+indices = range(rank * per_rank // 2, rank * per_rank // 2 + per_rank)
+loader = DataLoader(Subset(dataset, indices), batch_size=64)
+train(model, loader))",
+                 .good = R"(indices = range(dist.get_rank(), len(dataset), dist.get_world_size())
+loader = DataLoader(Subset(dataset, indices), batch_size=64)
+train(model, loader))"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedSampler",
                   "own reasoning: the smallest of all numbers are a sample that both draw alike"},
       .covers = {"D15"},
@@ -101,9 +111,9 @@ Check OverlappingData() {
       .stands_at = Event::kForward,
       .settings = {kShare, kRows},
       .judgement = Reads<&Judge>(),
-      .examples = {{"one after the other", Expect::kClean, [] { return Dealt(64); }},
-                   {"a tenth of them common", Expect::kFaulty, [] { return Dealt(25); }},
-                   {"drawn by each for itself", Expect::kFaulty,
+      .examples = {{"one shard after the other", Expect::kClean, [] { return Dealt(64); }},
+                   {"common rows", Expect::kFaulty, [] { return Dealt(25); }},
+                   {"common rows, sampled randomly on each rank", Expect::kFaulty,
                     [] { return Dealt(25, "random"); }}},
   };
 }

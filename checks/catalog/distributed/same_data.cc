@@ -12,13 +12,13 @@ constexpr Setting kPasses{.name = "passes",
                           .low = 2,
                           .high = 1e6,
                           .unit = "forward passes",
-                          .meaning = "fewest that a finding rests on",
-                          .source = "own reasoning: all of them have to agree"};
+                          .meaning = "fewest forward passes for a finding",
+                          .source = "own reasoning: all of these passes must agree"};
 
-// Of one batch again and again, processes may average noise of their own.
+// With one repeated batch, ranks may average their own noise.
 constexpr int64_t kFewestInputs = 4;
 
-// The same inputs may have other targets, which losses show unless masks make them differ.
+// Equal inputs may have different targets. The losses show it, unless dropout changes them.
 bool IsSame(const RankData::Group& group) {
   return group.same_passes > 0 && group.same_passes == group.passes &&
          (group.same_losses || group.draws > 0);
@@ -38,9 +38,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
     verdict.findings.push_back(
         {.severity = group.same_losses || group.same_inputs >= kFewestInputs ? Severity::kWarning
                                                                              : Severity::kNote,
-         .message = StrCat("In all of ", group.passes, " sampled forward passes ",
-                           RanksText(group.same), " were given the same rows in the same order",
-                           group.same_losses ? ", with the same losses." : "."),
+         .message = StrCat("In all ", group.passes, " sampled forward passes, ",
+                           RanksText(group.same), " received the same rows in the same order",
+                           group.same_losses ? ", with equal losses." : "."),
          .places = std::move(places),
          .first_step = group.first_step,
          .last_step = group.last_step,
@@ -49,14 +49,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankData& data) {
          .bound = 0});
   }
   if (passes == 0) {
-    return absl::NotFoundError(StrCat("fewer than ", settings[kPasses],
-                                      " forward passes were sampled on all processes of a group"));
+    return absl::NotFoundError(
+        StrCat("fewer than ", settings[kPasses],
+               " forward passes were sampled on all ranks of a process group"));
   }
   verdict.judged = StrCat(passes, " forward passes");
   return verdict;
 }
 
-// The batch of the second process is that of the first up to step `until`.
+// The second rank has the first rank's batch up to step `until`.
 Evidence Given(int until, double other_loss = 1, bool draws = false) {
   RunBuilder run = OfRanks({.steps = 16, .step = [=](uint16_t rank, int step) {
                               const bool is_same = rank == 0 || step < until;
@@ -72,27 +73,38 @@ Evidence Given(int until, double other_loss = 1, bool draws = false) {
 Check SameData() {
   return {
       .id = "distributed/same_data",
-      .promise = "Processes that share gradients train on different data.",
+      .title = "All ranks train on the same data",
+      .promise = "Ranks that synchronize gradients train on different data.",
       .why =
-          "All of them work out the same gradient: many processes learn as much as one, and the "
-          "batch is smaller than it is taken to be.",
+          "All ranks compute the same gradient. Many ranks learn as much as one, and the effective "
+          "batch is smaller than expected.",
       .method =
-          "Digests of the rows that models are given in training, compared between the processes "
-          "of a group at each sampled forward pass: two have the same rows in all of them, and the "
-          "same losses unless their forward passes draw random numbers.",
+          "Compares hashes of the model's training inputs across ranks at each sampled forward "
+          "pass. Two ranks have the same rows in every pass. Their losses are also equal, unless "
+          "the forward passes draw random numbers.",
       .fix =
-          "Give the DataLoader a DistributedSampler and call its set_epoch() at each epoch; with "
-          "an "
-          "IterableDataset, take every n-th sample by rank in __iter__; seed what draws batches "
-          "with the rank.",
-      .limits =
-          "Only processes that share gradients are compared, so not those of one tensor-parallel "
-          "group. A note where losses differ, as dropout makes them, on fewer than four batches, "
-          "as "
-          "where processes average their own noise over one. Other tasks on the same inputs are "
-          "found, too, if their models draw random numbers. At most 256 rows and 64 columns of a "
-          "batch are looked at. Augmented data differ "
-          "in their noise.",
+          "Give the DataLoader a DistributedSampler and call set_epoch() in every epoch. In an "
+          "IterableDataset, take every n-th sample by rank in __iter__. Seed random batches with "
+          "the rank.",
+      .limits = {.needs = "Ranks that synchronize gradients. The ranks of one tensor-parallel "
+                          "group are not compared.",
+                 .silent_when = "",
+                 .severity = "Warning. Note if losses differ (as with dropout) on fewer than four "
+                             "distinct batches. Ranks may then average their own noise.",
+                 .blind_spots = "Different tasks on the same inputs are reported if their models "
+                                "draw random numbers. At most 256 rows and 64 columns of a batch "
+                                "are compared. Augmented data differs by its noise.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loader = DataLoader(dataset, batch_size=64, shuffle=False)
+model = DistributedDataParallel(model)
+for x, y in loader:
+    train_step(model, optimizer, x, y))",
+                 .good = R"(sampler = DistributedSampler(dataset)
+loader = DataLoader(dataset, batch_size=64, sampler=sampler)
+model = DistributedDataParallel(model)
+for x, y in loader:
+    train_step(model, optimizer, x, y))"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedSampler",
                   "own reasoning: a mean of equal terms is the term"},
       .covers = {"D15"},
@@ -102,12 +114,13 @@ Check SameData() {
       .stands_at = Event::kForward,
       .settings = {kPasses},
       .judgement = Reads<&Judge>(),
-      .examples = {{"all different", Expect::kClean, [] { return Given(0); }},
-                   {"all the same", Expect::kFaulty, [] { return Given(16); }},
-                   {"different in the last pass alone", Expect::kClean, [] { return Given(15); }},
-                   {"the same inputs with other losses", Expect::kClean,
+      .examples = {{"different rows in every pass", Expect::kClean, [] { return Given(0); }},
+                   {"the same rows in every pass", Expect::kFaulty, [] { return Given(16); }},
+                   {"different rows only in the last pass", Expect::kClean,
+                    [] { return Given(15); }},
+                   {"the same inputs with different losses", Expect::kClean,
                     [] { return Given(16, 2); }},
-                   {"the same inputs with other losses of other masks", Expect::kFaulty,
+                   {"the same inputs with different losses and dropout masks", Expect::kFaulty,
                     [] { return Given(16, 2, true); }}},
   };
 }

@@ -9,7 +9,7 @@
 namespace dlcheck::distributed {
 namespace {
 
-// All made as many backward calls and ended by themselves, and some left out steps of an optimizer.
+// All ranks made as many backward calls and ended normally, and some skipped steps of an optimizer.
 void JudgeGroup(const RankSteps::Group& group, const Trace& trace, Verdict& verdict) {
   const auto& [first_rank, first] = *group.processes.begin();
   for (const ThingId optimizer : group.optimizers) {
@@ -26,10 +26,10 @@ void JudgeGroup(const RankSteps::Group& group, const Trace& trace, Verdict& verd
     const std::string name = trace.Display(optimizer);
     verdict.findings.push_back(
         {.severity = Severity::kError,
-         .message =
-             StrCat("Rank ", least->first, " took ", Counted(of(*least), "step"), " of ", name,
-                    ", rank ", most->first, " took ", of(*most),
-                    ", after as many backward calls: it left out ", of(*most) - of(*least), "."),
+         .message = StrCat("Rank ", least->first, " took ", Counted(of(*least), "step"), " of ",
+                           name, ", rank ", most->first, " took ", of(*most),
+                           ", after equal numbers of backward calls. Rank ", least->first,
+                           " skipped ", of(*most) - of(*least), "."),
          .places = {{.thing = name, .rank = least->first, .file = ""}},
          .first_step = 0,
          .last_step = of(*most),
@@ -45,7 +45,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RankSteps& steps) {
   });
 }
 
-// The second process makes no step after its sixth backward call; it may make a backward call less.
+// The second rank makes no step after its sixth backward call; it may make one backward call less.
 Evidence LeavingOut(bool step, bool backward) {
   RunBuilder run = OfRanks({.step = [=](uint16_t rank, int number) {
     const bool is_odd = rank == 1 && number == 5;
@@ -60,23 +60,37 @@ Evidence LeavingOut(bool step, bool backward) {
 Check StepSkippedOnOneRank() {
   return {
       .id = "distributed/step_skipped_on_one_rank",
-      .promise = "Replicas take their optimizer's steps together.",
+      .title = "One rank skips optimizer steps",
+      .promise = "Replicas on all ranks take the same optimizer steps.",
       .why =
-          "A process that leaves a step out which the others take trains another model from then "
-          "on, although it goes on to share gradients with them.",
+          "A rank that skips a step trains a different model from then on, although gradients are "
+          "still synchronized.",
       .method =
-          "Steps of each optimizer that moved weights, by process, where all of a group made "
-          "equally many backward calls and ended by themselves.",
+          "Compares the number of effective steps of each optimizer across ranks. All ranks of the "
+          "process group made the same number of backward calls and ended normally.",
       .fix =
-          "Decide together whether to leave a step out: by the gradients as they are after they "
-          "were shared, or by all_reduce of what each process decides by, as a loss, a norm or a "
-          "flag of numbers that are not finite.",
-      .limits =
-          "Counts over the whole run: which step was left out is not known. Silent where several "
-          "optimizers make more steps than are recorded, where processes "
-          "made different numbers of backward calls, as where one trains something beside, where "
-          "one did not end by itself, and where the program uses join().",
-      .sources = {"PyTorch: GradScaler, whose flag each process works out for itself",
+          "Decide together whether to skip a step. Test the synchronized gradients, or all_reduce "
+          "the loss, norm or non-finite flag that each rank decides by.",
+      .limits = {.needs = "Two ranks that end normally with the same number of backward calls.",
+                 .silent_when = "Several optimizers make more steps than are recorded. Ranks made "
+                                "different numbers of backward calls, as when one trains an extra "
+                                "part. One rank did not end normally. The program uses join().",
+                 .severity = "",
+                 .blind_spots =
+                     "Counts cover the whole run, so the skipped step is not identified.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loss.backward()
+if torch.isfinite(loss):
+    optimizer.step()
+optimizer.zero_grad())",
+                 .good = R"(loss.backward()
+finite = torch.isfinite(loss.detach()).float()
+dist.all_reduce(finite, op=dist.ReduceOp.MIN)
+if finite:
+    optimizer.step()
+optimizer.zero_grad())"},
+      .cpp = {},
+      .sources = {"PyTorch: GradScaler, whose flag each rank computes separately",
                   "own reasoning: equal weights stay equal by equal steps"},
       .covers = {"X07", "X13"},
       .explains = {},
@@ -85,9 +99,10 @@ Check StepSkippedOnOneRank() {
       .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"equally many", Expect::kClean, [] { return LeavingOut(false, false); }},
-                   {"one fewer", Expect::kFaulty, [] { return LeavingOut(true, false); }},
-                   {"one fewer, and a backward call", Expect::kClean,
+      .examples = {{"equal numbers of steps", Expect::kClean,
+                    [] { return LeavingOut(false, false); }},
+                   {"one step fewer", Expect::kFaulty, [] { return LeavingOut(true, false); }},
+                   {"one step and one backward call fewer", Expect::kClean,
                     [] { return LeavingOut(true, true); }}},
   };
 }

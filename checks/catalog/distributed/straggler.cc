@@ -9,34 +9,36 @@
 namespace dlcheck::distributed {
 namespace {
 
-constexpr Setting kSteps{.name = "steps",
-                         .value = 32,
-                         .low = 4,
-                         .high = 1e6,
-                         .unit = "steps",
-                         .meaning = "fewest timed steps that a finding rests on",
-                         .source = "own reasoning: one that is late by chance is not in most"};
-constexpr Setting kRatio{.name = "ratio",
-                         .value = 1.5,
-                         .low = 1,
-                         .high = 100,
-                         .unit = "1",
-                         .meaning = "time of the slowest over that of the slowest of the others",
-                         .source = "measured: at most 1.2 of equal processes, four on two cores"};
+constexpr Setting kSteps{
+    .name = "steps",
+    .value = 32,
+    .low = 4,
+    .high = 1e6,
+    .unit = "steps",
+    .meaning = "fewest timed steps for a finding",
+    .source = "own reasoning: a rank that is late by chance is not late in most steps"};
+constexpr Setting kRatio{
+    .name = "ratio",
+    .value = 1.5,
+    .low = 1,
+    .high = 100,
+    .unit = "1",
+    .meaning = "smallest ratio of the slowest rank's time to the second slowest's",
+    .source = "measured: at most 1.2 for equal ranks, four on two cores"};
 constexpr Setting kExcess{.name = "excess",
                           .value = 0.2,
                           .low = 0,
                           .high = 1,
                           .unit = "of a step's time",
-                          .meaning = "that all others wait for it, from which on it counts",
-                          .source = "own reasoning: less is not worth a change"};
+                          .meaning = "smallest share of a step that all others wait",
+                          .source = "own reasoning: a shorter wait is not worth a change"};
 constexpr Setting kOften{.name = "often",
                          .value = 0.8,
                          .low = 0,
                          .high = 1,
                          .unit = "of the steps",
-                         .meaning = "in which it is the slowest",
-                         .source = "own reasoning: chance picks another each time"};
+                         .meaning = "smallest share of steps in which the rank is the slowest",
+                         .source = "own reasoning: chance picks a different rank each time"};
 
 double SlowestOther(const RankTimes::Group& group) {
   double slowest = 0;
@@ -52,8 +54,8 @@ std::string Batches(const RankTimes& times, uint16_t rank) {
       times.batches, [rank](const auto& entry) { return entry.first != rank; });
   if (own == times.batches.end() || other == times.batches.end()) return "";
   if (own->second == 0 || own->second == other->second) return "";
-  return StrCat(" Its batches hold ", own->second, " samples, those of rank ", other->first, " ",
-                other->second, ".");
+  return StrCat(" Batches hold ", own->second, " samples on rank ", rank, " and ", other->second,
+                " on rank ", other->first, ".");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const RankTimes& times) {
@@ -71,11 +73,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankTimes& times) 
     }
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat("The others wait for rank ", group.slowest, ": before gradients are ",
-                           "shared it needs ", Short(1000 * slowest), " ms of a step of ",
-                           Short(1000 * group.step), " ms, no other more than ",
-                           Short(1000 * other), " ms; it was the slowest in ", group.behind, " of ",
-                           Counted(group.steps, "step"), ".", Batches(times, group.slowest)),
+         .message = StrCat(
+             "Rank ", group.slowest, " is the straggler: it took ", Short(1000 * slowest),
+             " ms before gradient synchronization (others at most ", Short(1000 * other),
+             " ms, step ", Short(1000 * group.step), " ms) and was the slowest in ", group.behind,
+             " of ", Counted(group.steps, "step"), ".", Batches(times, group.slowest)),
          .places = {{.thing = "", .rank = group.slowest, .file = ""}},
          .first_step = 0,
          .last_step = 0,
@@ -84,14 +86,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankTimes& times) 
          .bound = settings[kRatio]});
   }
   if (steps == 0) {
-    return absl::NotFoundError(
-        StrCat("fewer than ", settings[kSteps], " steps of all processes of a group were timed"));
+    return absl::NotFoundError(StrCat("fewer than ", settings[kSteps],
+                                      " steps were timed on all ranks of a process group"));
   }
   verdict.judged = Counted(steps, "step");
   return verdict;
 }
 
-// Milliseconds of the second process before gradients are shared; of the first, 10 of a step of 15.
+// Milliseconds of the second rank before gradient synchronization; the first rank takes 10 of 15.
 Evidence Taking(double usual, double seldom) {
   return PlainOnly(OfRanks({.steps = 48, .step = [=](uint16_t rank, int step) {
                               const double second = step % 4 == 0 ? seldom : usual;
@@ -105,23 +107,37 @@ Evidence Taking(double usual, double seldom) {
 Check Straggler() {
   return {
       .id = "distributed/straggler",
-      .promise = "Processes that wait for each other are about equally fast.",
-      .why = "All of them go at the pace of the slowest; the others' hardware stands idle.",
+      .title = "One rank is slower than all others",
+      .promise = "Ranks that wait for each other are about equally fast.",
+      .why =
+          "All ranks run at the pace of the slowest, and the other devices are unused while they "
+          "wait.",
       .method =
-          "Time from the end of a step to the first backward call of the next, in which no process "
-          "waits for gradients of another: medians over sampled steps, compared between the "
-          "processes of a group.",
+          "Measures the time from the end of a step to the next first backward call. In this time "
+          "no rank waits for gradients. Compares medians over sampled steps across the process "
+          "group.",
       .fix =
-          "Look at what this process does alone: loading, logging, longer samples, more samples; "
-          "give all the same amount of work, sort by length before dealing, or look at the "
-          "machine.",
+          "Look for work that only this rank does: loading, logging, longer or more samples. "
+          "Balance the work across ranks, for example by sorting by length before sharding, or "
+          "check the machine.",
       .limits =
-          "Silent where a forward pass sends buffers, or the program calls operations of all "
-          "processes before backward in most steps: there each waits for the others before "
-          "backward, too. What is "
-          "slow between backward and the step is not seen. Times of one machine under other load "
-          "are "
-          "no evidence: run it again.",
+          {.needs = "At least 32 timed steps on all ranks of a process group.",
+           .silent_when =
+               "A forward pass broadcasts buffers, or the program calls collectives before "
+               "backward in most steps. Each rank then waits for the others before backward too.",
+           .severity = "",
+           .blind_spots = "Slow work between backward and the step is not measured. Load from "
+                          "other programs on the machine also slows a rank; run again to confirm.",
+           .sensitivity = ""},
+      .python = {.bad = R"(for step, (x, y) in enumerate(loader):
+    train_step(model, optimizer, x, y)
+    if dist.get_rank() == 0:
+        log_histograms(model))",
+                 .good = R"(for step, (x, y) in enumerate(loader):
+    train_step(model, optimizer, x, y)
+    if dist.get_rank() == 0 and step % 1000 == 0:
+        log_histograms(model))"},
+      .cpp = {},
       .sources = {"NVIDIA resiliency extension: relative performance scores of ranks"},
       .covers = {"DST-04"},
       .explains = {},

@@ -19,26 +19,27 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Replicas& replicas) {
     }
     if (found.empty()) continue;
     const Replicas::State& state = *found.front().state;
-    verdict.findings.push_back(FindingAbout(
-        found, Severity::kError,
-        StrCat("Before the first step ", Share(found.size(), group), " of the replicas on ranks ",
-               group.name, " are not the same on all of them: ", found.front().parameter->name, " ",
-               DifferenceText(state, group), ", and they never become equal."),
-        found.front().parameter->states.back().step));
+    verdict.findings.push_back(
+        FindingAbout(found, Severity::kError,
+                     StrCat("Before the first step, ", Share(found.size(), group),
+                            " differed between the replicas on ranks ", group.name, ": ",
+                            found.front().parameter->name, " ", DifferenceText(state, group),
+                            ". The replicas never became equal."),
+                     found.front().parameter->states.back().step));
   }
   if (judged == 0) {
-    return absl::FailedPreconditionError("no weights are shared by several processes");
+    return absl::FailedPreconditionError("no ranks hold the same weights");
   }
   verdict.judged = Counted(judged, "parameter");
   return verdict;
 }
 
-// The weights of the second process are off by `other` before the first step, or before all.
+// The second rank's weights differ by `other` before the first step, or before all.
 Evidence Starting(double other, bool comes_together, std::string_view kind = kReplicas) {
   return PlainOnly(OfRanks({.kind = kind, .step = [=](uint16_t rank, int step) {
-    const bool apart = rank == 1 && (step == 0 || !comes_together);
-    return RankStep{.weights = step + 1 + (apart ? other : 0)};
-  }}));
+                              const bool apart = rank == 1 && (step == 0 || !comes_together);
+                              return RankStep{.weights = step + 1 + (apart ? other : 0)};
+                            }}));
 }
 
 }  // namespace
@@ -46,24 +47,41 @@ Evidence Starting(double other, bool comes_together, std::string_view kind = kRe
 Check UnequalInitialWeights() {
   return {
       .id = "distributed/unequal_initial_weights",
-      .promise = "Replicas hold the same weights before their first step.",
+      .title = "Ranks start with different weights",
+      .promise = "Replicas hold equal weights before their first step.",
       .why =
-          "Equal gradients keep a distance as it is: each process trains another model to the end, "
-          "and what is saved is one of them.",
+          "Equal gradients keep the initial difference. Each rank trains a different model to the "
+          "end, and only one of them is saved.",
       .method =
-          "Digests of all bytes of each parameter before the first step, compared between the "
-          "processes of a group: those of a DistributedDataParallel, those that put the gradients "
-          "of the parameter together themselves at every step, or those that hold the same piece "
-          "of a DTensor, as in hybrid shards.",
+          "Compares hashes of each parameter before the first step across ranks. The ranks use "
+          "DDP, all-reduce gradients themselves at every step, or hold copies of one DTensor shard "
+          "(hybrid sharding).",
       .fix =
-          "Load weights on all processes, or on the first before DistributedDataParallel is made, "
-          "which then sends them; without it, also before fully_shard, which sends none, "
-          "broadcast the parameters of rank 0 before the first step, or seed all processes alike.",
+          "Load weights on all ranks, or on rank 0 before DistributedDataParallel broadcasts them. "
+          "Without DDP, and before fully_shard, broadcast rank 0's parameters or use the same seed "
+          "on all ranks.",
       .limits =
-          "Silent where the weights become equal later, as with averages of weights, and where "
-          "nothing shows that processes are meant to hold the same. Pieces of weights that one "
-          "process alone holds are not compared.",
-      .sources = {"PyTorch: DistributedDataParallel sends the state of rank 0 as it is made",
+          {.needs = "Two ranks that synchronize gradients or hold copies of a DTensor shard.",
+           .silent_when =
+               "The weights become equal later, as in weight averaging. Nothing shows that the "
+               "ranks should hold the same weights. Shards held by one rank only are not compared.",
+           .severity = "",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(torch.manual_seed(dist.get_rank())
+model = Net()  # different weights on each rank
+loss.backward()
+for p in model.parameters():
+    dist.all_reduce(p.grad, op=dist.ReduceOp.AVG))",
+                 .good = R"(torch.manual_seed(dist.get_rank())
+model = Net()
+for p in model.parameters():
+    dist.broadcast(p.data, src=0)
+loss.backward()
+for p in model.parameters():
+    dist.all_reduce(p.grad, op=dist.ReduceOp.AVG))"},
+      .cpp = {},
+      .sources = {"PyTorch: DistributedDataParallel broadcasts the state of rank 0 at construction",
                   "own reasoning: equal digests are necessary for equal bytes"},
       .covers = {"X03"},
       .explains = {"distributed/replica_divergence", "distributed/mismatched_gradient"},
@@ -72,11 +90,13 @@ Check UnequalInitialWeights() {
       .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"equal", Expect::kClean, [] { return Starting(0, false); }},
-                   {"another on rank 1", Expect::kFaulty, [] { return Starting(0.5, false); }},
-                   {"another copy of a shard", Expect::kFaulty,
+      .examples = {{"equal weights", Expect::kClean, [] { return Starting(0, false); }},
+                   {"different weights on rank 1", Expect::kFaulty,
+                    [] { return Starting(0.5, false); }},
+                   {"a different copy of a shard", Expect::kFaulty,
                     [] { return Starting(0.5, false, kCopies); }},
-                   {"another, then equal", Expect::kClean, [] { return Starting(0.5, true); }}},
+                   {"different weights that become equal", Expect::kClean,
+                    [] { return Starting(0.5, true); }}},
   };
 }
 

@@ -16,7 +16,7 @@ Place PlaceOf(uint16_t rank, const Process& process, const Trace& trace) {
   return {.thing = "", .rank = rank, .file = site.file, .line = site.line};
 }
 
-// It went no further by itself, where the other did.
+// This rank stopped by itself while the other continued.
 bool Left(const Process& process, const Process& other) {
   if (process.in_a_step || process.backwards >= other.backwards) return false;
   if (!other.in_a_step && other.ended == "finished") return false;  // nobody waited
@@ -29,12 +29,12 @@ std::string MessageFor(uint16_t rank, const Process& process, uint16_t other_ran
   return StrCat(
       "Rank ", rank,
       process.ended == "finished" ? " ended" : " left its training loop for an evaluation",
-      " after ", Counted(process.backwards, "backward call"), ", rank ", other_rank, " began ",
-      Counted(other.backwards, "backward call"),
-      ", the last of which waits for gradients that nobody sends.");
+      " after ", Counted(process.backwards, "backward call"), ", but rank ", other_rank,
+      " started ", Counted(other.backwards, "backward call"),
+      ". The last one waits for gradients that no rank sends.");
 }
 
-// The process that left after fewest backward calls, against the one that went on furthest.
+// The rank with the fewest backward calls against the rank with the most.
 void JudgeGroup(const RankSteps::Group& group, const Trace& trace, Verdict& verdict) {
   const auto backwards = [](const auto& entry) { return entry.second.backwards; };
   const auto& [other_rank, other] = *std::ranges::max_element(group.processes, {}, backwards);
@@ -57,7 +57,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RankSteps& steps) {
   });
 }
 
-// The second process makes `steps` of eight and ends so; the first begins another if `waits`.
+// The second rank makes `steps` of eight steps and ends as `ended`; the first starts another if
+// `waits`.
 Evidence Ending(int steps, std::string_view ended, bool waits, bool evaluates = false) {
   RunBuilder run = TwoLayers();
   for (uint16_t rank = 0; rank < 2; ++rank) {
@@ -81,24 +82,40 @@ Evidence Ending(int steps, std::string_view ended, bool waits, bool evaluates = 
 Check UnevenInputs() {
   return {
       .id = "distributed/uneven_inputs",
-      .promise = "Processes that share gradients make the same number of steps.",
+      .title = "Ranks make different numbers of steps",
+      .promise = "Ranks that synchronize gradients make the same number of steps.",
       .why =
-          "Who makes one more waits for gradients that nobody sends, until the time of the "
-          "operation is over or the connection breaks.",
+          "A rank with one more step waits for gradients that no other rank sends. The collective "
+          "times out or the connection breaks.",
       .method =
-          "Backward calls of each process of a group, and how it ended: one ended by itself, or "
-          "began an evaluation that others had not, while another had begun more.",
+          "Compares the backward calls and the ending of each rank. One rank ended normally or "
+          "started an evaluation that others had not, while another rank had started more backward "
+          "calls.",
       .fix =
-          "Give all processes equally many batches: drop_last=True in the DistributedSampler or "
-          "the DataLoader, an IterableDataset that ends everywhere at once; or put the loop into "
-          "DistributedDataParallel.join(). Let processes decide together whether to stop "
-          "early, by all_reduce of what they decide by.",
-      .limits =
-          "Silent where the program uses join(), where all ended by themselves after different "
-          "numbers of backward calls, and where the process that made fewer ended by an exception, "
-          "which is then the cause.",
+          "Give all ranks the same number of batches: drop_last=True in the DistributedSampler or "
+          "DataLoader, or an equally long IterableDataset. Or wrap the loop in model.join(). "
+          "Decide about early stopping with an all_reduce.",
+      .limits = {.needs = "Two ranks that synchronize gradients.",
+                 .silent_when = "The program uses join(). All ranks ended normally after different "
+                                "numbers of backward calls. The rank with fewer backward calls "
+                                "ended by an exception, which is then the cause.",
+                 .severity = "",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loader = DataLoader(shard_of(rank), batch_size=64)  # unequal lengths
+for x, y in loader:
+    loss = criterion(ddp_model(x), y)
+    loss.backward()
+    optimizer.step())",
+                 .good = R"(loader = DataLoader(shard_of(rank), batch_size=64)
+with ddp_model.join():
+    for x, y in loader:
+        loss = criterion(ddp_model(x), y)
+        loss.backward()
+        optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch: distributed training with uneven inputs",
-                  "own reasoning: an operation of all processes needs all of them"},
+                  "own reasoning: a collective needs all ranks"},
       .covers = {"X07"},
       .explains = {"program/failed"},
       .worst = Severity::kError,
@@ -106,16 +123,17 @@ Check UnevenInputs() {
       .stands_at = {},
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"equally many", Expect::kClean, [] { return Ending(8, "finished", false); }},
-                   {"one fewer, the other waits", Expect::kFaulty,
+      .examples = {{"equal numbers of steps", Expect::kClean,
+                    [] { return Ending(8, "finished", false); }},
+                   {"one step fewer, and the other rank waits", Expect::kFaulty,
                     [] { return Ending(8, "finished", true); }},
-                   {"one fewer and on to an evaluation, the other waits", Expect::kFaulty,
-                    [] { return Ending(8, "", true, true); }},
-                   {"one fewer, as where the run was ended in the middle", Expect::kClean,
+                   {"one step fewer and then an evaluation, and the other rank waits",
+                    Expect::kFaulty, [] { return Ending(8, "", true, true); }},
+                   {"one step fewer, as in an interrupted run", Expect::kClean,
                     [] { return Ending(8, "", true); }},
-                   {"fewer, and all ended, as where one trains something beside", Expect::kClean,
+                   {"fewer steps, and all ranks ended", Expect::kClean,
                     [] { return Ending(5, "finished", false); }},
-                   {"fewer after an exception", Expect::kClean,
+                   {"fewer steps after an exception", Expect::kClean,
                     [] { return Ending(5, "ValueError", true); }}},
   };
 }

@@ -6,14 +6,14 @@
 namespace dlcheck::distributed {
 namespace {
 
-// Steps in which gradients differ, of those that are compared: fewer may be meant, as local steps.
+// Share of compared steps with different gradients: fewer may be intentional, as in local SGD.
 constexpr Setting kShare{.name = "share",
                          .value = 0.5,
                          .low = 0,
                          .high = 1,
                          .unit = "of sampled steps",
-                         .meaning = "from which on gradients that differ are no exception",
-                         .source = "own reasoning: a wrapper shares them at every step"};
+                         .meaning = "smallest share of steps with different gradients",
+                         .source = "own reasoning: DDP synchronizes gradients at every step"};
 
 // Of the declared groups.
 void JudgeShared(double share, const Replicas& replicas, Verdict& verdict) {
@@ -24,15 +24,15 @@ void JudgeShared(double share, const Replicas& replicas, Verdict& verdict) {
     const auto [parameter, state] = found.front();
     verdict.findings.push_back(FindingAbout(
         found, SeverityOf(replicas, *parameter),
-        StrCat("Ranks ", group.name, " step ", Share(found.size(), group),
-               " of their replicas with gradients of their own, ", parameter->name, " in ",
+        StrCat("Ranks ", group.name, " stepped ", Share(found.size(), group),
+               " with unsynchronized gradients, ", parameter->name, " in ",
                parameter->unshared.size(), " of ", Counted(parameter->compared, "sampled step"),
                ": ", WhyUnshared(group, found.front()), "."),
         parameter->unshared.back().step));
   }
 }
 
-// Of what is trained beside a declared group, by the same processes.
+// Parameters that the same ranks train beside a declared group.
 void JudgeBeside(double share, const Replicas& replicas, Verdict& verdict) {
   for (const Replicas::Group& beside : replicas.groups) {
     if (beside.declared || replicas.own_sharing || replicas.speaks_in_passes) continue;
@@ -43,11 +43,10 @@ void JudgeBeside(double share, const Replicas& replicas, Verdict& verdict) {
       const auto [parameter, state] = found.front();
       verdict.findings.push_back(FindingAbout(
           found, Severity::kWarning,
-          StrCat("Ranks ", group.name, " share the gradients of ",
+          StrCat("Ranks ", group.name, " synchronized the gradients of ",
                  Counted(static_cast<int64_t>(group.parameters.size()), "parameter"),
-                 ", and not those of ", parameter->name, ", which was the same on all of them: ",
-                 group.wrapped ? "it is no part of what is wrapped."
-                               : "it is left out as gradients are put together."),
+                 ", but not those of ", parameter->name, ", which started equal on all ranks: ",
+                 group.wrapped ? "it is outside the DDP module." : "the all-reduce skips it."),
           parameter->unshared.back().step));
     }
   }
@@ -63,15 +62,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Replicas& replicas
     for (const Replicas::Parameter& parameter : group.parameters) judged += parameter.compared > 0;
   }
   if (judged == 0) {
-    return absl::FailedPreconditionError(
-        "no weights are shared by several processes that step together");
+    return absl::FailedPreconditionError("no ranks that step together hold the same weights");
   }
   verdict.judged = Counted(judged, "parameter");
   return verdict;
 }
 
-// Two ranks whose gradients are 0.1 and, from step `from` up to step `to`, `second`; if that is
-// another, their weights part.
+// Two ranks with gradients of 0.1; the second has `second` from step `from` up to step `to`. If it
+// differs, their weights diverge.
 Evidence Stepping(double second, RankStep like = {}, bool own_sharing = false, int from = 0,
                   int to = 8) {
   RunBuilder run = OfRanks({.step = [=](uint16_t rank, int step) {
@@ -84,7 +82,8 @@ Evidence Stepping(double second, RankStep like = {}, bool own_sharing = false, i
   return PlainOnly(run);
 }
 
-// The head is trained beside the replicas, by gradients of its own; at first it is off by `other`.
+// The head is trained beside the replicas with unsynchronized gradients; at first it differs by
+// `other`.
 Evidence WithHeadBeside(double other) {
   return PlainOnly(OfRanks({.head_is_beside = true, .step = [=](uint16_t rank, int step) {
                               const double off = step > 0 ? 0.5 : other;
@@ -98,26 +97,39 @@ Evidence WithHeadBeside(double other) {
 Check UnsynchronizedGradients() {
   return {
       .id = "distributed/unsynchronized_gradients",
-      .promise = "Replicas step with the same gradients on all processes.",
+      .title = "Gradients are not synchronized across ranks",
+      .promise = "Replicas on all ranks step with the same gradients.",
       .why =
-          "Each process trains a model of its own on a part of the data, and the one that is saved "
-          "has seen no more than that.",
+          "Each rank trains its own model on its shard of the data. The saved model has seen only "
+          "one shard.",
       .method =
-          "Norms of each gradient as steps consume it, compared between the processes of a group "
-          "whose weights, by digests of all their bytes, part from each other. What the forward "
-          "passes of the wrapper say of the cause is told.",
+          "Compares the gradient norms that steps consume across ranks whose weights diverge, by "
+          "parameter hashes. The DDP forward passes show the cause.",
       .fix =
-          "Call the DistributedDataParallel, not the module in it; leave no_sync() before the last "
-          "micro-batch of a step; change and unfreeze layers before the model is wrapped, or wrap "
-          "it "
-          "again; put layers that a loss has of its own into what is wrapped; and do to gradients "
-          "after backward what is the same on all processes.",
+          "Call the DDP model, not model.module. Leave no_sync() before the last micro-batch. Add "
+          "or unfreeze layers before wrapping, or wrap again. Put layers of the loss into the "
+          "wrapped module. Change gradients after backward equally on all ranks.",
       .limits =
-          "Silent where weights become equal again, and where fewer than half of the steps are "
-          "unshared and none is shared after them. A note where the program shares by a hook of "
-          "its own or sends weights. A warning of what their optimizer trains beside the replicas, "
-          "meant or not, if all of it began alike and nothing is told in passes. Norms that differ "
-          "by less than 1e-5 are taken to be rounded: distributed/replica_divergence judges those.",
+          {.needs = "Two ranks that synchronize weights, as under DDP.",
+           .silent_when =
+               "Weights become equal again. Fewer than half of the steps are unsynchronized and no "
+               "later step is synchronized. Norms that differ by less than 1e-5 count as rounding "
+               "and belong to distributed/replica_divergence.",
+           .severity =
+               "Error. Note with a custom gradient hook or weights that the program sends itself. "
+               "Warning if the optimizer also trains parameters outside DDP that started equal, "
+               "intentional or not. Ranks must then send nothing in their passes.",
+           .blind_spots = "",
+           .sensitivity = ""},
+      .python = {.bad = R"(ddp_model = DistributedDataParallel(model)
+loss = criterion(ddp_model.module(x), y)
+loss.backward()
+optimizer.step())",
+                 .good = R"(ddp_model = DistributedDataParallel(model)
+loss = criterion(ddp_model(x), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedDataParallel, no_sync",
                   "own reasoning: equal gradients have equal norms"},
       .covers = {"X01", "X02", "C03"},
@@ -128,21 +140,23 @@ Check UnsynchronizedGradients() {
       .settings = {kShare},
       .judgement = Reads<&Judge>(),
       .examples =
-          {{"the same", Expect::kClean, [] { return Stepping(0.1); }},
-           {"others, the wrapper is not called", Expect::kFaulty,
+          {{"equal gradients", Expect::kClean, [] { return Stepping(0.1); }},
+           {"different gradients, DDP is not called", Expect::kFaulty,
             [] { return Stepping(0.12, {.passes = 0}); }},
-           {"others, all passes in no_sync()", Expect::kFaulty,
+           {"different gradients, all passes in no_sync()", Expect::kFaulty,
             [] { return Stepping(0.12, {.passes = 2, .sharing = 0, .last_shares = false}); }},
-           {"others, the last pass in no_sync()", Expect::kFaulty,
+           {"different gradients, the last pass in no_sync()", Expect::kFaulty,
             [] { return Stepping(0.12, {.passes = 2, .last_shares = false}); }},
-           {"others, although all was shared", Expect::kFaulty, [] { return Stepping(0.12); }},
-           {"others, by a hook of the program's own", Expect::kFaulty,
+           {"different gradients after synchronization", Expect::kFaulty,
+            [] { return Stepping(0.12); }},
+           {"different gradients with a custom hook", Expect::kFaulty,
             [] { return Stepping(0.12, {}, true); }},
-           {"others in one step", Expect::kFaulty, [] { return Stepping(0.12, {}, false, 3, 4); }},
-           {"others in the last steps, as each goes on for itself", Expect::kClean,
+           {"different gradients in one step", Expect::kFaulty,
+            [] { return Stepping(0.12, {}, false, 3, 4); }},
+           {"different gradients in the last steps, as ranks continue separately", Expect::kClean,
             [] { return Stepping(0.12, {}, false, 5); }},
-           {"a head left out", Expect::kFaulty, [] { return WithHeadBeside(0); }},
-           {"a head of its own", Expect::kClean, [] { return WithHeadBeside(0.5); }}},
+           {"a head that is not synchronized", Expect::kFaulty, [] { return WithHeadBeside(0); }},
+           {"a separate head on each rank", Expect::kClean, [] { return WithHeadBeside(0.5); }}},
   };
 }
 

@@ -18,10 +18,10 @@ constexpr Setting kUneven{.name = "uneven",
                           .low = 1,
                           .high = 100,
                           .unit = "1",
-                          .meaning = "most targets of a process over the fewest, which counts",
-                          .source = "own reasoning: a tenth is below the noise of gradients"};
+                          .meaning = "smallest ratio of the most to the fewest targets of a rank",
+                          .source = "own reasoning: a ratio below 1.1 is less than gradient noise"};
 
-// The losses of all processes begin from the same share of their own mean.
+// The losses of all ranks have the same share of their own mean.
 bool CountsProcessesAlike(const Step& step, double tolerance) {
   const double first = step.parts.begin()->second.share;
   return std::ranges::all_of(step.parts, [&](const auto& entry) {
@@ -32,9 +32,10 @@ bool CountsProcessesAlike(const Step& step, double tolerance) {
 std::string Bias(const Step& step) {
   const auto targets = [](const auto& entry) { return entry.second.targets; };
   const auto [least, most] = std::ranges::minmax_element(step.parts, {}, targets);
-  return StrCat("at step ", step.step, " a target of rank ", least->first, ", which has ",
-                least->second.targets, ", counts ", Short(step.Unevenness()), " times one of rank ",
-                most->first, ", which has ", most->second.targets);
+  return StrCat("at step ", step.step, " a target on rank ", least->first, " (",
+                least->second.targets, " targets) counts ", Short(step.Unevenness()),
+                " times as much as one on rank ", most->first, " (", most->second.targets,
+                " targets)");
 }
 
 void JudgeGroup(const Settings& settings, const RankShares::Group& group, int64_t& uneven,
@@ -48,17 +49,15 @@ void JudgeGroup(const Settings& settings, const RankShares::Group& group, int64_
   }
   uneven += judged;
   const auto count = static_cast<double>(alike.size());
-  // One that is divided by all targets shows that the program knows how.
+  // Steps divided by all targets show that the program can do so.
   if (count < settings[kEnoughWindows] || 2 * count < static_cast<double>(judged)) return;
   const Step& worst = **std::ranges::max_element(alike, {}, &Step::Unevenness);
   const bool is_rare = count < settings[kRareWindows] * static_cast<double>(group.steps.size());
   verdict.findings.push_back(
       {.severity = is_rare ? Severity::kNote : Severity::kWarning,
-       .message =
-           StrCat("In ", Counted(static_cast<int64_t>(alike.size()), "step"), " ranks ", group.name,
-                  " count alike although their numbers of targets differ, so the step "
-                  "follows a mean of means: ",
-                  Bias(worst), "."),
+       .message = StrCat(
+           "In ", Counted(static_cast<int64_t>(alike.size()), "step"), ", ranks ", group.name,
+           " had equal weights although their numbers of targets differed: ", Bias(worst), "."),
        .places = {{.thing = "loss", .file = ""}},
        .first_step = alike.front()->step,
        .last_step = alike.back()->step,
@@ -74,13 +73,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RankShares& shares
     JudgeGroup(settings, group, uneven, verdict);
   }
   if (uneven == 0) {
-    return absl::FailedPreconditionError("all processes had about equally many targets");
+    return absl::FailedPreconditionError("all ranks had about the same number of targets");
   }
   verdict.judged = StrCat(Counted(uneven, "step"), " with unequal numbers of targets");
   return verdict;
 }
 
-// Two processes of 24 targets and `others`, whose losses begin from these shares.
+// Two ranks with 24 and `others` targets and these loss shares.
 Evidence Weighing(double first, double second, double others, int steps = 8) {
   RunBuilder run = OfRanks({.step = [=](uint16_t rank, int step) {
     const bool is_even = step >= steps;
@@ -97,26 +96,36 @@ Evidence Weighing(double first, double second, double others, int steps = 8) {
 Check UnweightedRankMean() {
   return {
       .id = "distributed/unweighted_rank_mean",
-      .promise = "Each target of a step counts alike, whichever process has it.",
+      .title = "Ranks with unequal targets weigh equally",
+      .promise = "Each target of a step has the same weight on every rank.",
       .why =
-          "Targets of the process with few of them weigh more, so the loss that is minimised "
-          "depends "
-          "on how a batch happened to be dealt, and on the number of processes.",
+          "Targets on a rank with few targets weigh more. The minimized loss then depends on how "
+          "batches are sharded and on the number of ranks.",
       .method =
-          "At steps in which processes of a group have unequal numbers of targets: what the "
-          "backward calls of each start from, as a share of the mean loss of its own targets, is "
-          "the same on all.",
+          "Finds steps with unequal target counts across ranks. Compares each rank's gradient at "
+          "backward with that of the mean loss over its own targets. The ratio is the same on all "
+          "ranks.",
       .fix =
-          "Sum the losses of a process, count the targets of all processes by an all_reduce, and "
-          "divide by that; DistributedDataParallel takes a mean over processes, so multiply by "
-          "their number: loss = sum / targets_of_all * world.",
-      .limits =
-          "A mean over sequences, one a process, looks the same. A note if few steps are uneven, "
-          "as "
-          "those that end an epoch. Losses with smoothing, weights or further terms are not "
-          "judged.",
+          "Sum the losses on each rank and all_reduce the target count. DDP averages over ranks, "
+          "so use loss = loss_sum / total_targets * world_size.",
+      .limits = {.needs = "Ranks with unequal numbers of targets in several steps.",
+                 .silent_when =
+                     "Losses with label smoothing, weights or further terms are not judged.",
+                 .severity = "Warning; note if few steps are uneven, as at the end of an epoch.",
+                 .blind_spots = "A mean over sequences, one per rank, looks the same.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(loss = F.cross_entropy(ddp_model(x), y, ignore_index=-100)
+loss.backward()
+optimizer.step())",
+                 .good = R"(total = (y != -100).sum()
+dist.all_reduce(total)
+loss = F.cross_entropy(ddp_model(x), y, ignore_index=-100, reduction="sum")
+loss = loss / total * dist.get_world_size()
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"huggingface/transformers issue 34242",
-                  "own reasoning: a mean of means is the mean only for equal counts"},
+                  "own reasoning: the unweighted mean equals the mean only for equal counts"},
       .covers = {"G03", "X08"},
       .explains = {"distributed/mismatched_gradient"},
       .worst = Severity::kWarning,
@@ -124,11 +133,12 @@ Check UnweightedRankMean() {
       .stands_at = Event::kBackward,
       .settings = {kUneven, kShareTolerance, kEnoughWindows, kRareWindows},
       .judgement = Reads<&Judge>(),
-      .examples = {{"24 and 8 targets count 3/2 and 1/2", Expect::kClean,
+      .examples = {{"24 and 8 targets with weights 3/2 and 1/2", Expect::kClean,
                     [] { return Weighing(1.5, 0.5, 8); }},
-                   {"24 and 8 targets count alike", Expect::kFaulty,
+                   {"24 and 8 targets with equal weights", Expect::kFaulty,
                     [] { return Weighing(1, 1, 8); }},
-                   {"in two of eight steps", Expect::kClean, [] { return Weighing(1, 1, 8, 2); }}},
+                   {"equal weights in two of eight steps", Expect::kClean,
+                    [] { return Weighing(1, 1, 8, 2); }}},
   };
 }
 

@@ -16,8 +16,8 @@ constexpr size_t kFewestSteps = 4;
 
 bool IsAbout(double value, double other) { return std::abs(value - other) <= kTolerance * other; }
 
-// Whether each process's part of each step ends up as `times` its mean loss. What a sum over as
-// many backward calls gives says nothing of processes.
+// Whether each rank's part of each step is `times` its mean loss. A sum over as many backward calls
+// says nothing about ranks.
 bool Counts(const RankShares::Group& group, double times) {
   return std::ranges::all_of(group.steps, [&](const RankShares::Step& step) {
     return std::ranges::all_of(step.parts, [&](const auto& entry) {
@@ -30,12 +30,13 @@ bool Counts(const RankShares::Group& group, double times) {
 
 std::string MessageFor(const RankShares::Group& group, double processes, bool is_sum) {
   const double share = group.steps.front().parts.begin()->second.share;
-  return StrCat("Ranks ", group.name, " step with ", is_sum ? "the sum" : StrCat("1/", processes),
-                is_sum ? " of their gradients, not their mean: " : " of their mean gradient: ",
-                IsAbout(group.factor, 1) ? StrCat("the loss is ", Short(share), " times a mean,")
-                                         : StrCat("the gradients are multiplied by ",
-                                                  Short(group.factor), " after backward,"),
-                " although the wrapper divides by the number of processes.");
+  return StrCat(
+      "Ranks ", group.name, " stepped with ", is_sum ? "the sum" : StrCat("1/", processes),
+      is_sum ? " of their gradients, not their mean: " : " of their mean gradient: ",
+      IsAbout(group.factor, 1)
+          ? StrCat("the loss is ", Short(share), " times a mean,")
+          : StrCat("the gradients are multiplied by ", Short(group.factor), " after backward,"),
+      " although DDP already divides by the world size.");
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const RankShares& shares, const Replicas& replicas) {
@@ -47,8 +48,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RankShares& shares, const R
     const auto processes = static_cast<double>(group.steps.front().parts.size());
     const bool is_sum = Counts(group, processes);
     if (!is_sum && !Counts(group, 1 / processes)) continue;
-    // Half a squared error is usual; and a loss over the samples of all processes gives each a part
-    // of its gradient, which add up.
+    // Half a squared error is common. With a loss over the samples of all ranks, each rank has a
+    // part
+    // of the gradient, and the parts add up.
     const bool may_be_meant =
         IsAbout(group.factor, 1) || replicas.own_sharing || (is_sum && replicas.speaks_in_losses);
     verdict.findings.push_back({.severity = may_be_meant ? Severity::kNote : Severity::kWarning,
@@ -61,13 +63,13 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RankShares& shares, const R
                                 .bound = 1});
   }
   if (steps == 0) {
-    return absl::NotFoundError("fewer than four steps showed what losses and gradients are times");
+    return absl::NotFoundError("fewer than four steps showed the scales of losses and gradients");
   }
   verdict.judged = Counted(steps, "step");
   return verdict;
 }
 
-// Losses of both processes that are `share` of their means, and gradients that are multiplied.
+// Losses of both ranks that are `share` times their means, and gradients multiplied by `factor`.
 Evidence Scaled(double share, double factor, int passes = 1) {
   RunBuilder run = OfRanks({.step = [=](uint16_t, int) {
     return RankStep{.share = share, .passes = passes, .sharing = 0};
@@ -81,25 +83,40 @@ Evidence Scaled(double share, double factor, int passes = 1) {
 Check WrongGradientScale() {
   return {
       .id = "distributed/wrong_gradient_scale",
-      .promise = "Processes step with the mean of their gradients, not with a sum or a part of it.",
+      .title = "Gradients are scaled by the world size",
+      .promise =
+          "Ranks step with the mean of their gradients, not with their sum or a fraction of the "
+          "mean.",
       .why =
-          "The size of a step depends on how many processes there are: what was tuned on one "
-          "machine does not hold on another.",
+          "The step size depends on the number of ranks. Hyperparameters tuned on one machine do "
+          "not hold on another.",
       .method =
-          "What the backward calls of each process start from, as a share of the mean loss of its "
-          "own targets, times what the gradients are multiplied by between the backward in which "
-          "DistributedDataParallel shares them and their clipping or the step: the number of "
-          "processes, or one by it, at every sampled step.",
+          "Compares each rank's gradient at backward with that of the mean loss over its own "
+          "targets. Multiplies the ratio by any scaling between DDP's synchronization and clipping "
+          "or the step. The product equals world_size or 1/world_size at every sampled step.",
       .fix =
-          "DistributedDataParallel divides by the number of processes itself: take your own "
-          "division or multiplication away, and the all_reduce of gradients after backward.",
+          "DistributedDataParallel already divides by the world size. Remove your own division or "
+          "multiplication and any all_reduce of gradients after backward.",
       .limits =
-          "A note where the loss alone is so many times a mean, as half a squared error is, too, "
-          "where the program shares gradients by a hook of its own, and of sums where processes "
-          "tell each other more than gradients, as losses over the samples of all do. "
-          "Undivided sums over micro-batches are left alone. Losses with smoothing, weights or "
-          "further terms are not judged, nor what is done "
-          "between unscaling and clipping; --deep compares the gradients themselves.",
+          {.needs =
+               "Two ranks under DDP and at least four steps with known loss and gradient scales.",
+           .silent_when = "Undivided sums over micro-batches. Losses with label smoothing, weights "
+                          "or further terms. Changes between unscaling and clipping.",
+           .severity = "Warning. Note if the scale comes from the loss (as in half a squared "
+                       "error). Note if the program has a custom gradient hook. Note for sums if "
+                       "ranks exchange more than gradients, as in losses over all samples.",
+           .blind_spots = "Only loss and gradient scales are compared; --deep compares the "
+                          "gradients themselves.",
+           .sensitivity = ""},
+      .python = {.bad = R"(loss = criterion(ddp_model(x), y)
+loss.backward()
+for p in ddp_model.parameters():
+    p.grad /= dist.get_world_size()
+optimizer.step())",
+                 .good = R"(loss = criterion(ddp_model(x), y)
+loss.backward()
+optimizer.step())"},
+      .cpp = {},
       .sources = {"PyTorch: DistributedDataParallel averages gradients",
                   "torchtune #2172: loss scaled by the number of processes"},
       .covers = {"X08"},
@@ -109,16 +126,16 @@ Check WrongGradientScale() {
       .stands_at = Event::kBackward,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a mean", Expect::kClean, [] { return Scaled(1, 1); }},
-                   {"a sum that is divided by its size", Expect::kClean,
+      .examples = {{"a mean loss", Expect::kClean, [] { return Scaled(1, 1); }},
+                   {"a sum divided by its size", Expect::kClean,
                     [] { return Scaled(32, 1.0 / 32); }},
                    {"a loss divided by two", Expect::kFaulty, [] { return Scaled(0.5, 1); }},
                    {"gradients divided by two", Expect::kFaulty, [] { return Scaled(1, 0.5); }},
-                   {"gradients added up", Expect::kFaulty, [] { return Scaled(1, 2); }},
+                   {"summed gradients", Expect::kFaulty, [] { return Scaled(1, 2); }},
                    {"a loss times two, gradients divided", Expect::kClean,
                     [] { return Scaled(2, 0.5); }},
                    {"a sum over two micro-batches", Expect::kClean, [] { return Scaled(2, 1, 2); }},
-                   {"gradients added up of two micro-batches", Expect::kFaulty,
+                   {"summed gradients of two micro-batches", Expect::kFaulty,
                     [] { return Scaled(1, 2, 2); }}},
   };
 }
