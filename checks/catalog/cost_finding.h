@@ -1,4 +1,4 @@
-// A finding over the sampled steps that a cost was recorded of.
+// A finding over the sampled steps with a recorded cost.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace dlcheck {
 
-// From place `begin` of `costs` on. REQUIRES: begin < costs.size().
+// From index `begin` of `costs` on. REQUIRES: begin < costs.size().
 inline Finding CostFinding(const StepCosts::Costs& costs, size_t begin, Severity severity,
                            std::string message, double measured, double bound) {
   return {.severity = severity,

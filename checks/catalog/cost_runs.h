@@ -1,4 +1,4 @@
-// The run that examples of the checks of area budget start from.
+// The run that examples of the performance checks start from.
 #pragma once
 
 #include <functional>

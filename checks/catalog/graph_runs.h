@@ -1,4 +1,4 @@
-// The run that examples of checks on kept graphs start from.
+// The run that examples of checks of retained autograd graphs start from.
 #pragma once
 
 #include <functional>
@@ -10,9 +10,9 @@ namespace dlcheck {
 inline constexpr int kGraphSteps = 48;
 
 struct GraphValues {
-  // How many graphs live as a step ends; each looks at as many as there were calls before.
+  // Number of graphs alive at the end of a step; each step checks all graphs of earlier calls.
   std::function<double(int step)> alive = [](int) { return 0; };
-  bool retains = false;       // each first backward call of a step asks to keep the graph
+  bool retains = false;       // each first backward call of a step retains the graph
   bool retains_last = false;  // and so does the second
 };
 

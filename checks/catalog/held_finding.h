@@ -1,4 +1,5 @@
-// How the checks on arrangements judge: a gradient that moved further than rounding explains.
+// How the checks that permute a fixed batch judge: a gradient that changes more than rounding
+// explains.
 #pragma once
 
 #include "checks/engine/check.h"
@@ -11,26 +12,26 @@ inline constexpr Setting kHeldTimes{
     .value = 8,
     .low = 1,
     .high = 1e9,
-    .unit = "times what rounding explains",
-    .meaning = "motion of the gradient that counts, added to `floor`",
-    .source = "measured: at most 1.8 in 22 healthy programs, 5e6 where targets are rotated"};
+    .unit = "times the rounding error",
+    .meaning = "smallest reported change of the gradient, added to `floor`",
+    .source = "measured: at most 1.8 in 22 healthy programs, 5e6 with rotated targets"};
 inline constexpr Setting kHeldFloor{
     .name = "floor",
     .value = 1e-5,
     .low = 0,
     .high = 1,
     .unit = "of the gradient's norm",
-    .meaning = "motion of the gradient that counts, added to `times`",
-    .source = "measured: at most 7e-7 in healthy programs of float32"};
+    .meaning = "smallest reported change of the gradient, added to `times`",
+    .source = "measured: at most 7e-7 in healthy float32 programs"};
 
 inline constexpr Setting kHeldBent{
     .name = "bent",
     .value = 0.03,
     .low = 0,
     .high = 1,
-    .unit = "of the gradient's motion",
-    .meaning = "what is no sum over samples, up to which they do not act on each other",
-    .source = "measured: 1e-6 where counts differ, 1.1 in contrastive losses, 1.5 in batch norm"};
+    .unit = "of the gradient's change",
+    .meaning = "largest part of the change that is not a sum over independent samples",
+    .source = "measured: 1e-6 with unequal counts, 1.1 in contrastive losses, 1.5 in batch norm"};
 
 inline double HeldBound(const Settings& settings, double rounding) {
   return settings[kHeldTimes] * rounding + settings[kHeldFloor];

@@ -1,4 +1,4 @@
-// A finding at one loss function, as the checks of what losses are given make it.
+// A finding about one loss function, for the checks of loss inputs.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace dlcheck {
 
-// Over the steps of `samples`; over the whole run where there are none.
+// Over the steps of `samples`; over the whole run if `samples` is empty.
 inline Finding LossFinding(const LossFunctions::Function& function, Severity severity,
                            std::string message, std::span<const Sample> samples, double measured,
                            double bound) {
@@ -30,7 +30,7 @@ inline Finding LossFinding(const LossFunctions::Function& function, Severity sev
           .bound = bound};
 }
 
-// Why a check of losses has nothing to ask.
+// Why a check of losses has nothing to judge.
 inline absl::Status NoSuchLoss(std::string_view what) {
   return absl::FailedPreconditionError(std::string(what) + " was called in training");
 }

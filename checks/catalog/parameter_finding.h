@@ -1,4 +1,4 @@
-// A finding at named parameters over all sampled steps, as several checks make it.
+// A finding about named parameters over all sampled steps.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace dlcheck {
 
-// `measured` is how many parameters there are, against none. REQUIRES: gradients.steps is not
+// `measured` is the number of parameters; the bound is 0. REQUIRES: gradients.steps is not
 // empty.
 inline Finding FindingAt(const std::vector<std::string>& names, Severity severity,
                          std::string message, const Gradients& gradients) {

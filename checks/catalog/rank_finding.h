@@ -19,7 +19,7 @@ struct OddParameter {
   const Replicas::State* state;  // the first in which it differs
 };
 
-// `found` is not empty; `measured` is how many parameters there are, against none.
+// `found` is not empty; `measured` is the number of parameters; the bound is 0.
 inline Finding FindingAbout(const std::vector<OddParameter>& found, Severity severity,
                             std::string message, int64_t last_step) {
   std::vector<Place> places;

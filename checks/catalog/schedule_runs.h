@@ -1,5 +1,5 @@
-// The run that examples of the checks of area schedule start from: two groups, and a rate that
-// rises for five steps and falls for 35.
+// The run that examples of the schedule checks start from: two parameter groups, and a learning
+// rate that rises for five steps and falls for 35.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@ namespace dlcheck {
 
 inline constexpr int64_t kScheduledSteps = 40;
 
-// What the schedule gives for `update`.
+// The schedule's learning rate for `update`.
 double ScheduledRate(int64_t update);
 
-// `used` gives the rate of a group (0 or 1) at an update. If `leaves_out`, one step in five is left
-// out, so that the next is the same update again.
+// `used` gives the learning rate of a group (0 or 1) at an update. If `leaves_out`, one step in
+// five is skipped, so the next step repeats the same update.
 Evidence RatesUsed(const std::function<double(int group, int64_t update)>& used,
                    bool leaves_out = false);
 

@@ -1,5 +1,5 @@
-// The run that examples of checks on schedulers start from: one optimizer, one scheduler, and where
-// and how often it moves.
+// The run that examples of the scheduler checks start from: one optimizer, one scheduler, and the
+// place and number of its steps.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ enum class MovesAt : uint8_t { kAfterStep, kBeforeStep, kBeforeForward };
 
 struct ScheduledRun {
   int steps = 64;
-  double horizon = 0;  // moves that the scheduler is made for
+  double horizon = 0;  // the schedule's length in scheduler steps
   bool rises_again = false;
-  int every = 1;  // steps between moves; 0: it never moves
+  int every = 1;  // optimizer steps between scheduler steps; 0: never stepped
   int moves = 1;  // at once
   MovesAt at = MovesAt::kAfterStep;
-  double factor = 0.9;      // of the rate at each move
-  int moves_optimizer = 0;  // ordinal of the optimizer whose rate it moves
+  double factor = 0.9;      // of the learning rate at each scheduler step
+  int moves_optimizer = 0;  // ordinal of the scheduler's optimizer
   int backward_calls = 1;   // of each step
   bool skips_first = false;
   bool loaded = false;
   std::string_view world_size = "";
-  std::string_view batches = "";  // of one iteration over the loader
+  std::string_view batches = "";  // of one pass over the loader
 };
 
 // Steps are those of optimizer 0.

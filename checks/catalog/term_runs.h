@@ -1,4 +1,4 @@
-// Examples of trials of a loss that is a sum of two terms.
+// Examples for a loss that is a sum of two terms.
 #pragma once
 
 #include <vector>

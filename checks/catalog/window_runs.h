@@ -1,4 +1,4 @@
-// Steps of several micro-batches, for examples: what AddStep is for steps of one.
+// Steps of several micro-batches, for examples, as AddStep makes steps of one.
 #pragma once
 
 #include <string_view>
@@ -17,15 +17,15 @@ struct StepEnd {
   std::string_view optimizer = "optimizer#0";
 };
 
-// From the clearing to the last backward, with one share for each micro-batch.
+// From zero_grad() to the last backward, with one share for each micro-batch.
 void BeginStep(RunBuilder& run, const std::vector<Windows::MicroBatch>& micro = {{1, 32}},
                bool clears_inside = false);
-// One more micro-batch of the step under way.
+// One more micro-batch of the current step.
 void ContinueStep(RunBuilder& run, const Windows::MicroBatch& micro);
-// Gradients as consumed, weights after them, and the step.
+// The consumed gradients, the weights after the step, and the step.
 void EndStep(RunBuilder& run, const StepEnd& values = {});
 
-// Each step is one of `windows`, again and again, sixteen times in all.
+// Each step is one of `windows`, in turn, sixteen steps in all.
 Evidence WindowsOf(const std::vector<std::vector<Windows::MicroBatch>>& windows,
                    bool declared = false);
 

@@ -114,7 +114,7 @@ model = DistributedDataParallel(Net().to(device))
 train(model, loader))"},
       .cpp = {},
       .sources = {"PyTorch: DistributedSampler, DistributedDataParallel",
-                  "own reasoning: what is dealt to processes is meant for one model"},
+                  "own reasoning: data sharded across ranks is intended for one model"},
       .covers = {"X01"},
       .explains = {"distributed/mismatched_gradient"},
       .worst = Severity::kError,

@@ -101,9 +101,8 @@ Check StaleGradients() {
           "compares the gradient's identity and version counter.",
       .fix = "Call optimizer.zero_grad() before loss.backward() in every step.",
       .limits = {.needs = "Two optimizer steps on the same parameters.",
-                 .silent_when =
-                     "Gradients are scaled down instead of zeroed. Gradients are zeroed later, but "
-                     "before their own backward, as in a GAN.",
+                 .silent_when = "Gradients are scaled down instead of zeroed. Gradients are zeroed "
+                                "later, but before their own backward, as in a GAN.",
                  .severity = "",
                  .blind_spots = "",
                  .sensitivity = ""},
@@ -118,7 +117,7 @@ Check StaleGradients() {
     optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
-                  "own reasoning: the gradient is looked at, not the call"},
+                  "own reasoning: the gradient is checked, not the call"},
       .covers = {"O01"},
       .explains = {"gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kError,

@@ -13,7 +13,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const ScheduleFit& fit) 
   AddFinding(
       fit, ScheduleFit::Kind::kShifted, Severity::kError, settings[kDifferingSteps],
       [](const ScheduleFit::Group& group) {
-        return StrCat("used what the schedule gives ", Counted(std::abs(group.shift), "update"),
+        return StrCat("used the schedule's learning rate of ",
+                      Counted(std::abs(group.shift), "update"),
                       group.shift > 0 ? " later" : " earlier");
       },
       verdict);
@@ -45,9 +46,8 @@ Check OffByOne() {
                      "A schedule that changes, declared by dlcheck::Probe::Scheduled or recipe.",
                  .silent_when = "",
                  .severity = "",
-                 .blind_spots =
-                     "An exponential schedule with a wrong factor of exactly one update looks off "
-                     "by one.",
+                 .blind_spots = "An exponential schedule with a wrong factor of exactly one update "
+                                "looks off by one.",
                  .sensitivity = ""},
       .python = {.bad = R"(for x, y in loader:
     scheduler.step()  # the first learning rate is never used
@@ -72,18 +72,21 @@ Check OffByOne() {
       .stands_at = Event::kSchedule,
       .settings = {kDifferingSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"the rate of the step itself", Expect::kClean, [] { return ShiftedBy(0); }},
+      .examples = {{"the learning rate of the update itself", Expect::kClean,
+                    [] { return ShiftedBy(0); }},
                    {"kept in float32", Expect::kClean,
                     [] {
                       return RatesUsed([](int, int64_t step) {
                         return static_cast<double>(static_cast<float>(ScheduledRate(step)));
                       });
                     }},
-                   {"steps that were left out", Expect::kClean, [] { return ShiftedBy(0, true); }},
-                   {"the rate of the next update, where steps were left out", Expect::kFaulty,
+                   {"skipped steps", Expect::kClean, [] { return ShiftedBy(0, true); }},
+                   {"the learning rate of the next update, with skipped steps", Expect::kFaulty,
                     [] { return ShiftedBy(1, true); }},
-                   {"the rate of the next step", Expect::kFaulty, [] { return ShiftedBy(1); }},
-                   {"the rate of the step before", Expect::kFaulty, [] { return ShiftedBy(-1); }}},
+                   {"the learning rate of the next update", Expect::kFaulty,
+                    [] { return ShiftedBy(1); }},
+                   {"the learning rate of the previous update", Expect::kFaulty,
+                    [] { return ShiftedBy(-1); }}},
   };
 }
 
