@@ -77,7 +77,7 @@ class Ranks(EndToEnd):
     def test_gradients_that_are_never_put_together_are_told(self):
         check, said = self.judged(wrapped="DistributedDataParallel(plain).module")
         self.assertEqual([f["severity"] for f in check["findings"]], ["note"], said)
-        self.assertIn("2 different ones", check["findings"][0]["message"])
+        self.assertIn("2 different gradients", check["findings"][0]["message"])
 
     def test_trials_of_what_trains_in_two_processes_are_made_in_one(self):
         for wrapped in (WRAPPED, "torch.distributed.fsdp.fully_shard(plain)"):

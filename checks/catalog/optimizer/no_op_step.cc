@@ -99,14 +99,16 @@ Check NoOpStep() {
            .severity = "Error if no parameter changed; otherwise warning.",
            .blind_spots = "",
            .sensitivity = ""},
-      .python = {.bad = R"(optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-saved = copy.deepcopy(model.state_dict())
-for x, y in loader:
-    train_step(model, optimizer, x, y)
-    model.load_state_dict(saved)  # reverts the step)",
-                 .good = R"(optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-for x, y in loader:
-    train_step(model, optimizer, x, y))"},
+      .python = {.bad = R"(@torch.no_grad()
+def step(self):
+    for group in self.param_groups:
+        for p in group["params"]:
+            p = p - group["lr"] * p.grad  # a new tensor)",
+                 .good = R"(@torch.no_grad()
+def step(self):
+    for group in self.param_groups:
+        for p in group["params"]:
+            p.sub_(group["lr"] * p.grad))"},
       .cpp = {},
       .sources = {"PyTorch before 2.4 on MPS: in-place operations on non-contiguous tensors",
                   "own reasoning for what rounding can hide"},

@@ -59,10 +59,8 @@ Check StepTime() {
            .sensitivity = ""},
       .python = {.bad = R"(model = Net().cuda()
 for x, y in loader:
-    x, y = preprocess_on_cpu(x), y
     train_step(model, optimizer, x.cuda(), y.cuda()))",
                  .good = R"(model = torch.compile(Net().cuda())
-loader = DataLoader(dataset, num_workers=8, collate_fn=preprocess_on_cpu)
 for x, y in loader:
     train_step(model, optimizer, x.cuda(), y.cuda()))"},
       .cpp = {},

@@ -70,13 +70,17 @@ Check Failed() {
                  .blind_spots =
                      "A program that catches its own failure and exits with status 0 passes.",
                  .sensitivity = ""},
-      .python = {.bad = R"(try:
-    train(model, loader, optimizer)
-finally:
-    sys.exit(1))",
-                 .good = R"(train(model, loader, optimizer)
-torch.save(model.state_dict(), "model.pt")
-sys.exit(0))"},
+      .python = {.bad = R"(for x, y in loader:
+    loss = criterion(model(x), y)
+    assert loss < 10, "loss too high"  # ends the run
+    loss.backward()
+    optimizer.step())",
+                 .good = R"(for x, y in loader:
+    loss = criterion(model(x), y)
+    if loss > 10:
+        logging.warning("loss too high: %s", loss)
+    loss.backward()
+    optimizer.step())"},
       .cpp = {},
       .sources = {"POSIX: wait status"},
       .covers = {"program"},

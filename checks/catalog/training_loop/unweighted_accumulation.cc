@@ -99,8 +99,8 @@ Check UnweightedAccumulation() {
           "then depends on how a batch is split into micro-batches.",
       .method =
           "Compares the gradient at each backward call with that of the mean loss over the same "
-          "targets. In accumulation windows with unequal target counts, each ratio is one over the "
-          "number of micro-batches instead of the micro-batch's share of the targets.",
+          "targets. With unequal target counts, each ratio should be the micro-batch's share of "
+          "the targets, but it is one over the number of micro-batches.",
       .fix =
           "Count the targets of the whole accumulation window first. Then divide each "
           "micro-batch's sum: cross_entropy(..., reduction='sum') / targets_in_window.",
