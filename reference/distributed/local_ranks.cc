@@ -70,7 +70,7 @@ constexpr std::chrono::seconds kLongestEnd{5};
 // In which the others find out and say what they have lost, and that may show what became of it.
 constexpr std::chrono::seconds kToShow{3};
 // Short, so that who failed first is told from who failed for that.
-constexpr std::chrono::milliseconds kBetweenLooks{2};
+constexpr std::chrono::milliseconds kBetweenPolls{2};
 
 void SetNumber(const char* name, int64_t number) {
   setenv(name, std::to_string(number).c_str(), /*overwrite=*/1);
@@ -171,7 +171,7 @@ bool Collect(std::vector<Rank>& ranks) {
 bool CollectUntil(std::vector<Rank>& ranks, Clock::time_point end) {
   while (!Collect(ranks)) {
     if (Clock::now() >= end) return false;
-    std::this_thread::sleep_for(kBetweenLooks);
+    std::this_thread::sleep_for(kBetweenPolls);
   }
   return true;
 }
@@ -252,7 +252,7 @@ int RunLocalRanks(int64_t world, std::chrono::seconds longest_stop, char* const*
     const bool have_ended = Collect(ranks);
     cause = Found(ranks, longest_stop);
     if (have_ended && !cause) return 0;
-    if (!cause) std::this_thread::sleep_for(kBetweenLooks);
+    if (!cause) std::this_thread::sleep_for(kBetweenPolls);
   }
   const Rank found = ranks[*cause];  // before it is ended, should it be stopped
   EndOthers(ranks, *cause);

@@ -21,6 +21,7 @@ from .unregistered import BUILT
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, torch.nn.modules.conv._ConvNd, torch.nn.Bilinear)
+ASKED = (*PRODUCTS, torch.nn.Embedding)  # modules whose tensors are looked at
 
 
 class ForwardHooks:
@@ -33,7 +34,8 @@ class ForwardHooks:
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
-        self.add_forward = guard.isolated("forward")(self.add_forward)
+        self.add_forward = guard.isolated("forward", asks_tensors=False)(self.add_forward)
+        self.ask, self.name = guard.isolated("forward")(self.ask), guard.isolated("forward")(self.name)
         self.end = guard.isolated("forward")(self.end)
         # Of the forward under way: its outermost module, not kept alive where that forward raised.
         self.root, self.root_number = nobody, 0
@@ -156,7 +158,11 @@ class ForwardHooks:
         """Takes the keywords of the call only if torch knows that we want them: where another thread
         takes hooks out while this one is about to call them, it has just forgotten."""
         kwargs = named_and_output[0] if len(named_and_output) > 1 else {}
-        output = named_and_output[-1]
+        return self.returned((module, args, kwargs), named_and_output[-1])
+
+    def returned(self, call, output):
+        """`call` is the module with what it was given, by position and by name."""
+        module, args, kwargs = call
         if is_compiling() or not self.root_number or self.guard.elsewhere():
             return None
         if self.evaluating:
@@ -172,20 +178,29 @@ class ForwardHooks:
 
     def add_forward(self, module, args, output):
         """Written all at once as the outermost module ends: a record by itself costs more."""
-        if self.model is None:
-            thing = self.models.thing_of_any(module)
-        else:
-            thing = self.models.module_thing(module, self.root())
-        if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
-            self.products[0] += output.dtype in tensors.HALF
-            self.products[1] += 1
-        if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
-            self.looked_up.add(args[0].data_ptr())
+        known = None if self.model is None else self.models.modules.get(module)
+        thing = self.name(module) if known is None else known
+        if isinstance(module, ASKED):
+            self.ask(module, args, output)
         is_root = id(module) == self.root_number
         seen = (thing, trains(module) if is_root else module.training)
         if thing and seen not in self.seen_now and torch.is_grad_enabled():
             self.seen_now.add(seen)
             self.forwards.append((thing, float(seen[1]), 0.0))
+
+    def name(self, module):
+        """The thing of a module that is met for the first time, or belongs to no model."""
+        if self.model is None:
+            return self.models.thing_of_any(module)
+        return self.models.module_thing(module, self.root())
+
+    def ask(self, module, args, output):
+        """What the tensors of such a module tell."""
+        if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
+            self.products[0] += output.dtype in tensors.HALF
+            self.products[1] += 1
+        if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
+            self.looked_up.add(args[0].data_ptr())
 
     def write_built(self, layer):
         """A model makes layers of this class in its own forward: is it lost what they hold?"""

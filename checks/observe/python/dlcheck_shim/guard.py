@@ -20,6 +20,7 @@ NOBODY = -1  # no thread has this number
 # The system's own, all in C: a signal handler of the program can raise between two lines of Python only.
 unseen_by_functions = torch._C.DisableTorchFunction
 modes = torch._C._len_torch_dispatch_stack
+get_ident = threading.get_ident
 is_recorded, set_recorded = torch.is_grad_enabled, torch._C._set_grad_enabled
 RAISES = os.environ.get("DLCHECK_SHIM_RAISE") == "1"
 
@@ -55,10 +56,11 @@ class Guard:
     def reset(self):
         self.thread, self.others, self.lock = None, set(), threading.Lock()
         self.in_backward = False  # the watched thread waits for a backward of its own
+        self.inside = None  # the thread that is in a hook, which has put the program's modes aside
 
     def elsewhere(self):
         """True in a thread that is not watched."""
-        here = threading.get_ident()
+        here = get_ident()
         if self.thread is None or here == self.thread:
             return False
         # The engine's own threads run hooks of the backward that the watched one waits for.
@@ -69,44 +71,61 @@ class Guard:
     def resting(self):
         """What this thread does inside is the probe's own, and is not watched."""
         thread, self.thread = self.thread, NOBODY
+        inside, self.inside = self.inside, None
         try:
             yield
         finally:
-            self.thread = thread
+            self.thread, self.inside = thread, inside
 
     def claim(self):
         """At a training event: the first one decides which thread is watched. True in that one."""
         with self.lock:
             if self.thread is None:
-                self.thread = threading.get_ident()
+                self.thread = get_ident()
         return not self.elsewhere()
 
     def trains_here(self):
         """At a backward or a step: as `claim`, and counts the threads that are not watched."""
-        if threading.get_ident() == self.thread or self.claim():
+        if get_ident() == self.thread or self.claim():
             return True
         if self.thread == NOBODY:
             return False
-        here = threading.get_ident()
+        here = get_ident()
         with self.lock:
             if here not in self.others:
                 self.others.add(here)
                 self.report_unseen(len(self.others))
         return False
 
-    def isolated(self, family, anywhere=False, runs_program=False):
+    def isolated(self, family, anywhere=False, runs_program=False, asks_tensors=True):
         """A decorator: the function gives None when its family is off or fails, and in a thread
         that is not watched unless `anywhere`. What it computes is not seen by the program's
         TorchFunctionMode, TorchDispatchMode or `__torch_function__`, unless it `runs_program` itself, as
-        experiments do. Whatever ends it, gradients are recorded afterwards as before."""
+        experiments do. Whatever ends it, gradients are recorded afterwards as before. One that
+        `asks_tensors` nothing, not even for their types, needs none of this and costs less."""
 
         def decorate(body):
             failed = self.failed
 
+            def fail(error):
+                if RAISES or is_of_signal(error):
+                    raise error
+                failed.add(family)
+                self.report(family, error)
+
             @functools.wraps(body)
             def call(*args, **kwargs):
-                if family in failed or not anywhere and self.elsewhere():
+                if family in failed:
                     return None
+                here = get_ident()
+                is_inside = self.inside == here
+                if not is_inside and not anywhere and self.thread not in (None, here) and self.elsewhere():
+                    return None
+                if is_inside or not asks_tensors:
+                    try:
+                        return body(*args, **kwargs)
+                    except Exception as error:
+                        return fail(error)
                 recorded = is_recorded()
                 try:
                     if runs_program:
@@ -114,17 +133,18 @@ class Guard:
                     with unseen_by_functions():
                         try:
                             if modes() == 0:
+                                if not anywhere:
+                                    self.inside = here
                                 return body(*args, **kwargs)
                             with _disable_current_modes():
                                 return body(*args, **kwargs)
                         finally:
-                            set_recorded(recorded)  # first of all, as a signal may raise after any call
+                            # First of all, as a signal may raise after any call.
+                            if self.inside == here:
+                                self.inside = None
+                            set_recorded(recorded)
                 except Exception as error:
-                    if RAISES or is_of_signal(error):
-                        raise
-                    failed.add(family)
-                    self.report(family, error)
-                    return None
+                    return fail(error)
 
             return call
 

@@ -12,22 +12,38 @@ import types
 
 from .definitions import compiled, definition_of
 
-TOKEN = "__dlcheck_token"
+CALLS = ("before", "first", "after", "ended")  # as an Around has them
+TOKEN, RESULT = "__dlcheck_token", "__dlcheck_result"
 numbers = itertools.count()
 places = {}  # by function
 running = {}  # the function, by the code that it has with calls
 
 
 class Place:
-    """A function of torch and what the probe does around its calls."""
+    """A function of torch and what the probe does around its calls. Its code calls what the one Around
+    gives, or this Place where there are several, and only what any of them has."""
 
-    def __init__(self, function, with_calls):
-        self.function, self.original, self.with_calls = function, function.__code__, with_calls
-        self.arounds = []
+    def __init__(self, function):
+        self.function, self.original, self.with_calls = function, function.__code__, None
+        self.names = {call: f"__dlcheck_{call}_{next(numbers)}__" for call in CALLS}
+        self.arounds, self.called = [], frozenset()
 
     def add(self, around):
-        self.arounds.append(around)
+        """False where the calls cannot be put into the function."""
+        arounds = [*self.arounds, around]
+        called = frozenset(call for call in CALLS if any(getattr(a, call) for a in arounds))
+        if called != self.called:
+            self.off()
+            code = code_with(self.function, {call: self.names[call] for call in called})
+            if code is None:
+                return False
+            self.called, self.with_calls = called, code
+            running[code] = self.function
+        self.arounds = arounds
+        home = around if len(arounds) == 1 else self
+        self.function.__globals__.update((self.names[call], getattr(home, call)) for call in called)
         self.on()
+        return True
 
     def on(self):
         self.function.__code__ = self.with_calls
@@ -35,36 +51,27 @@ class Place:
     def off(self):
         self.function.__code__ = self.original
 
+    # Of several: a token for each, in their order; the last one put in is told first, as of functions
+    # around functions.
+
     def before(self, args, kwargs):
-        """As a call begins: a token for each, in the order of `arounds`; the last one put in is told
-        first, as of functions around functions."""
-        if len(self.arounds) == 1:
-            return self.arounds[0].before(args, kwargs)
         tokens = [around.before(args, kwargs) for around in reversed(self.arounds)]
         return tokens[::-1] if any(token is not None for token in tokens) else None
 
-    def pairs(self, token):
-        if token is None:
-            return ()
-        if len(self.arounds) == 1:  # as of every call of a module
-            return ((self.arounds[0], token),)
-        return [(a, t) for a, t in zip(self.arounds, token) if t is not None]
+    def told(self, token, call):
+        return ((a, t) for a, t in zip(self.arounds, token) if t is not None and getattr(a, call))
 
     def first(self, token, value):
-        """What the function is to have for its first argument."""
-        for around, own in self.pairs(token):
+        for around, own in self.told(token, "first"):
             value = around.first(own, value)
         return value
 
     def after(self, token, result):
-        """As a call returns; gives the result."""
-        for around, own in self.pairs(token):
+        for around, own in self.told(token, "after"):
             around.after(own, result)
-        return result
 
     def ended(self, token):
-        """Whether it returned or raised."""
-        for around, own in self.pairs(token):
+        for around, own in self.told(token, "ended"):
             around.ended(own)
 
 
@@ -73,13 +80,11 @@ def put_into(function, around):
     function = innermost(function)
     if function is None:
         return None
-    if function not in places:
-        made = place_in(function)
-        if made is None:
-            return None
-        places[function] = made
-    places[function].add(around)
-    return places[function]
+    place = places.get(function) or Place(function)
+    if not place.add(around):
+        return None
+    places[function] = place
+    return place
 
 
 def tell_lengths(function, told):
@@ -104,23 +109,18 @@ def innermost(function):
     return function if isinstance(function, types.FunctionType) else None
 
 
-def place_in(function):
+def code_with(function, names):
+    """The function's code with calls of these names, by what each does; None where that cannot be."""
     found = definition_of(function)
     if found is None:
         return None
     tree, definition = found
-    names = [f"__dlcheck_{what}_{next(numbers)}__" for what in ("before", "first", "after", "ended")]
-    rewrite(definition, *names)
+    rewrite(definition, names)
     code = compiled(tree, function)
-    if code is None or code.co_freevars != function.__code__.co_freevars:
-        return None
-    place, running[code] = Place(function, code), function
-    calls = (place.before, place.first, place.after, place.ended)
-    function.__globals__.update(zip(names, calls))
-    return place
+    return code if code is not None and code.co_freevars == function.__code__.co_freevars else None
 
 
-def rewrite(definition, before, first, after, ended):
+def rewrite(definition, names):
     """Puts the calls of these names around the body of a definition."""
     arguments = definition.args
     in_order = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
@@ -133,19 +133,42 @@ def rewrite(definition, before, first, after, ended):
         keys.append(None)
         values.append(name(arguments.kwarg.arg))
     head, body = documented(definition.body)
-    start = [assign(TOKEN, call(before, ast.Tuple(args, ast.Load()), ast.Dict(keys, values)))]
-    if in_order:
-        start.append(assign(in_order[0], call(first, name(TOKEN), name(in_order[0]))))
-    body = [Returns(after).visit(statement) for statement in body]
-    body.append(ast.Expr(call(after, name(TOKEN), ast.Constant(None))))
-    end = ast.Expr(call(ended, name(TOKEN)))
-    around = ast.Try(body=body, handlers=[], orelse=[], finalbody=[end])
+    start = [assign(TOKEN, call(names["before"], ast.Tuple(args, ast.Load()), ast.Dict(keys, values)))]
+    if in_order and "first" in names:
+        start.append(told(assign(in_order[0], call(names["first"], name(TOKEN), name(in_order[0])))))
+    end = []
+    if "after" in names:
+        returns = Returns(names["after"])
+        body = [part for statement in body for part in listed(returns.visit(statement))]
+        end = [told(ast.Expr(call(names["after"], name(TOKEN), ast.Constant(None))))]
+    around = [*body, *end]
+    if "ended" in names:
+        final = told(ast.Expr(call(names["ended"], name(TOKEN))))
+        around = [ast.Try(body=around, handlers=[], orelse=[], finalbody=[final])]
+        end = [*end, final]
     # What is added belongs to the line of the definition, for whoever prints frames.
-    for added in (*start, around, body[-1], end):
-        for node in ast.walk(added) if added is not around else (added,):
-            node.lineno = node.end_lineno = definition.lineno
-            node.col_offset = node.end_col_offset = 0
-    definition.body = [*head, *start, around]
+    for added in (*start, *end):
+        place_at(added, definition.lineno)
+    if around[0] not in body:
+        around[0].lineno = around[0].end_lineno = definition.lineno
+        around[0].col_offset = around[0].end_col_offset = 0
+    definition.body = [*head, *start, *around]
+
+
+def place_at(added, line):
+    for node in ast.walk(added):
+        node.lineno = node.end_lineno = line
+        node.col_offset = node.end_col_offset = 0
+
+
+def told(statement):
+    """The statement, where there is a token."""
+    is_token = ast.Compare(name(TOKEN), [ast.IsNot()], [ast.Constant(None)])
+    return ast.If(is_token, [statement], [])
+
+
+def listed(visited):
+    return visited if isinstance(visited, list) else [visited]
 
 
 def documented(body):
@@ -162,11 +185,12 @@ class Returns(ast.NodeTransformer):
 
     def visit_Return(self, node):
         value = node.value or ast.copy_location(ast.Constant(None), node)
-        handed = call(self.after, name(TOKEN), value)
-        for added in (handed, handed.func, handed.args[0]):
+        handed = told(ast.Expr(call(self.after, name(TOKEN), name(RESULT))))
+        node.value = name(RESULT)
+        kept = assign(RESULT, value)
+        for added in (kept, kept.targets[0], *ast.walk(handed), node.value):
             ast.copy_location(added, node)
-        node.value = handed
-        return node
+        return [kept, handed, node]
 
     def visit_FunctionDef(self, node):
         return node  # what is written inside returns to the function itself

@@ -25,7 +25,7 @@ class ModuleHooks:
         self.there, self.compiles = True, False
 
     def install(self):
-        self.place = put_into(torch.nn.Module._call_impl, Around(self.enters, self.leaves))
+        self.place = put_into(torch.nn.Module._call_impl, Around(self.enters, self.forwards.returned))
         if self.place is None:
             self.hang_hooks()
         # torch warns that hooks see a compiled module twice; the program did not ask for ours.
@@ -38,11 +38,10 @@ class ModuleHooks:
             replace([mode], "__enter__", only_before(lambda *_: self.there or self.wake()))
 
     def enters(self, args, kwargs):
-        self.forwards.before(args[0], args[1:], kwargs)
-        return (args[0], args[1:], kwargs) if self.forwards.root_number else None
-
-    def leaves(self, token, output):
-        self.forwards.after(*token, output)
+        forwards = self.forwards
+        if not forwards.root_number:
+            forwards.before(args[0], args[1:], kwargs)
+        return (args[0], args[1:], kwargs) if forwards.root_number else None
 
     def hang_hooks(self):
         home = torch.nn.modules.module

@@ -64,16 +64,14 @@ class Switch:
 class Around:
     """What is done around the calls of a function.
 
-    `before(args, kwargs)` gives a token; None where nothing else is to be done. `after(token, result)`
+    `before(args, kwargs)` gives a token; None where nothing else is to be done. The others may be left out:
+    a function is called for each that is there, at every call. `after(token, result)`
     comes as the call returns, `ended(token)` after it or as it raises. `first(token, value)` gives what
     the function is to have for its first argument, if it is given by position.
     """
 
     def __init__(self, before, after=None, ended=None, first=None):
-        self.before = before
-        self.after = after or (lambda token, result: None)
-        self.ended = ended or (lambda token: None)
-        self.first = first or (lambda token, value: value)
+        self.before, self.after, self.ended, self.first = before, after, ended, first
 
     def __call__(self, original):
         """A function to stand in for the original."""
@@ -82,13 +80,15 @@ class Around:
             token = self.before(args, kwargs)
             if token is None:
                 return original(*args, **kwargs)
-            if args:
+            if args and self.first:
                 args = (self.first(token, args[0]), *args[1:])
             try:
                 result = original(*args, **kwargs)
-                self.after(token, result)
+                if self.after:
+                    self.after(token, result)
             finally:
-                self.ended(token)
+                if self.ended:
+                    self.ended(token)
             return result
 
         return stand_in

@@ -55,6 +55,7 @@ class TraceWriter:
         self.sum, self.names_sum = 0, 0  # of what was written
         self.things, self.sites = {}, {}
         self.block, self.filled = bytearray(BLOCK_BYTES), HEADER.size
+        self.room = 0  # up to here a record may be appended to the block without another look
         self.lines = preamble(writer, run)
         self.records, self.names = create_files(os.path.join(run_folder, "records"), self.process)
         start = clock()
@@ -90,24 +91,28 @@ class TraceWriter:
 
     def put(self, kind, number, step, micro_step, thing, site, owner, value, aux):
         with self.lock:
-            if not self.quiet and self.has_room():
+            if self.filled <= self.room or self.has_room():
                 self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
 
     def put_all(self, kind, number, step, micro_step, site, owner, rows):
         """Appends a record for each (thing, value, aux) of `rows`."""
         with self.lock:
             for thing, value, aux in rows:
-                if self.quiet or not self.has_room():
+                if self.filled > self.room and not self.has_room():
                     return
                 self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
 
     def has_room(self):
-        """Below the cap. Where a block had to wait, its memory grows."""
+        """Whether a record may be written: below the cap, by a writer that is not quiet. Where a block had
+        to wait, its memory grows."""
+        if self.quiet:
+            return False
         if self.records.size + self.filled + LAST_BYTES > self.size_cap_bytes:
             self.go_quiet(f"the record file reached its cap of {self.size_cap_bytes} bytes")
             return False
         if self.filled + LAST_BYTES > len(self.block):
             self.block.extend(bytes(BLOCK_BYTES))
+        self.room = min(len(self.block), self.size_cap_bytes - self.records.size) - LAST_BYTES
         return True
 
     def append(self, kind, number, step, micro_step, thing, site, owner, value, aux):
@@ -154,6 +159,7 @@ class TraceWriter:
             size = self.records.append(whole, AHEAD_BYTES)
         if kind != END:
             self.records.size, self.sum, self.sealed, self.filled = size, new_sum, self.sequence, 0
+            self.room = -1  # the cap is nearer
 
     def write(self, kind):
         if self.quiet or not self.filled and not self.lines and kind == SEAL:
@@ -170,7 +176,7 @@ class TraceWriter:
         """What could not be written is given up; a record in the space taken ahead says so."""
         if self.quiet:
             return
-        self.quiet = True
+        self.quiet, self.room = True, -1
         self.lines += format_line("attribute", 0, "quiet", reason)
         if self.records.size + self.filled + LAST_BYTES <= self.size_cap_bytes:
             self.filled, self.sequence = 0, self.sealed
@@ -191,7 +197,7 @@ class TraceWriter:
             return False
         try:
             for row in rows:
-                if not self.quiet and self.has_room():
+                if self.has_room():
                     self.append(*row)
             self.write(END)
         finally:
@@ -208,7 +214,7 @@ class TraceWriter:
                 self.records.give_back(self.records.size + self.filled + RECORD_BYTES)
             except OSError:
                 pass  # why was told, and zeros at the end are passed over
-            self.quiet = True
+            self.quiet, self.room = True, -1
 
 
 def create_files(folder, process):
