@@ -83,9 +83,7 @@ std::string_view ExampleLabel(const Example& example) {
 }  // namespace
 
 std::string RenderExplanation(const Check& check) {
-  std::string text = Spread(check.id, StrCat(SeverityName(check.worst), " at worst · covers ",
-                                             Joined(check.covers, ", "))) +
-                     "\n";
+  std::string text = Spread(check.id, StrCat(SeverityName(check.worst), " at worst")) + "\n";
   text += Entry("Fault", check.title) + Entry("Promise", check.promise) + Entry("Why", check.why) +
           Entry("Method", check.method) + Entry("Fix", check.fix);
   for (const auto& [label, lines, language] : SnippetsOf(check)) text += CodeEntry(label, lines);
@@ -96,6 +94,7 @@ std::string RenderExplanation(const Check& check) {
     text += Entry("Example", StrCat(ExampleLabel(example), ": ", example.title));
   }
   if (!check.explains.empty()) text += Entry("Explains", Joined(check.explains, ", "));
+  text += Entry("Covers", StrCat(Joined(check.covers, ", "), " (docs/faults.md)"));
   return text + Entry("Sources", Joined(check.sources, "; "));
 }
 

@@ -101,7 +101,7 @@ struct Check {               // every field is written; none has a default
   Limits limits;
   Snippets python, cpp;  // in C++ where that differs; else empty
   std::vector<std::string_view> sources;
-  std::vector<std::string_view> covers;    // rows of the fault list
+  std::vector<std::string_view> covers;    // names in docs/faults.md
   std::vector<std::string_view> explains;  // checks that also fail when this one does
   Severity worst;
   bool live;  // a finding on a prefix of a run is never withdrawn

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <set>
 
 namespace dlcheck {
@@ -74,6 +76,32 @@ TEST(Catalog, EveryCheckShowsTheFaultAndItsMendingInAFewLines) {
     }
     EXPECT_NE(check.python.bad, check.python.good) << check.id;
   }
+}
+
+// Lines of docs/faults.md that begin a row, by the fault's name.
+std::map<std::string, std::string> FaultList() {
+  std::ifstream file(std::string(DLCHECK_SOURCE_DIR) + "/docs/faults.md");
+  std::map<std::string, std::string> rows;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("| `")) rows[line.substr(3, line.find('`', 3) - 3)] = line;
+  }
+  return rows;
+}
+
+TEST(Catalog, CoversFaultsOfTheListWhichNamesTheChecks) {
+  const std::map<std::string, std::string> rows = FaultList();
+  size_t named = 0, covered = 0;
+  for (const Check& check : Catalog()) {
+    for (const std::string_view fault : check.covers) {
+      const auto row = rows.find(std::string(fault));
+      ASSERT_NE(row, rows.end()) << check.id << " covers " << fault;
+      EXPECT_NE(row->second.find("`" + std::string(check.id) + "`"), std::string::npos)
+          << fault << " does not name " << check.id;
+      ++covered;
+    }
+  }
+  for (const auto& [fault, row] : rows) named += std::ranges::count(row, '/');
+  EXPECT_EQ(named, covered) << "a row names a check that does not cover it";
 }
 
 TEST(Catalog, EverySettingHasARangeAUnitAndASource) {

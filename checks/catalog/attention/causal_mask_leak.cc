@@ -48,7 +48,7 @@ y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 return self.out(y))"},
       .cpp = {},
       .sources = {"Vaswani et al. 2017", "own reasoning: an exact test"},
-      .covers = {"T01", "T02", "T03"},
+      .covers = {"causal-mask-leak", "inverted-attention-mask", "finite-mask-constant"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -90,7 +90,7 @@ y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask[:, None])
 return self.out(y))"},
       .cpp = {},
       .sources = {"own reasoning: an exact test"},
-      .covers = {"T12"},
+      .covers = {"packed-documents-attend"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -132,7 +132,7 @@ Check IncompleteCheckpoint() {
 }, "checkpoint.pt"))"},
       .cpp = {},
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
-      .covers = {"K01", "K02"},
+      .covers = {"optimizer-state-not-saved", "schedule-state-not-saved"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

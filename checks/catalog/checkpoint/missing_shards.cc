@@ -111,7 +111,7 @@ if rank == 0:
       .cpp = {},
       .sources = {"PyTorch: torch.distributed.checkpoint, state dicts of fully_shard",
                   "own reasoning: a tensor in N shards needs all N shards"},
-      .covers = {"X10"},
+      .covers = {"incomplete-sharded-checkpoint"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -75,7 +75,7 @@ if step % 1000 == 0 and torch.isfinite(loss):
     os.replace("last.pt.new", "last.pt"))"},
       .cpp = {},
       .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
-      .covers = {"K04"},
+      .covers = {"wrong-checkpoint-content"},
       .explains = {},
       .worst = Severity::kError,
       .live = true,

@@ -86,7 +86,7 @@ model.load_state_dict(torch.load("pretrained.pt"))
 train(model))"},
       .cpp = {},
       .sources = {"own reasoning"},
-      .covers = {"I04"},
+      .covers = {"repeated-initialization"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

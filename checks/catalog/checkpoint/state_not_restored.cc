@@ -99,7 +99,7 @@ scheduler.load_state_dict(checkpoint["scheduler"])
 train(model, optimizer, scheduler))"},
       .cpp = {},
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
-      .covers = {"K01", "K02"},
+      .covers = {"optimizer-state-not-saved", "schedule-state-not-saved"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -77,7 +77,7 @@ Check InconsistentTargets() {
     loader = DataLoader(TensorDataset(x[order], y[order]), batch_size=32))"},
       .cpp = {},
       .sources = {"own reasoning: exact"},
-      .covers = {"D04"},
+      .covers = {"mispaired-targets"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,

@@ -102,7 +102,7 @@ outputs = model(x[order], lengths)
 loss = criterion(outputs, y[order]))"},
       .cpp = {},
       .sources = {"own reasoning: exact"},
-      .covers = {"D04"},
+      .covers = {"mispaired-targets"},
       .explains = {"data/order_dependence", "learnability/cannot_overfit_one_batch",
                    "learnability/input_independence"},
       .worst = Severity::kError,

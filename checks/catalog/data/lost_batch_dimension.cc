@@ -130,7 +130,7 @@ Check LostBatchDimension() {
     optimizer.step())"},
       .cpp = {},
       .sources = {"own reasoning"},
-      .covers = {"D26"},
+      .covers = {"lost-batch-dimension"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

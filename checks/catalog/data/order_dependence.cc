@@ -77,7 +77,7 @@ losses = F.cross_entropy(model(x), y, reduction="none")
 loss = (weights * losses).mean())"},
       .cpp = {},
       .sources = {"own reasoning: exact"},
-      .covers = {"D21"},
+      .covers = {"reshape-instead-of-transpose"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,

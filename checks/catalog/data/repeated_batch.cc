@@ -113,7 +113,7 @@ Check RepeatedBatch() {
         train_step(model, optimizer, x, y))"},
       .cpp = {},
       .sources = {"own reasoning"},
-      .covers = {"D31"},
+      .covers = {"one-batch-repeated"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -105,7 +105,7 @@ for (size_t epoch = 0; epoch < epochs; ++epoch) {
   TrainOneEpoch(model, *loader);
 })"},
       .sources = {"PyTorch documentation of DistributedSampler.set_epoch", "pytorch issue 31771"},
-      .covers = {"D12"},
+      .covers = {"same-order-every-epoch"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

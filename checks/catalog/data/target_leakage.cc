@@ -117,7 +117,7 @@ y = torch.tensor(frame["price"].values)
 x = torch.tensor(frame.drop(columns="price").values))"},
       .cpp = {},
       .sources = {"own reasoning: an expectation over permutations, which no answer is below"},
-      .covers = {"D08"},
+      .covers = {"targets-in-inputs"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,

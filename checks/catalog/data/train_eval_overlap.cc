@@ -120,7 +120,7 @@ train_loader = DataLoader(train, batch_size=64, shuffle=True)
 test_loader = DataLoader(test, batch_size=64))"},
       .cpp = {},
       .sources = {"marin issue 2700", "own reasoning"},
-      .covers = {"D09"},
+      .covers = {"evaluation-data-in-training"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -70,7 +70,7 @@ for (auto& batch : *loader) TrainStep(model, optimizer, batch);)",
     torch::data::samplers::RandomSampler>(std::move(dataset), 64);
 for (auto& batch : *loader) TrainStep(model, optimizer, batch);)"},
       .sources = {"PyTorch documentation of torch.utils.data.DataLoader: shuffle"},
-      .covers = {"D11"},
+      .covers = {"sorted-data-not-shuffled"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -120,7 +120,7 @@ if dist.get_rank() == 0:
       .cpp = {},
       .sources = {"PyTorch: collectives have to be called in the same order on all ranks",
                   "deepspeed issues 6714 and 6089"},
-      .covers = {"X06"},
+      .covers = {"mismatched-collectives"},
       .explains = {"program/failed", "distributed/uneven_inputs"},
       .worst = Severity::kError,
       .live = true,

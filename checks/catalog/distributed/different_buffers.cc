@@ -96,7 +96,7 @@ for epoch in range(epochs):
     evaluate(model, val_loader))"},
       .cpp = {},
       .sources = {"PyTorch: DistributedDataParallel, broadcast_buffers"},
-      .covers = {"X12"},
+      .covers = {"different-buffers"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -77,7 +77,7 @@ correct = evaluate(model, loader)
 dist.all_reduce(correct))"},
       .cpp = {},
       .sources = {"PyTorch: DistributedSampler adds samples to make its parts even"},
-      .covers = {"E02"},
+      .covers = {"partial-or-duplicated-evaluation"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,

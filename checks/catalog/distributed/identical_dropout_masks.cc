@@ -80,7 +80,7 @@ torch.manual_seed(1 + dist.get_rank())
 train(model))"},
       .cpp = {},
       .sources = {"own reasoning: equal states draw equal numbers"},
-      .covers = {"X09"},
+      .covers = {"identical-dropout-masks"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,

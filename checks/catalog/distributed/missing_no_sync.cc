@@ -105,7 +105,7 @@ x, y = micro_batches[-1]
 optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch: DistributedDataParallel.no_sync"},
-      .covers = {"G02"},
+      .covers = {"wrong-sync-in-accumulation"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,

@@ -107,7 +107,7 @@ for x, y in loader:
       .cpp = {},
       .sources = {"PyTorch: DistributedSampler",
                   "own reasoning: a mean of equal terms is the term"},
-      .covers = {"D15"},
+      .covers = {"ranks-share-data"},
       .explains = {"distributed/overlapping_data"},
       .worst = Severity::kWarning,
       .live = false,

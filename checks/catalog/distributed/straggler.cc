@@ -139,7 +139,7 @@ Check Straggler() {
         log_histograms(model))"},
       .cpp = {},
       .sources = {"NVIDIA resiliency extension: relative performance scores of ranks"},
-      .covers = {"DST-04"},
+      .covers = {"slow-rank"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -83,7 +83,7 @@ for p in model.parameters():
       .cpp = {},
       .sources = {"PyTorch: DistributedDataParallel broadcasts the state of rank 0 at construction",
                   "own reasoning: equal digests are necessary for equal bytes"},
-      .covers = {"X03"},
+      .covers = {"unequal-initial-weights"},
       .explains = {"distributed/replica_divergence", "distributed/mismatched_gradient"},
       .worst = Severity::kError,
       .live = false,

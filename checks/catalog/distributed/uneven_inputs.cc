@@ -116,7 +116,7 @@ with ddp_model.join():
       .cpp = {},
       .sources = {"PyTorch: distributed training with uneven inputs",
                   "own reasoning: a collective needs all ranks"},
-      .covers = {"X07"},
+      .covers = {"unequal-step-counts"},
       .explains = {"program/failed"},
       .worst = Severity::kError,
       .live = false,

@@ -79,7 +79,7 @@ Check ActiveDropout() {
   return fc2(x);
 })"},
       .sources = {"PyTorch: torch.nn.functional.dropout, training=True by default"},
-      .covers = {"M16"},
+      .covers = {"dropout-active-in-eval"},
       .explains = {"evaluation/nondeterministic"},
       .worst = Severity::kWarning,
       .live = false,

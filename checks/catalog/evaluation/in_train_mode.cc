@@ -82,7 +82,7 @@ for (auto& batch : *val_loader) {
 }
 model->train();)"},
       .sources = {"PyTorch documentation of Module.eval", "Gal and Ghahramani 2016"},
-      .covers = {"P02", "B06"},
+      .covers = {"evaluation-in-train-mode", "cpp-mode-without-effect"},
       .explains = {"evaluation/changes_model", "evaluation/nondeterministic"},
       .worst = Severity::kWarning,
       .live = false,

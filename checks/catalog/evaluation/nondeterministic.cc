@@ -119,7 +119,7 @@ def evaluate(model, loader):
     return sum(criterion(model(x), y).item() for x, y in loader))"},
       .cpp = {},
       .sources = {"own reasoning"},
-      .covers = {"P02"},
+      .covers = {"evaluation-in-train-mode"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

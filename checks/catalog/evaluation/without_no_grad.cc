@@ -94,7 +94,7 @@ for (auto& batch : *val_loader) {
   loss += criterion(model->forward(batch.data), batch.target);
 })"},
       .sources = {"PyTorch documentation of torch.no_grad", "own reasoning"},
-      .covers = {"P03"},
+      .covers = {"graph-kept-in-evaluation"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

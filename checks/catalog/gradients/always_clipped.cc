@@ -72,7 +72,7 @@ nn.utils.clip_grad_norm_(model.parameters(), max_norm=10.0)
 optimizer.step())"},
       .cpp = {},
       .sources = {"own reasoning"},
-      .covers = {"C02"},
+      .covers = {"unsuitable-clip-bound"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,

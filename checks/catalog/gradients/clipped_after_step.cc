@@ -96,7 +96,7 @@ nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
-      .covers = {"C01", "P05"},
+      .covers = {"clip-at-wrong-time", "wrong-call-order"},
       .explains = {"gradients/exploding"},
       .worst = Severity::kError,
       .live = false,

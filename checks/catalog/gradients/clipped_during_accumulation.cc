@@ -112,7 +112,7 @@ nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step())"},
       .cpp = {},
       .sources = {"own reasoning: clipping is not linear"},
-      .covers = {"G06"},
+      .covers = {"clip-per-micro-batch"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

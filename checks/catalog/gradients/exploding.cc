@@ -216,7 +216,7 @@ nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step())"},
       .cpp = {},
       .sources = {"Pascanu et al. 2013", "measured: 4 optimizers, 20 runs each"},
-      .covers = {"O19"},
+      .covers = {"exploding-gradients"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -110,7 +110,7 @@ Check FailedGradcheck() {
         return grad * 2 * x)"},
       .cpp = {},
       .sources = {"PyTorch: torch.autograd.gradcheck", "own reasoning: central differences"},
-      .covers = {"N09"},
+      .covers = {"wrong-custom-backward"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -99,7 +99,7 @@ nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
-      .covers = {"C03"},
+      .covers = {"partial-clipping"},
       .explains = {"gradients/exploding"},
       .worst = Severity::kError,
       .live = false,

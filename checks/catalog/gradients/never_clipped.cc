@@ -79,7 +79,7 @@ nn.utils.clip_grad_norm_(model.parameters(), max_norm=2.0)
 optimizer.step())"},
       .cpp = {},
       .sources = {"own reasoning"},
-      .covers = {"C02"},
+      .covers = {"unsuitable-clip-bound"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,

@@ -78,7 +78,7 @@ nn.utils.clip_grad_norm_([*encoder.parameters(), *decoder.parameters()], 1.0)
 optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_", "own reasoning"},
-      .covers = {"C03"},
+      .covers = {"partial-clipping"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -123,7 +123,7 @@ Check Vanishing() {
     nn.init.zeros_(layer.bias))"},
       .cpp = {},
       .sources = {"Glorot and Bengio 2010", "measured bound: depth 5 to 20, four initializations"},
-      .covers = {"O18", "M14"},
+      .covers = {"vanishing-gradients", "saturated-activations"},
       .explains = {"learnability/cannot_overfit_one_batch", "learnability/input_independence"},
       .worst = Severity::kWarning,
       .live = false,

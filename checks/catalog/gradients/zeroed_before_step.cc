@@ -68,7 +68,7 @@ loss.backward()
 optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation of Optimizer.zero_grad", "own reasoning"},
-      .covers = {"P05"},
+      .covers = {"wrong-call-order"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "gradients/missing", "gradients/no_parameter_gets_gradient"},
       .worst = Severity::kError,

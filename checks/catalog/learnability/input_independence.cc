@@ -135,7 +135,7 @@ loss = criterion(logits, y))"},
       .sources =
           {"Karpathy 2019, A Recipe for Training Neural Networks: input-independent baseline",
            "measured: five strengths of signal, 40 runs with random labels"},
-      .covers = {"D01", "D02"},
+      .covers = {"unnormalized-inputs", "double-normalization"},
       .explains = {"learnability/cannot_overfit_one_batch"},
       .worst = Severity::kError,
       .live = false,

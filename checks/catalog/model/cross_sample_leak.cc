@@ -56,7 +56,7 @@ Check CrossSampleLeak() {
       .cpp = {},
       .sources = {"PyTorch: nn.LSTM and nn.MultiheadAttention, batch_first",
                   "own reasoning: exact"},
-      .covers = {"D21", "M12"},
+      .covers = {"reshape-instead-of-transpose", "normalization-over-batch-axis"},
       .explains = {"data/order_dependence"},
       .worst = Severity::kWarning,
       .live = false,

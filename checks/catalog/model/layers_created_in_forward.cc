@@ -76,7 +76,7 @@ Check LayersCreatedInForward() {
         return self.layer(x))"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.Module", "own reasoning"},
-      .covers = {"M05"},
+      .covers = {"detached-path"},
       .explains = {"learnability/cannot_overfit_one_batch", "gradients/missing"},
       .worst = Severity::kWarning,
       .live = false,

@@ -85,7 +85,7 @@ head->weight.data().copy_(embedding->weight);  // a copy)",
 head = register_module("head", torch::nn::Linear(width, vocabulary));
 head->weight = embedding->weight;  // one parameter)"},
       .sources = {"Press and Wolf 2017", "own reasoning: one parameter has no distance to itself"},
-      .covers = {"M04", "K11"},
+      .covers = {"untied-weights", "ties-broken-by-load"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

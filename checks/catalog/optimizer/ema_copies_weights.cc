@@ -87,7 +87,7 @@ Check EmaCopiesWeights() {
         ema_p.lerp_(p, 1 - decay))"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.optim.swa_utils.AveragedModel", "own reasoning"},
-      .covers = {"O16", "B14"},
+      .covers = {"wrong-ema-weights", "cpp-shared-module-holder"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

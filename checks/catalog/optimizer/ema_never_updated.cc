@@ -82,7 +82,7 @@ for x, y in loader:
     ema.update_parameters(model))"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.optim.swa_utils.AveragedModel", "own reasoning"},
-      .covers = {"O16"},
+      .covers = {"wrong-ema-weights"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

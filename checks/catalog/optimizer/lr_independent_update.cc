@@ -144,7 +144,7 @@ optimizer.step())"},
       .sources = {"own reasoning: exact",
                   "Loshchilov and Hutter, Decoupled weight decay regularization: the schedule "
                   "scales the decay too"},
-      .covers = {"O05", "S06"},
+      .covers = {"wrong-weight-decay-group", "scheduler-of-another-optimizer"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

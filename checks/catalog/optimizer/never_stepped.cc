@@ -91,7 +91,7 @@ Check NeverStepped() {
       .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning"},
-      .covers = {"O02"},
+      .covers = {"wrong-number-of-steps"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -112,7 +112,7 @@ def step(self):
       .cpp = {},
       .sources = {"PyTorch before 2.4 on MPS: in-place operations on non-contiguous tensors",
                   "own reasoning for what rounding can hide"},
-      .covers = {"O13", "O14"},
+      .covers = {"lost-in-place-write", "stale-compiled-step"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "optimizer/wrong_update"},
       .worst = Severity::kError,

@@ -92,7 +92,7 @@ opt_a.step()
 opt_b.step())"},
       .cpp = {},
       .sources = {"own reasoning"},
-      .covers = {"O04"},
+      .covers = {"missing-or-repeated-parameter"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -100,7 +100,7 @@ for x, y in loader:
     optimizer.zero_grad())"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.optim", "own reasoning"},
-      .covers = {"O11"},
+      .covers = {"optimizer-state-reset"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

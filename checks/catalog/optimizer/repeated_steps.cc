@@ -87,7 +87,7 @@ Check RepeatedSteps() {
       .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning: exact"},
-      .covers = {"O02"},
+      .covers = {"wrong-number-of-steps"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -118,7 +118,7 @@ Check StaleGradients() {
       .cpp = {},
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "own reasoning: the gradient is checked, not the call"},
-      .covers = {"O01"},
+      .covers = {"gradients-not-zeroed"},
       .explains = {"gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kError,
       .live = true,

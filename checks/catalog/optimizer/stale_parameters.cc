@@ -127,7 +127,7 @@ optimizer = torch.optim.AdamW(model.parameters())
 train(model, optimizer))"},
       .cpp = {},
       .sources = {"accelerate issues 2665 and 3256", "PyTorch documentation of torch.optim"},
-      .covers = {"O03"},
+      .covers = {"optimizer-holds-old-tensors"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "gradients/missing", "gradients/no_parameter_gets_gradient",
                    "optimizer/untracked_parameters"},

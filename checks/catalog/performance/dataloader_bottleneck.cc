@@ -102,7 +102,7 @@ for x, y in loader:
               .good = R"(auto loader = torch::data::make_data_loader(
     dataset, torch::data::DataLoaderOptions().batch_size(256).workers(8));)"},
       .sources = {"own reasoning"},
-      .covers = {"F01"},
+      .covers = {"slow-data-loading"},
       .explains = {"performance/step_time"},
       .worst = Severity::kNote,
       .live = false,

@@ -74,7 +74,7 @@ for x, y in loader:
       .cpp = {},
       .sources = {"PyTorch documentation of torch.autograd.set_detect_anomaly",
                   "measured elsewhere: 22 to 52-57 s an epoch (ignite pull request 219)"},
-      .covers = {"F11"},
+      .covers = {"debug-mode-left-on"},
       .explains = {"performance/step_time"},
       .worst = Severity::kWarning,
       .live = false,

@@ -97,7 +97,7 @@ Check HostDeviceSync() {
   running += TrainStep(model, optimizer, batch).detach();
 })"},
       .sources = {"PyTorch tuning guide: avoid unnecessary CPU-GPU synchronization"},
-      .covers = {"F10"},
+      .covers = {"synchronization-every-step"},
       .explains = {"performance/step_time"},
       .worst = Severity::kError,
       .live = false,

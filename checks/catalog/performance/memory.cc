@@ -65,7 +65,7 @@ for i, (x, y) in enumerate(loader):
         optimizer.zero_grad())"},
       .cpp = {},
       .sources = {"POSIX: getrusage, ru_maxrss"},
-      .covers = {"F15"},
+      .covers = {"memory-near-limit"},
       .explains = {},
       .worst = Severity::kError,
       .live = true,

@@ -107,7 +107,7 @@ for x, y in loader:
     losses.append(loss.item()))"},
       .cpp = {},
       .sources = {"Mann 1945", "measured on synthetic traces", "pytorch issue 6017"},
-      .covers = {"F04"},
+      .covers = {"graph-kept-alive"},
       .explains = {"performance/memory"},
       .worst = Severity::kWarning,
       .live = false,

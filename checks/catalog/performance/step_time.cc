@@ -65,7 +65,7 @@ for x, y in loader:
     train_step(model, optimizer, x.cuda(), y.cuda()))"},
       .cpp = {},
       .sources = {"own reasoning: evaluations and saves do not change the median"},
-      .covers = {"F09"},
+      .covers = {"oversized-inputs"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -110,7 +110,7 @@ for x, y in loader:
     train_step(model, optimizer, x, y))"},
       .cpp = {},
       .sources = {"Mann 1945", "own reasoning"},
-      .covers = {"F05"},
+      .covers = {"growing-step-work"},
       .explains = {"performance/step_time"},
       .worst = Severity::kNote,
       .live = false,

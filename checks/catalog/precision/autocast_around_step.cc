@@ -67,7 +67,7 @@ optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.autocast: backward passes under autocast are "
                   "not recommended"},
-      .covers = {"A05"},
+      .covers = {"autocast-around-too-much"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

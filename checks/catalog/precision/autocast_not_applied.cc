@@ -86,7 +86,7 @@ loss.backward()
 optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.autocast"},
-      .covers = {"A06"},
+      .covers = {"autocast-not-applied"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

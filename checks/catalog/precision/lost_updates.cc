@@ -117,7 +117,7 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
       .cpp = {},
       .sources = {"Micikevicius et al. 2018, Mixed Precision Training: master weights",
                   "Zamirai et al. 2020, Revisiting BFloat16 Training"},
-      .covers = {"A08", "O10"},
+      .covers = {"no-master-weights", "rounded-away-updates"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

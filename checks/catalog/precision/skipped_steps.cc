@@ -110,7 +110,7 @@ scaler.update()
 optimizer.zero_grad())"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.GradScaler", "own reasoning"},
-      .covers = {"A10"},
+      .covers = {"collapsed-loss-scale"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -129,7 +129,7 @@ else:
         scale, good_steps = scale * 2.0, 0)"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.amp.GradScaler: growth_interval"},
-      .covers = {"A09"},
+      .covers = {"wrong-unscale-timing"},
       .explains = {"precision/skipped_steps"},
       .worst = Severity::kError,
       .live = false,

@@ -83,7 +83,7 @@ Check Failed() {
     optimizer.step())"},
       .cpp = {},
       .sources = {"POSIX: wait status"},
-      .covers = {"program"},
+      .covers = {"failed-program"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

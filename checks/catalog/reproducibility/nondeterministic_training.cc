@@ -140,7 +140,7 @@ generator = torch.Generator().manual_seed(0)
 loader = DataLoader(dataset, shuffle=True, generator=generator))"},
       .cpp = {},
       .sources = {"PyTorch notes on reproducibility"},
-      .covers = {"D04", "N11"},
+      .covers = {"unrepeatable-run", "hardware-corruption"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

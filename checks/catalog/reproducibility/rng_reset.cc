@@ -90,7 +90,7 @@ for epoch in range(epochs):
         train_step(model, optimizer, x, y))"},
       .cpp = {},
       .sources = {"PyTorch documentation: reproducibility", "own reasoning: exact"},
-      .covers = {"R03"},
+      .covers = {"random-state-reset"},
       .explains = {"data/repeated_shuffle"},
       .worst = Severity::kWarning,
       .live = false,

@@ -132,7 +132,7 @@ for epoch in range(100):
     scheduler.step())"},
       .cpp = {},
       .sources = {"own reasoning"},
-      .covers = {"S05"},
+      .covers = {"zero-learning-rate"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -80,7 +80,7 @@ for epoch in range(90):
     scheduler.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation: how to adjust learning rate", "own reasoning"},
-      .covers = {"S05"},
+      .covers = {"zero-learning-rate"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -65,7 +65,7 @@ Check OffByOne() {
 })"},
       .sources = {"PyTorch documentation of torch.optim: how to adjust learning rate",
                   "own reasoning"},
-      .covers = {"S04", "S05"},
+      .covers = {"shifted-schedule", "zero-learning-rate"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -93,7 +93,7 @@ scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
 train(model, optimizer, scheduler))"},
       .cpp = {},
       .sources = {"PyTorch documentation: how to adjust learning rate", "own reasoning"},
-      .covers = {"S06"},
+      .covers = {"scheduler-of-another-optimizer"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -105,7 +105,7 @@ scheduler.step()
 optimizer.zero_grad())"},
       .cpp = {},
       .sources = {"PyTorch documentation: how to adjust learning rate, on the order since 1.1"},
-      .covers = {"S04"},
+      .covers = {"shifted-schedule"},
       .explains = {"schedule/off_by_one"},
       .worst = Severity::kWarning,
       .live = false,

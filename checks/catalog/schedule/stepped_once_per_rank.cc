@@ -81,7 +81,7 @@ model, optimizer = accelerator.prepare(model, optimizer)
 train(model, optimizer, scheduler))"},
       .cpp = {},
       .sources = {"diffusers issue 3954", "Accelerate documentation of AcceleratedScheduler"},
-      .covers = {"S02"},
+      .covers = {"stepped-once-per-rank"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -60,7 +60,7 @@ for epoch in range(epochs):
       .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: how to adjust learning rate",
                   "own reasoning"},
-      .covers = {"S01"},
+      .covers = {"wrong-scheduler-interval"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

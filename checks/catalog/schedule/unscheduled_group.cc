@@ -64,7 +64,7 @@ group.options().set_lr(lr);)",
   group.options().set_lr(lr);
 })"},
       .sources = {"PyTorch documentation of torch.optim: per-parameter options", "own reasoning"},
-      .covers = {"S06", "B11"},
+      .covers = {"scheduler-of-another-optimizer", "cpp-copied-options"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

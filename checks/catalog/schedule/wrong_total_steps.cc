@@ -132,7 +132,7 @@ for epoch in range(epochs):
       .cpp = {},
       .sources = {"lightning issue 1476 and accelerate issues 963 and 999: per epoch or per step",
                   "own reasoning for which counts have to agree"},
-      .covers = {"S01", "S03", "P07"},
+      .covers = {"wrong-scheduler-interval", "wrong-schedule-length", "wrong-training-length"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -88,7 +88,7 @@ Check DoublyAveragedLoss() {
       .cpp = {},
       .sources = {"PyTorch documentation of the reduction of losses",
                   "own reasoning: the gradient is linear in the loss"},
-      .covers = {"L02"},
+      .covers = {"summed-instead-of-averaged-loss"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -97,7 +97,7 @@ Check DoublyDividedLoss() {
     accelerator.backward(loss)  # divides the loss)"},
       .cpp = {},
       .sources = {"own reasoning: the gradient is linear in the loss"},
-      .covers = {"G02"},
+      .covers = {"doubly-scaled-accumulation"},
       .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,

@@ -82,7 +82,7 @@ for (auto& batch : *loader) {
   total += loss.item<double>();
 })"},
       .sources = {"PyTorch FAQ: my model reports cuda runtime error, out of memory"},
-      .covers = {"P03"},
+      .covers = {"graph-kept-in-evaluation"},
       .explains = {"performance/memory_growth"},
       .worst = Severity::kWarning,
       .live = false,

@@ -63,7 +63,7 @@ loss.backward()
 optimizer.step())"},
       .cpp = {},
       .sources = {"own reasoning: the gradient is linear in the loss"},
-      .covers = {"L01"},
+      .covers = {"inverted-loss-sign"},
       .explains = {"gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kWarning,
       .live = false,

@@ -124,7 +124,7 @@ loss = F.mse_loss(pred, y) + 0.1 * smoothness
 loss.backward())"},
       .cpp = {},
       .sources = {"own reasoning: the gradient of a sum is the sum of gradients"},
-      .covers = {"N54"},
+      .covers = {"negligible-loss-term"},
       .explains = {"gradients/gradient_mismatch"},
       .worst = Severity::kNote,
       .live = false,

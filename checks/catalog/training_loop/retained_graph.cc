@@ -89,7 +89,7 @@ loss_b.backward()
 optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch documentation of Tensor.backward: retain_graph"},
-      .covers = {"P03"},
+      .covers = {"graph-kept-in-evaluation"},
       .explains = {"training_loop/graph_leak"},
       .worst = Severity::kWarning,
       .live = false,

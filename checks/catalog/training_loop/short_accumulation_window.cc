@@ -123,7 +123,7 @@ Check ShortAccumulationWindow() {
         optimizer.zero_grad())"},
       .cpp = {},
       .sources = {"own reasoning: the gradient is linear in the loss"},
-      .covers = {"G04"},
+      .covers = {"short-window-scaled-wrongly"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

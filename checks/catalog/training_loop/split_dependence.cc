@@ -129,7 +129,7 @@ for x, y in micro_batches:
 optimizer.step())"},
       .cpp = {},
       .sources = {"huggingface/transformers issue 34191", "own reasoning: exact"},
-      .covers = {"G03", "G05"},
+      .covers = {"unweighted-accumulation", "zeroed-during-accumulation"},
       .explains = {"data/order_dependence"},
       .worst = Severity::kNote,
       .live = false,

@@ -75,7 +75,7 @@ Check StepBeforeBackward() {
     optimizer.step())"},
       .cpp = {},
       .sources = {"PyTorch tutorial: optimizing model parameters", "own reasoning"},
-      .covers = {"P05"},
+      .covers = {"wrong-call-order"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "gradients/zeroed_before_step", "gradients/missing",
                    "gradients/no_parameter_gets_gradient"},

@@ -109,7 +109,7 @@ Check StuckInEvalMode() {
   Validate(model, *val_loader);
 })"},
       .sources = {"PyTorch documentation of Module.train", "own reasoning"},
-      .covers = {"P01", "M17"},
+      .covers = {"training-in-eval-mode"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

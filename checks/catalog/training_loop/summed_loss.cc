@@ -105,7 +105,7 @@ loss = criterion(model(x), y)
 loss.backward())"},
       .cpp = {},
       .sources = {"own reasoning: the gradient of a sum of n is n times that of their mean"},
-      .covers = {"L02"},
+      .covers = {"summed-instead-of-averaged-loss"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -129,7 +129,7 @@ TrainOneEpoch(model, *loader, optimizer);)",
 model->train();
 TrainOneEpoch(model, *loader, optimizer);)"},
       .sources = {"PyTorch documentation of Module.train", "own reasoning"},
-      .covers = {"P01"},
+      .covers = {"training-in-eval-mode"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,

@@ -79,7 +79,7 @@ Check UnscaledAccumulation() {
       .cpp = {},
       .sources = {"own reasoning: the gradient is linear in the loss",
                   "huggingface/transformers issues 35203 and 35438"},
-      .covers = {"G01"},
+      .covers = {"unscaled-accumulation"},
       .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,

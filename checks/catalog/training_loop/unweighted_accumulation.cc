@@ -125,7 +125,7 @@ for x, y in micro_batches:
       .cpp = {},
       .sources = {"huggingface/transformers issue 34191",
                   "own reasoning: the unweighted mean equals the mean only for equal counts"},
-      .covers = {"G03"},
+      .covers = {"unweighted-accumulation"},
       .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
