@@ -34,7 +34,7 @@ std::string Annotation(const Check& check, const Finding& finding) {
     StrAppend(&line, "file=", Property(place.file), ",line=", place.line, ",");
     break;
   }
-  StrAppend(&line, "title=", Property(StrCat("dlcheck ", check.id)), "::");
+  StrAppend(&line, "title=", Property(StrCat(check.title, " (dlcheck ", check.id, ")")), "::");
   return StrCat(line, Data(StrCat(finding.message, "\nFix: ", check.fix)), "\n");
 }
 

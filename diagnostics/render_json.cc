@@ -64,6 +64,7 @@ Json RenderResult(const Result& result) {
   }
   const bool failed = result.outcome == Outcome::kFailed;
   Json json = {{"id", result.check->id},
+               {"title", result.check->title},
                {"outcome", OutcomeName(result.outcome)},
                {"severity", SeverityName(failed ? WorstOf(result.verdict) : result.check->worst)},
                {"findings", findings},

@@ -53,13 +53,14 @@ void AddCase(const Result& result, const Frame& frame, pugi::xml_node& suite) {
   AddPlace(result, node);
   if (Fails(result, frame)) {
     pugi::xml_node failure = node.append_child("failure");
-    Set(failure, "message", result.verdict.findings.front().message);
+    Set(failure, "message",
+        StrCat(result.check->title, ". ", result.verdict.findings.front().message));
     Set(failure, "type", SeverityName(WorstOf(result.verdict)));
     failure.text().set(XmlText(Lines(result)).c_str());
   } else if (result.outcome == Outcome::kBroken) {
     pugi::xml_node error = node.append_child("error");
     Set(error, "message", result.reason);
-    Set(error, "type", "broken");
+    Set(error, "type", "internal error");
   } else if (!HasVerdict(result)) {
     pugi::xml_node skipped = node.append_child("skipped");
     Set(skipped, "message", StrCat(OutcomeName(result.outcome), ": ", result.reason));

@@ -36,7 +36,7 @@ std::string RenderFinding(const Check& check, const Finding& finding) {
   std::string severity(SeverityName(finding.severity));
   severity.resize(kIndent, ' ');
   std::string text = Spread(severity + std::string(check.id), WhereAndWhen(finding)) + "\n";
-  text += Row("", finding.message);
+  text += Row("", check.title) + Row("", finding.message);
   if (const std::string places = MorePlaces(finding); !places.empty()) text += Row("  at", places);
   return text;
 }
@@ -92,9 +92,9 @@ std::string Headline(const Report& report, const std::vector<Cause>& causes) {
   const int passed = Count(report, Outcome::kPassed);
   add(passed, passed == 1 ? "check passed" : "checks passed", false);
   add(Count(report, Outcome::kNotApplicable), "not applicable", false);
-  add(Count(report, Outcome::kNotSeen), "not seen", false);
-  add(Count(report, Outcome::kOverAllowance), "over allowance", false);
-  add(Count(report, Outcome::kBroken), "broken", false);
+  add(Count(report, Outcome::kNotSeen), "not observed", false);
+  add(Count(report, Outcome::kOverAllowance), "timed out", false);
+  add(Count(report, Outcome::kBroken), "internal errors", false);
   if (!findings) StrAppend(&text, accepted + suppressed > 0 ? " · no new" : " · no", " findings");
   return text;
 }
@@ -185,14 +185,15 @@ std::string RenderNothing(const Report& report, const Frame& frame) {
   const std::string exit = StrCat("exit ", frame.exit_code);
   if (report.coverage.training) return Spread("dlcheck  nothing was judged", exit) + "\n";
   const std::string losses = RenderLosses(report);
-  const std::string text = Spread("dlcheck  nothing to check: no training was seen", exit) + "\n" +
-                           losses;
+  const std::string text =
+      Spread("dlcheck  nothing to check: no training was observed", exit) + "\n" + losses;
   if (!losses.empty()) return text;
   if (!frame.unobserved.empty()) return text + Row("", frame.unobserved);
-  return text + Row("",
-                    "No optimizer step and no backward call was seen. If training happens in "
-                    "another interpreter, start that one under dlcheck; Python with -I, -E or -S, "
-                    "and C++ programs without the probe, are not watched.");
+  return text +
+         Row("",
+             "No optimizer step and no backward call was observed. If another interpreter "
+             "trains, start that one under dlcheck. Python with -I, -E or -S and C++ programs "
+             "without the probe are not watched.");
 }
 
 std::string RenderCoverage(const Coverage& coverage) {
@@ -212,7 +213,6 @@ std::string RenderExperiments(const Report& report) {
     const bool is_half = run.experiment == kInterrupted && !run.missing.empty();
     if (run.experiment == kPlain || is_half) continue;
     std::string name(ExperimentName(run.experiment.name));
-    std::ranges::replace(name, '_', ' ');
     std::vector<std::string>& names = missing[run.missing];
     if (run.missing.empty()) {
       ++count;
@@ -222,11 +222,12 @@ std::string RenderExperiments(const Report& report) {
   }
   missing.erase("");
   if (count == 0) return "";
-  std::string text = StrCat("experiments: ", count, " run");
+  std::string text =
+      Row("", StrCat("--deep: ", Counted(static_cast<int64_t>(count), "experiment"), " done"));
   for (const auto& [reason, names] : missing) {
-    StrAppend(&text, "; not ", Listed(names, names.size()), ": ", reason);
+    text += Row("", StrCat("skipped: ", Listed(names, names.size()), " (", reason, ")"));
   }
-  return Row("", text);
+  return text;
 }
 
 // What ran where no hook looks, and what of the run was seen nowhere else.
@@ -279,7 +280,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   if (!frame.redirected.empty()) text += Row("", frame.redirected);
   text += RenderUndecided(report, frame.with_reasons);
   if (!causes.empty()) {
-    text += Row("", StrCat("next: mend the first and run again; `dlcheck explain ",
+    text += Row("", StrCat("next: fix the first finding and rerun; `dlcheck explain ",
                            causes.front().result->check->id, "`"));
   }
   if (!frame.result_path.empty()) text += Row("", frame.result_path);

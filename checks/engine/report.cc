@@ -17,11 +17,11 @@ std::string_view OutcomeName(Outcome outcome) {
     case Outcome::kNotApplicable:
       return "not_applicable";
     case Outcome::kNotSeen:
-      return "not_seen";
+      return "not_observed";
     case Outcome::kOverAllowance:
-      return "over_allowance";
+      return "timed_out";
     case Outcome::kBroken:
-      return "broken";
+      return "internal_error";
     case Outcome::kSetAside:
       return "set_aside";
   }

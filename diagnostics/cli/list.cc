@@ -30,6 +30,7 @@ std::string AsJson() {
                           {"meaning", setting.meaning}});
     }
     list.push_back({{"id", check.id},
+                    {"title", check.title},
                     {"severity", SeverityName(check.worst)},
                     {"promise", check.promise},
                     {"fix", check.fix},
@@ -55,9 +56,9 @@ int ListMain(const Words& words) {
     return kExitClean;
   }
   for (const Check& check : Catalog()) {
-    std::printf("%-32s %-8s %-6s %s\n", std::string(check.id).c_str(),
+    std::printf("%-42s %-8s %-6s %s\n", std::string(check.id).c_str(),
                 std::string(SeverityName(check.worst)).c_str(), NeedsDeep(check) ? "--deep" : "",
-                std::string(check.promise).c_str());
+                std::string(check.title).c_str());
   }
   return kExitClean;
 }

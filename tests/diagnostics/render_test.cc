@@ -179,7 +179,7 @@ TEST(RenderText, ListsWhatIsSetAsideAndTheSuppressionsThatAreIdle) {
 TEST(RenderText, SaysWhyThereWasNothingToCheck) {
   Frame frame = SmallFrame();
   frame.exit_code = kExitNothing;
-  EXPECT_NE(RenderText(Report(), frame).find("nothing to check: no training was seen"),
+  EXPECT_NE(RenderText(Report(), frame).find("nothing to check: no training was observed"),
             std::string::npos);
   frame.unobserved = "python -I ignores PYTHONPATH: not observed";
   EXPECT_NE(RenderText(Report(), frame).find("python -I ignores PYTHONPATH"), std::string::npos);

@@ -112,7 +112,7 @@ class PlainPrograms(EndToEnd):
         process = self.run_command("sh", "-c", "echo its own output; exit 0")
         self.assertEqual(process.returncode, 5)
         self.assertEqual(process.stdout, "its own output\n")
-        self.assertIn("no training was seen", process.stderr)
+        self.assertIn("no training was observed", process.stderr)
 
     def test_a_program_that_fails_is_a_finding(self):
         process = self.run_command("sh", "-c", "exit 3")

@@ -212,7 +212,7 @@ class NothingToCheck(EndToEnd):
     def test_a_program_that_trains_nothing_exits_5_and_is_told(self):
         process = self.run_command("true")
         self.assertEqual(process.returncode, 5)
-        self.assertIn("nothing to check: no training was seen", process.stderr)
+        self.assertIn("nothing to check: no training was observed", process.stderr)
 
     def test_one_that_fails_before_it_trains_is_a_finding(self):
         self.assertEqual(self.run_command("false").returncode, 1)
