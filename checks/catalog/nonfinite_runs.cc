@@ -40,7 +40,7 @@ Evidence Replayed() {
   replay.Attribute("birth", "aten::log", "module", "trunk");
   replay.Attribute("birth", "aten::log", "samples", "4 and 9");
   Evidence evidence = Born("operation", "log", "5");
-  evidence.Add(kReplayed, replay.Build());
+  evidence.Add(kReplay, replay.Build());
   return evidence;
 }
 

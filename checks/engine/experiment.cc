@@ -12,17 +12,17 @@ constexpr std::pair<Experiment::Name, std::string_view> kNames[] = {
     {Experiment::Name::kSameSeed, "same_seed"},
     {Experiment::Name::kOneBatch, "one_batch"},
     {Experiment::Name::kReference, "reference"},
-    {Experiment::Name::kBlind, "blind"},
+    {Experiment::Name::kMeanInputs, "mean_inputs"},
     {Experiment::Name::kResumed, "resumed"},
     {Experiment::Name::kTrials, "trials"},
     {Experiment::Name::kInterrupted, "interrupted"},
     {Experiment::Name::kShuffledLabels, "shuffled_labels"},
     {Experiment::Name::kLimitedData, "limited_data"},
-    {Experiment::Name::kRanks, "ranks"},
-    {Experiment::Name::kOneProcess, "one_process"},
-    {Experiment::Name::kHeld, "held"},
-    {Experiment::Name::kZeroRate, "zero_rate"},
-    {Experiment::Name::kReplayed, "replayed"},
+    {Experiment::Name::kMultiProcess, "multi_process"},
+    {Experiment::Name::kSingleProcess, "single_process"},
+    {Experiment::Name::kFixedBatch, "fixed_batch"},
+    {Experiment::Name::kZeroLr, "zero_lr"},
+    {Experiment::Name::kReplay, "replay"},
 };
 
 }  // namespace

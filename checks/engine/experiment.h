@@ -17,17 +17,17 @@ struct Experiment {
     kSameSeed,        // the same again
     kOneBatch,        // the first batch at every step, dropout off, reference optimizer
     kReference,       // its own data in its own order, reference optimizer
-    kBlind,           // as kReference, with every input replaced by the mean input
+    kMeanInputs,      // as kReference, with every input replaced by the mean input
     kResumed,         // from a checkpoint that another process wrote after `at_step` steps
     kTrials,          // exact tests of the model between two of its steps
-    kHeld,            // the same batches under the same weights, in several arrangements
+    kFixedBatch,      // the same batches under the same weights, in several arrangements
     kInterrupted,     // ends some steps after it saved its state, and leaves its files behind
     kShuffledLabels,  // as kReference, with the labels of each batch dealt anew among its samples
     kLimitedData,     // every pass over a loader is over its first few batches
-    kRanks,           // in several processes, as the user runs it; its first step is kept
-    kOneProcess,      // that step, in one process that is given all their batches
-    kZeroRate,        // every optimizer steps at a learning rate of 0, dropout off
-    kReplayed,  // up to a step in which every operation is looked at; a run may have failed there
+    kMultiProcess,    // in several processes, as the user runs it; its first step is kept
+    kSingleProcess,   // that step, in one process that is given all their batches
+    kZeroLr,          // every optimizer steps at a learning rate of 0, dropout off
+    kReplay,  // up to a step in which every operation is looked at; a run may have failed there
   };
   Name name;
   int repetition = 0;
@@ -42,9 +42,9 @@ inline constexpr Experiment kPlain{.name = Experiment::Name::kPlain};
 inline constexpr Experiment kSameSeed{
     .name = Experiment::Name::kSameSeed, .repetition = 1, .steps = 64};
 
-// The ladder of learnability/cannot_overfit_one_batch: a net that is healthy fits 32 samples at one of these.
-// Source: measured over 20 seeds a rung; SGD 1e-3 fits none in 1,000 steps, hence a reference
-// optimizer.
+// The ladder of learnability/cannot_overfit_one_batch: a net that is healthy fits 32 samples at one
+// of these. Source: measured over 20 seeds a rung; SGD 1e-3 fits none in 1,000 steps, hence a
+// reference optimizer.
 inline constexpr Experiment kOneBatch{
     .name = Experiment::Name::kOneBatch, .steps = 300, .reference_rate = 1e-3};
 inline constexpr Experiment kOneBatchFaster{
@@ -56,12 +56,12 @@ inline constexpr Experiment kOneBatchLonger{
 
 inline constexpr Experiment kReference{
     .name = Experiment::Name::kReference, .steps = 200, .reference_rate = 1e-3};
-inline constexpr Experiment kBlind{
-    .name = Experiment::Name::kBlind, .steps = 200, .reference_rate = 1e-3};
+inline constexpr Experiment kMeanInputs{
+    .name = Experiment::Name::kMeanInputs, .steps = 200, .reference_rate = 1e-3};
 inline constexpr Experiment kReferenceLonger{
     .name = Experiment::Name::kReference, .repetition = 1, .steps = 500, .reference_rate = 1e-3};
-inline constexpr Experiment kBlindLonger{
-    .name = Experiment::Name::kBlind, .repetition = 1, .steps = 500, .reference_rate = 1e-3};
+inline constexpr Experiment kMeanInputsLonger{
+    .name = Experiment::Name::kMeanInputs, .repetition = 1, .steps = 500, .reference_rate = 1e-3};
 
 // A step at which probes take digests, so that the plain run has something to compare with.
 inline constexpr Experiment kResumed{
@@ -71,14 +71,14 @@ inline constexpr Experiment kResumed{
 inline constexpr Experiment kInterrupted{.name = Experiment::Name::kInterrupted, .steps = 32};
 inline constexpr Experiment kShuffledLabels{
     .name = Experiment::Name::kShuffledLabels, .steps = 200, .reference_rate = 1e-3};
-inline constexpr Experiment kHeld{.name = Experiment::Name::kHeld, .steps = 96};
+inline constexpr Experiment kFixedBatch{.name = Experiment::Name::kFixedBatch, .steps = 96};
 inline constexpr Experiment kLimitedData{.name = Experiment::Name::kLimitedData, .steps = 16};
-inline constexpr Experiment kRanks{.name = Experiment::Name::kRanks, .steps = 1};
-inline constexpr Experiment kOneProcess{.name = Experiment::Name::kOneProcess, .steps = 1};
-inline constexpr Experiment kZeroRate{.name = Experiment::Name::kZeroRate, .steps = 96};
+inline constexpr Experiment kMultiProcess{.name = Experiment::Name::kMultiProcess, .steps = 1};
+inline constexpr Experiment kSingleProcess{.name = Experiment::Name::kSingleProcess, .steps = 1};
+inline constexpr Experiment kZeroLr{.name = Experiment::Name::kZeroLr, .steps = 96};
 inline constexpr Experiment kTrials{.name = Experiment::Name::kTrials, .steps = 8};
 // The supervisor says where it ends.
-inline constexpr Experiment kReplayed{.name = Experiment::Name::kReplayed};
+inline constexpr Experiment kReplay{.name = Experiment::Name::kReplay};
 
 // "plain", "same_seed", ...: the word in requests, manifests and reports.
 std::string_view ExperimentName(Experiment::Name name);

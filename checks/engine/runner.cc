@@ -65,8 +65,8 @@ class Gathering {
   void RunExperiment(const Experiment& experiment) {
     if (evidence_.Knows(experiment)) return;
     if (experiment == kResumed) RunExperiment(kInterrupted);
-    if (experiment == kOneProcess) RunExperiment(kRanks);
-    if (!worth_experiments_ && !(experiment == kReplayed && failed_)) {
+    if (experiment == kSingleProcess) RunExperiment(kMultiProcess);
+    if (!worth_experiments_ && !(experiment == kReplay && failed_)) {
       evidence_.AddMissing(experiment,
                            absl::FailedPreconditionError("the plain run did not end well"));
       return;
@@ -157,7 +157,7 @@ std::vector<Experiment> PlannedExperiments(std::span<const Check* const> checks)
   for (const Check* check : checks) {
     for (const Need& need : check->judgement.needs) {
       if (need.experiment == kResumed) add(kInterrupted);
-      if (need.experiment == kOneProcess) add(kRanks);
+      if (need.experiment == kSingleProcess) add(kMultiProcess);
       add(need.experiment);
     }
   }

@@ -67,7 +67,7 @@ bool TrainsLoaded(const Trace& trace) {
 
 // Those that may not change what other processes wait for.
 bool IsForOneProcess(const Experiment& experiment) {
-  return experiment == kTrials || experiment == kHeld;
+  return experiment == kTrials || experiment == kFixedBatch;
 }
 
 // As it is where it does not say how many processes it starts: then the probe gives the reason.
@@ -100,14 +100,14 @@ absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
   if (experiment == kPlain) return RunPlain();
   if (experiment == kInterrupted) return RunInterrupted(deadline);
   if (experiment == kResumed && !interrupts_itself_) return RunResumed(deadline);
-  if ((experiment == kSameSeed || experiment == kReplayed) && !changed_.empty()) {
+  if ((experiment == kSameSeed || experiment == kReplay) && !changed_.empty()) {
     return absl::FailedPreconditionError(
         StrCat("the plain run changed ", Listed(changed_, 2),
                ", which was there before, so another run may begin elsewhere"));
   }
-  if (experiment == kReplayed) return RunReplayed(deadline);
-  if (experiment == kRanks) return RunRanks(deadline);
-  if (experiment == kOneProcess) return RunOneProcess(deadline);
+  if (experiment == kReplay) return RunReplayed(deadline);
+  if (experiment == kMultiProcess) return RunRanks(deadline);
+  if (experiment == kSingleProcess) return RunOneProcess(deadline);
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(experiment, deadline));
   if (in_ranks_.ok() && IsForOneProcess(experiment)) launch.command = InOneProcess(command_);
   return RunAgain(std::move(launch));
@@ -129,7 +129,7 @@ absl::StatusOr<Run> CommandSubject::RunReplayed(absl::Duration deadline) {
   if (first_nonfinite_ < 0) {
     return absl::FailedPreconditionError("the plain run saw no value that is not finite");
   }
-  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kReplayed, deadline));
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kReplay, deadline));
   launch.request.end_step = first_nonfinite_ + 1;
   launch.request.keep_batch = options_.save_batch;
   return RunAgain(std::move(launch));
@@ -138,7 +138,7 @@ absl::StatusOr<Run> CommandSubject::RunReplayed(absl::Duration deadline) {
 absl::StatusOr<Run> CommandSubject::RunRanks(absl::Duration deadline) {
   DLCHECK_RETURN_IF_ERROR(in_ranks_);
   DLCHECK_RETURN_IF_ERROR(WithOneProcess(command_).status());
-  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kRanks, deadline));
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kMultiProcess, deadline));
   ranks_folder_ = launch.request.run_folder;
   return RunAgain(std::move(launch));
 }
@@ -148,7 +148,7 @@ absl::StatusOr<Run> CommandSubject::RunOneProcess(absl::Duration deadline) {
   if (ranks_folder_.empty()) {
     return absl::FailedPreconditionError("there is no run in several processes to compare with");
   }
-  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kOneProcess, deadline));
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kSingleProcess, deadline));
   DLCHECK_ASSIGN_OR_RETURN(launch.command, WithOneProcess(command_));
   launch.request.other_folder = ranks_folder_;
   return RunAgain(std::move(launch));
@@ -170,7 +170,7 @@ absl::StatusOr<Run> CommandSubject::RunPlain() {
 // An experiment is to begin where the plain run began, not where that ended.
 void CommandSubject::NotePlain(const Run& run, absl::Time started) {
   interrupts_itself_ = !Lists(run.trace.ProcessAttribute("capabilities"), "interrupted");
-  replays_ = Lists(run.trace.ProcessAttribute("capabilities"), "replayed");
+  replays_ = Lists(run.trace.ProcessAttribute("capabilities"), "replay");
   const absl::StatusOr<Finiteness> finiteness = Finiteness::From(run);
   if (finiteness.ok()) first_nonfinite_ = finiteness->first.step;
   in_ranks_ = ProcessGroup::From(run).status();

@@ -68,7 +68,7 @@ void ApplyRequest(const Request& request, Plan& plan) {
     recipe.dropout = 0;
     recipe.label_smoothing = 0;
     plan.batch_of_step = [](int64_t) { return int64_t{0}; };
-  } else if (experiment == "blind") {
+  } else if (experiment == "mean_inputs") {
     plan.input = [](const torch::Tensor& x, const torch::Tensor& mean_image) {
       return mean_image.expand_as(x);
     };

@@ -258,7 +258,7 @@ absl::StatusOr<Verdict> Dealt(bool is_cut) {
   held.Quantity(Quantity::kBentWindow, "optimizer", "", 0.05, 1);
   Evidence evidence;
   evidence.Add(kPlain, TwoLayers().Build());
-  evidence.Add(kHeld, held.Build());
+  evidence.Add(kFixedBatch, held.Build());
   const auto check = std::ranges::find(Catalog(), "data/order_dependence", &Check::id);
   return check->judgement.judge(Settings(), evidence);
 }

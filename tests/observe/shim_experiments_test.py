@@ -77,7 +77,7 @@ class ShimExperiments(unittest.TestCase):
 
     def test_no_host_learns_blindly(self):
         for name in ("plain", "closures", "trainer"):
-            run = run_watched(host(name), experiment="blind", steps=200, reference_rate=0.01)
+            run = run_watched(host(name), experiment="mean_inputs", steps=200, reference_rate=0.01)
             self.assertEqual(run.status, 0, name + run.err)
             self.assertGreater(sum(losses(run)[-20:]) / 20, 2.2, name)
 
@@ -99,7 +99,7 @@ class ShimExperiments(unittest.TestCase):
                  "loss": "F.cross_entropy(model(inputs), inputs % 2)"}  # fmt: skip
         own_loss = {**NUMBERS, "loss": "(model(inputs) - 1).square().mean()"}
         cases = [
-            ("blind", words, "have no mean"),
+            ("mean_inputs", words, "have no mean"),
             ("one_batch", own_loss, "the loss is not one of"),
             ("one_batch", {**NUMBERS, "model": "Sequential(torch.nn.Linear(3, 1))",
                            "loss": "F.mse_loss(model[:1](inputs), inputs.sum(1, keepdim=True))"},

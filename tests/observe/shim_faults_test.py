@@ -30,7 +30,7 @@ class ShimFaults(unittest.TestCase):
     def test_a_model_that_looks_at_nothing_learns_as_much_blindly(self):
         for program in PLANTS:
             ends = []
-            for experiment in ("reference", "blind"):
+            for experiment in ("reference", "mean_inputs"):
                 run = run_with(program, "learnability/input_independence", experiment=experiment,
                                steps=100, reference_rate=0.01)  # fmt: skip
                 ends.append(sum(losses(run)[-20:]) / 20)

@@ -40,7 +40,7 @@ ROUNDING = 1e-5
 
 
 def held(**places):
-    run = run_watched(python("-c", LOOP.format(**{**USUAL, **places})), experiment="held", steps=64)
+    run = run_watched(python("-c", LOOP.format(**{**USUAL, **places})), experiment="fixed_batch", steps=64)
     if run.status != 0:
         raise AssertionError(run.err)
     return run.main

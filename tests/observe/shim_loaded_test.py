@@ -35,8 +35,8 @@ def run_of(given="pass", workers=0, **request):
 def compared(given="pass"):
     """The trace of one process that is given what the run in ranks, here one, was given."""
     with tempfile.TemporaryDirectory() as folder:
-        run_of(given, experiment="ranks", steps=1, run_folder=folder)
-        return run_of(given, experiment="one_process", steps=1, other_folder=folder).main
+        run_of(given, experiment="multi_process", steps=1, run_folder=folder)
+        return run_of(given, experiment="single_process", steps=1, other_folder=folder).main
 
 
 def of(run, quantity):

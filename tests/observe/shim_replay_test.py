@@ -53,7 +53,7 @@ def trace_of(step=STEP, keywords=None, **places):
     source = PROGRAM
     for place, text in {**SOUND, **places}.items():
         source = source.replace(place, text)
-    run = run_watched(python("-c", source), experiment="replayed", end_step=step + 1, **(keywords or {}))
+    run = run_watched(python("-c", source), experiment="replay", end_step=step + 1, **(keywords or {}))
     assert run.status == 0, run.err
     return run.main
 

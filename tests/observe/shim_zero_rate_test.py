@@ -34,7 +34,7 @@ def trace_of(after="pass", optimizer=ADAM, before="", schedule="LambdaLR(optimiz
     source = PROGRAM
     for place, text in places.items():
         source = source.replace(place, text)
-    run = run_watched(python("-c", source), experiment="zero_rate", steps=96)
+    run = run_watched(python("-c", source), experiment="zero_lr", steps=96)
     assert run.status == 0, run.err
     return run.out if output else run.main
 

@@ -34,7 +34,7 @@ TEST(Experiments, LeaveStepsAndScheduleOfThePlainRunAsTheyAre) {
 }
 
 TEST(Experiments, TakeTheirOwnStepsAndSeed) {
-  Request request = Ask("blind", 10'000);
+  Request request = Ask("mean_inputs", 10'000);
   request.seed = 5;
   const Plan plan = After(request);
   EXPECT_EQ(plan.recipe.steps, 10'000);
@@ -44,7 +44,7 @@ TEST(Experiments, TakeTheirOwnStepsAndSeed) {
 TEST(Experiments, ReplaceTheOptimizerButNotInAPlainRun) {
   EXPECT_EQ(After(Ask("plain")).recipe.optimizer, "sgd");
   EXPECT_EQ(After(Ask("same_seed")).recipe.optimizer, "sgd");
-  for (const char* experiment : {"one_batch", "reference", "blind"}) {
+  for (const char* experiment : {"one_batch", "reference", "mean_inputs"}) {
     const Plan plan = After(Ask(experiment));
     EXPECT_EQ(plan.recipe.optimizer, "adam");
     EXPECT_EQ(plan.recipe.lr, 1e-3);
@@ -102,7 +102,7 @@ TEST(OneBatch, RepeatsTheFirstSamplesAndFitsThem) {
 
 TEST(Blind, LearnsNothingWhereTheReferenceLearns) {
   const std::vector<double> reference = LossesOf(After(Ask("reference", 200)));
-  const std::vector<double> blind = LossesOf(After(Ask("blind", 200)));
+  const std::vector<double> blind = LossesOf(After(Ask("mean_inputs", 200)));
   EXPECT_LT(reference.back(), 0.5);
   const auto [least, greatest] = std::minmax_element(blind.begin(), blind.end());
   EXPECT_GT(*least, std::log(10.0) - 0.2);

@@ -25,7 +25,8 @@ Severity SeverityOf(const Arrangements& held, const Arrangements::Loss& loss,
   return loss.misplaced > most_as_noise * loss.told ? Severity::kWarning : Severity::kNote;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
+absl::StatusOr<Verdict> Judge(const Settings& settings,
+                              const During<kFixedBatch, Arrangements>& held) {
   if (held->losses.empty()) return absl::FailedPreconditionError(held->untried_targets);
   if (!held->order && !held->draws) return absl::FailedPreconditionError(held->untried_order);
   const auto count = static_cast<int64_t>(held->losses.size());
@@ -61,7 +62,7 @@ Evidence Misplaced(double targets, double share) {
   held.Quantity(Quantity::kMisplacedTargets, "loss", "cross_entropy", targets, 26);
   Evidence evidence;
   evidence.Add(kPlain, TwoLayers().Build());
-  evidence.Add(kHeld, held.Build());
+  evidence.Add(kFixedBatch, held.Build());
   return evidence;
 }
 

@@ -6,7 +6,8 @@
 namespace dlcheck::data {
 namespace {
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
+absl::StatusOr<Verdict> Judge(const Settings& settings,
+                              const During<kFixedBatch, Arrangements>& held) {
   if (!held->order) return absl::FailedPreconditionError(held->untried_order);
   if (!held->drawn_at_random) {
     return absl::FailedPreconditionError("the loader does not draw samples at random");
@@ -41,7 +42,7 @@ Evidence Moved(double share) {
   held.Quantity(Quantity::kOrderSensitivity, "optimizer", "", share, 2e-7);
   Evidence evidence;
   evidence.Add(kPlain, TwoLayers().Build());
-  evidence.Add(kHeld, held.Build());
+  evidence.Add(kFixedBatch, held.Build());
   return evidence;
 }
 

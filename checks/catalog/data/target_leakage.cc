@@ -26,7 +26,7 @@ constexpr Setting kErrors{.name = "errors",
                           .source = "own reasoning: chance alone gives 1e-15"};
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss,
-                              const During<kHeld, Arrangements>& held,
+                              const During<kFixedBatch, Arrangements>& held,
                               const IfSeen<During<kShuffledLabels, ShuffledLosses>>& shuffled) {
   if (loss.kind.empty()) {
     return absl::FailedPreconditionError("no supported loss function computes the loss");
@@ -76,7 +76,7 @@ Evidence Reaches(double share, bool stays = false) {
   }
   Evidence evidence;
   evidence.Add(kPlain, LossesOnly(FallingLosses(64, 0.1)));
-  evidence.Add(kHeld, held.Build());
+  evidence.Add(kFixedBatch, held.Build());
   evidence.Add(kShuffledLabels, run.Build());
   return evidence;
 }

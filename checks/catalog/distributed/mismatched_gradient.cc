@@ -56,7 +56,7 @@ Severity SeverityOf(const RanksGradient& found, bool is_multiple, double distanc
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings,
-                              const During<kOneProcess, RanksGradient>& found,
+                              const During<kSingleProcess, RanksGradient>& found,
                               const IfSeen<Windows>& windows) {
   Verdict verdict{.findings = {}, .judged = StrCat(found->ranks, " ranks")};
   const double distance = settings[kDistance];
@@ -82,7 +82,7 @@ Evidence Compared(double ratio, double rest) {
   AddStep(alone, {.held = {}});
   Evidence evidence;
   evidence.Add(kPlain, LossesOnly({2.3, 2.2}, 2));
-  evidence.Add(kOneProcess, alone.Build());
+  evidence.Add(kSingleProcess, alone.Build());
   return evidence;
 }
 

@@ -53,7 +53,8 @@ std::string ReasonsOf(const Arrangements::Slope& slope) {
   return StrCat("Operations that detach values or change gradients: ", Listed(names, 4), ".");
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
+absl::StatusOr<Verdict> Judge(const Settings& settings,
+                              const During<kFixedBatch, Arrangements>& held) {
   if (!held->slope) return absl::FailedPreconditionError(held->untried_slope);
   const Arrangements::Slope& slope = *held->slope;
   if (slope.rounding > settings[kKnown]) {
@@ -86,7 +87,7 @@ Evidence Rising(double ratio, double rounding, bool cut) {
   if (cut) held.Quantity(Quantity::kGraphCuts, "operation", "detach", 1);
   Evidence evidence;
   evidence.Add(kPlain, TwoLayers().Build());
-  evidence.Add(kHeld, held.Build());
+  evidence.Add(kFixedBatch, held.Build());
   return evidence;
 }
 

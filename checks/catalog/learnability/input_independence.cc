@@ -31,7 +31,7 @@ constexpr size_t kLate = 25;          // losses behind each median
 constexpr double kFittedBlind = 0.1;  // share of its first loss that a run on mean inputs may reach
 
 using Sighted = During<kReference, LossCurve>;
-using Blind = During<kBlind, LossCurve>;
+using Blind = During<kMeanInputs, LossCurve>;
 
 // Equal bit for bit: the inputs do not reach the loss.
 bool AreEqual(const LossCurve& a, const LossCurve& b) {
@@ -42,7 +42,7 @@ bool AreEqual(const LossCurve& a, const LossCurve& b) {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, const Blind& blind,
                               const IfSeen<During<kReferenceLonger, LossCurve>>& sighted_longer,
-                              const IfSeen<During<kBlindLonger, LossCurve>>& blind_longer) {
+                              const IfSeen<During<kMeanInputsLonger, LossCurve>>& blind_longer) {
   const auto points = static_cast<int64_t>(std::min(sighted->points.size(), blind->points.size()));
   const bool extended = sighted_longer && blind_longer;
   const LossCurve& with = extended ? *sighted_longer : *sighted;
@@ -93,8 +93,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Sighted& sighted, 
 
 Evidence LearnsTo(double loss) {
   Evidence evidence;
-  for (const Experiment& experiment : {kReference, kReferenceLonger, kBlind, kBlindLonger}) {
-    const bool blind = experiment.name == Experiment::Name::kBlind;
+  for (const Experiment& experiment :
+       {kReference, kReferenceLonger, kMeanInputs, kMeanInputsLonger}) {
+    const bool blind = experiment.name == Experiment::Name::kMeanInputs;
     evidence.Add(experiment,
                  LossesOnly(FallingLosses(static_cast<int>(experiment.steps), blind ? 2.2 : loss)));
   }

@@ -38,7 +38,7 @@ void TellBirth(const Finiteness& finiteness, const Replay* replay, Finding& find
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness,
-                              const IfSeen<During<kReplayed, Replay>>& replay) {
+                              const IfSeen<During<kReplay, Replay>>& replay) {
   Verdict verdict{.findings = {},
                   .judged = StrCat(Counted(finiteness.values_judged, "recorded value"))};
   if (finiteness.first.step < 0) return verdict;

@@ -55,7 +55,7 @@ bool Changes(const IfSeen<LearningRates>& rates, int ordinal) {
   return found != rates->optimizers.end() && !found->second.constant;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kZeroRate, ZeroRateSteps>& run,
+absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kZeroLr, ZeroRateSteps>& run,
                               const IfSeen<LearningRates>& rates) {
   Verdict verdict{.findings = {},
                   .judged = Counted(static_cast<int64_t>(run->optimizers.size()), "optimizer") +
@@ -101,7 +101,7 @@ Evidence AtZero(double share, int steps) {
   zero.Quantity(Quantity::kUnreadRate, "optimizer", "", steps == 8 ? 1 : 0);
   Evidence evidence;
   evidence.Add(kPlain, plain.Build());
-  evidence.Add(kZeroRate, zero.Build());
+  evidence.Add(kZeroLr, zero.Build());
   return evidence;
 }
 

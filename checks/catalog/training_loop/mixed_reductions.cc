@@ -8,7 +8,8 @@
 namespace dlcheck::training_loop {
 namespace {
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
+absl::StatusOr<Verdict> Judge(const Settings& settings,
+                              const During<kFixedBatch, Arrangements>& held) {
   if (!held->sizes) return absl::FailedPreconditionError(held->untried_sizes);
   const Arrangements::Sizes& sizes = *held->sizes;
   Verdict verdict{.findings = {}, .judged = "3 batch sizes"};
@@ -40,7 +41,7 @@ Evidence Parts(double summed, double averaged, double bent) {
   held.Quantity(Quantity::kAveragedPart, "optimizer", "", averaged, bent);
   Evidence evidence;
   evidence.Add(kPlain, TwoLayers().Build());
-  evidence.Add(kHeld, held.Build());
+  evidence.Add(kFixedBatch, held.Build());
   return evidence;
 }
 

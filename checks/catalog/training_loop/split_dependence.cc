@@ -38,7 +38,8 @@ Finding Found(const Arrangements::Split& split, std::string message, double shar
           .bound = bound};
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const During<kHeld, Arrangements>& held) {
+absl::StatusOr<Verdict> Judge(const Settings& settings,
+                              const During<kFixedBatch, Arrangements>& held) {
   if (!held->split) return absl::FailedPreconditionError(held->untried_split);
   const Arrangements::Split& split = *held->split;
   Verdict verdict{.findings = {}, .judged = split.window};
@@ -83,7 +84,7 @@ Evidence Window(const Dealt& dealt) {
   held.Quantity(Quantity::kBentWindow, "optimizer", "", 1e-7, 1.25);
   Evidence evidence;
   evidence.Add(kPlain, TwoLayers().Build());
-  evidence.Add(kHeld, held.Build());
+  evidence.Add(kFixedBatch, held.Build());
   return evidence;
 }
 

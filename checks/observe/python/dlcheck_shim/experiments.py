@@ -37,9 +37,9 @@ from .trials.run import Trials
 from .zero_rate import ZeroRate
 
 EXPERIMENTS = (
-    "same_seed", "one_batch", "reference", "blind", "shuffled_labels", "limited_data", "trials", "held",
-    "interrupted", "resumed", "replayed", "ranks", "one_process",
-    "zero_rate",
+    "same_seed", "one_batch", "reference", "mean_inputs", "shuffled_labels", "limited_data", "trials", "fixed_batch",
+    "interrupted", "resumed", "replay", "multi_process", "single_process",
+    "zero_lr",
 )  # fmt: skip
 
 
@@ -64,32 +64,32 @@ def begin(request, watch, ending):
     if request.experiment == "trials":
         Trials(watch).begin()
         return
-    if request.experiment == "held":
+    if request.experiment == "fixed_batch":
         Held(watch, ending).begin()
         return
     if request.experiment in ("interrupted", "resumed"):
         ProgramState(watch, request.saved_step).begin()
         return
-    if request.experiment == "replayed":
+    if request.experiment == "replay":
         Replay(watch, request, ending).begin()
         return
-    if request.experiment == "ranks":
+    if request.experiment == "multi_process":
         Apart(watch, request.run_folder, ending.refuse).begin()
         return
-    if request.experiment == "one_process":
+    if request.experiment == "single_process":
         Joined(watch, request.other_folder, ending.refuse).begin()
         return
     if request.experiment == "limited_data":
         LimitedData(watch, ending.refuse).begin()
         return
-    if request.experiment == "zero_rate":
+    if request.experiment == "zero_lr":
         ZeroRate(watch, ending).begin()
         return
     ReferenceOptimizers(request.reference_rate).take_over()
     if request.experiment == "one_batch":
         switch_dropout_off()
         OneBatch(watch, ending.refuse).begin()
-    elif request.experiment == "blind":
+    elif request.experiment == "mean_inputs":
         Blind(watch, ending.refuse).begin()
     elif request.experiment == "shuffled_labels":
         ShuffledLabels(watch, ending.refuse).begin()
