@@ -195,7 +195,7 @@ int WatchedRun(const Asked& asked) {
   static auto& ranks = *new Ranks();
   // What interrupts itself does so in one process.
   const bool resumes = !IsPlaced(ProcessEnvironment);
-  Probe probe({.capabilities = std::string("plain same_seed one_batch reference blind trials") +
+  Probe probe({.capabilities = std::string("plain same_seed one_batch reference mean_inputs trials") +
                                (resumes ? " resumed" : "")});
   const Observer observer = ObserverFor(probe);
   try {

@@ -11,7 +11,7 @@ namespace dlcheck::reference {
 // one_batch         the first 32 samples of the first batch at every step, without dropout, by the
 //                   reference optimizer
 // reference         own data and order, by the reference optimizer
-// blind             as reference, with the mean image of the training split for every input
+// mean_inputs       as reference, with the mean image of the training split for every input
 // The reference optimizer is Adam with betas 0.9 and 0.999 and no decay. No experiment writes to a
 // path that the recipe names: it saves below the run folder instead, and says so.
 //

@@ -1,21 +1,21 @@
 """What a run that is not plain does differently; only here may the probe change what the program
 does.
 
-`same_seed`  nothing but an end after some steps;
-`one_batch`  every step sees the batches of the first, under the reference optimizer, no dropout;
-`reference`  the reference optimizer takes the place of the program's;
-`blind`      as `reference`, and the inputs say nothing about their samples;
-`shuffled_labels`  as `reference`, and the labels of each batch are dealt anew among its samples;
-`limited_data`  as it is, and every pass over a loader is over its first few batches;
-`trials`     as it is, for a few steps; between two of them a copy of each model is tried;
-`held`       every step sees the batches of the second, under weights that stay; then the same batches
-             in other arrangements, or under weights that are moved along the gradient;
-`interrupted`  as it is, until some steps after it saved its state; what it wrote stays;
-`resumed`    as it is, among the files of the interrupted one, for as many steps;
-`ranks`      as it is; its first step is kept for the next one;
-`one_process`  alone, given what all of `ranks` were given in that step;
-`zero_rate`  the rates that optimizers find in their groups are 0, no dropout;
-`replayed`   as it is, up to a step in which every operation is looked at.
+`same_seed`        only ends after some steps;
+`one_batch`        trains on the batches of the first step, under the reference optimizer, without dropout;
+`reference`        replaces the program's optimizer by the reference optimizer;
+`mean_inputs`      as `reference`, and replaces every input by the mean input;
+`shuffled_labels`  as `reference`, and permutes the labels within each batch;
+`limited_data`     ends every pass over a loader after its first few batches;
+`trials`           tests a copy of each model between two steps;
+`fixed_batch`      repeats the batches of the second step under fixed weights, then permutes them, or moves
+                   the weights along the gradient;
+`interrupted`      ends some steps after the program saved its state, and keeps what it wrote;
+`resumed`          starts among the files of the interrupted run, for as many steps;
+`multi_process`    keeps the first step of every rank for the next experiment;
+`single_process`   gives one process the batches of all ranks in that step;
+`zero_lr`          sets every learning rate to 0, without dropout;
+`replay`           watches every operation of one step.
 What cannot be carried out is refused: process attribute `refused` says why, and the process ends.
 """
 

@@ -1,4 +1,4 @@
-"""Inputs and targets that stand in for the program's own, for the experiments one_batch and blind.
+"""Inputs and targets that stand in for the program's own, for the experiments one_batch and mean_inputs.
 
 A model's inputs are the tensors among the arguments of a training forward of its root; what was worked
 out with gradients is no input. Positions are counted within a step, so that a step of several
