@@ -1,4 +1,4 @@
-// What a diagnosis may spend beyond the plain run.
+// The time budget of a diagnosis beyond the plain run.
 #pragma once
 
 #include "absl/time/time.h"

@@ -63,7 +63,7 @@ absl::StatusOr<RecordedEnding> ReadEnding(const std::string& run_folder) {
   bool says_how = false;
   for (const LineFields& fields : ParseLines(lines)) {
     if (fields.size() >= 2 && !Take(fields, recorded)) {
-      return absl::DataLossError(StrCat("'", path, "' is damaged at its line ", fields[0]));
+      return absl::DataLossError(StrCat("'", path, "' is damaged at line ", fields[0]));
     }
     says_how = says_how || fields[0] == "how";
   }

@@ -1,5 +1,5 @@
-// The file `ending` of a run folder: how the run ended, and how much each of its processes had
-// recorded by then, so that what is cut or removed later is noticed.
+// The file `ending` of a run folder: how the run ended, and how many bytes each process had
+// recorded by then, so that a file cut or removed later is noticed.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // The runs of all experiments, and the signals read from them. Each signal is read once and kept.
-// An experiment that was not run has a reason instead, which becomes the outcome of the checks that
-// need it: FailedPrecondition, not applicable; DeadlineExceeded, over allowance.
+// An experiment that did not run has a reason instead. The reason becomes the outcome of the checks
+// that need the experiment: FailedPrecondition, not applicable; DeadlineExceeded, timed out.
 #pragma once
 
 #include <deque>

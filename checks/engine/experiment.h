@@ -1,5 +1,5 @@
-// A way to run a subject, as a value, so that it can stand in a check's signature. What each does
-// is carried out by the probe or the host; what each costs is the number of its steps.
+// An experiment: one way to run a program, as a value, so that it can stand in a check's signature.
+// The probe or the host carries it out. Its cost is the number of its steps.
 #pragma once
 
 #include <cstdint>
@@ -84,7 +84,7 @@ inline constexpr Experiment kReplay{.name = Experiment::Name::kReplay};
 std::string_view ExperimentName(Experiment::Name name);
 std::optional<Experiment::Name> ExperimentNamed(std::string_view name);
 
-// One phrase for people: "one batch, 300 steps, Adam 0.001".
+// One phrase for people: "one_batch, 300 steps, Adam with learning rate 0.001".
 std::string Describe(const Experiment& experiment);
 
 // Short and usable as a folder's name: "one_batch-1".

@@ -1,4 +1,4 @@
-// Where in the program's own files a finding stands.
+// Adds to a finding the line of the user's program that the finding points at.
 #pragma once
 
 #include "checks/engine/check.h"

@@ -1,4 +1,4 @@
-// What the records of a run lack.
+// Records of a run that are damaged or missing.
 #pragma once
 
 #include <string>

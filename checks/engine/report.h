@@ -1,5 +1,5 @@
-// The outcome of every selected check, what was looked at, and what was not. A value: renderers
-// turn it into text or JSON, and the exit code is read off it.
+// The outcome of every selected check, and the coverage of the run. A value: renderers turn it into
+// text or JSON, and the exit code follows from it.
 #pragma once
 
 #include <string>

@@ -37,11 +37,11 @@ absl::Status Usable(const Experiment& experiment, const Run& run) {
   if (EndedWell(run.ending) || TrainedForAWhile(run)) return absl::OkStatus();
   if (run.ending.how == Ending::How::kDeadline) {
     return absl::DeadlineExceededError(
-        StrCat(Describe(experiment), " did not end within the allowance (--time)"));
+        StrCat(Describe(experiment), " did not end within the time budget (--time)"));
   }
   const std::string_view last_line = run.trace.ProcessAttribute("last_line");
-  return absl::UnavailableError(StrCat("the program failed under experiment '",
-                                       Describe(experiment), "' (status ", run.ending.status, ")",
+  return absl::UnavailableError(StrCat("the program failed in experiment '", Describe(experiment),
+                                       "' (status ", run.ending.status, ")",
                                        last_line.empty() ? "" : ": ", last_line));
 }
 
@@ -67,15 +67,15 @@ class Gathering {
     if (experiment == kResumed) RunExperiment(kInterrupted);
     if (experiment == kSingleProcess) RunExperiment(kMultiProcess);
     if (!worth_experiments_ && !(experiment == kReplay && failed_)) {
-      evidence_.AddMissing(experiment,
-                           absl::FailedPreconditionError("the plain run did not end well"));
+      evidence_.AddMissing(experiment, absl::FailedPreconditionError(
+                                           "the plain run failed, so no experiment was run"));
       return;
     }
     const absl::Duration left = allowance_.time - spent_;
     if (left <= absl::ZeroDuration()) {
       evidence_.AddMissing(
-          experiment, absl::DeadlineExceededError(StrCat("the allowance (--time) was spent before ",
-                                                         Describe(experiment))));
+          experiment, absl::DeadlineExceededError(StrCat(
+                          "the time budget (--time) was spent before ", Describe(experiment))));
       return;
     }
     on_experiment_(experiment);

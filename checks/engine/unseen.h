@@ -1,5 +1,5 @@
-// What of a run happened where no hook looks: inside graphs that were compiled or captured, and
-// inside modules that run as one call. Their modules, losses and optimizer steps leave no records.
+// Parts of a run that no hook observes: inside compiled or captured graphs, and inside modules that
+// run as one call. Their modules, losses and optimizer steps leave no records.
 #pragma once
 
 #include <cstdint>

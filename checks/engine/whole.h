@@ -1,5 +1,5 @@
-// Whole numbers of records' doubles. A record can hold any double, and the conversion of one that fits no
-// integer is undefined.
+// Integers from the doubles of records. A record can hold any double, and converting one that fits
+// no integer is undefined.
 #pragma once
 
 #include <algorithm>

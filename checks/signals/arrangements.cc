@@ -8,7 +8,7 @@ namespace {
 std::string Untried(const Trace& trace, std::string_view name) {
   const std::string key = StrCat("untried/", name);
   const std::string_view reason = trace.ProcessAttribute(key);
-  return reason.empty() ? "the program made too few steps" : std::string(reason);
+  return reason.empty() ? "the program made too few optimizer steps" : std::string(reason);
 }
 
 Arrangements::Slope SlopeOf(const Trace& trace, const Sample& sample) {
@@ -67,7 +67,8 @@ std::optional<Arrangements::Sizes> SizesOf(const Trace& trace) {
 absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
   const Trace& trace = run.trace;
   const std::string_view order = trace.ProcessAttribute("held_order");
-  if (order.empty()) return absl::NotFoundError("the host arranged no batch");
+  if (order.empty())
+    return absl::NotFoundError("no training batch was kept to run again under fixed weights");
   Arrangements found;
   found.split = SplitOf(trace);
   found.draws = !trace.ProcessAttribute("held_draws").empty();

@@ -1,5 +1,5 @@
-// What the gradient of a step came to when its batches were arranged in other ways, under weights
-// that stayed.
+// Gradients of one fixed batch under fixed weights: with rows permuted, targets changed, or the
+// batch split in other ways.
 #pragma once
 
 #include <cstdint>

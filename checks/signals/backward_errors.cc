@@ -21,7 +21,7 @@ absl::StatusOr<BackwardErrors> BackwardErrors::From(const Run& run) {
     if (!reason.empty()) found.untried = StrCat(trace.Display(thing), ": ", reason);
   }
   if (found.functions.empty() && found.untried.empty()) {
-    return absl::NotFoundError("no autograd function of the program's own was called");
+    return absl::NotFoundError("no custom torch.autograd.Function was called");
   }
   return found;
 }

@@ -53,7 +53,7 @@ absl::StatusOr<Batches> Batches::From(const Run& run) {
                                  .fingerprint = {}});
     }
   }
-  if (batches.batches.empty()) return absl::NotFoundError("no batch was seen");
+  if (batches.batches.empty()) return absl::NotFoundError("no training batch was observed");
   AddFingerprints(trace, entries, batches.batches);
   batches.declared_shuffle = std::string(trace.ProcessAttribute("declared.shuffle"));
   for (const ThingId id : trace.ThingsOfKind("loader")) {

@@ -11,7 +11,7 @@ absl::StatusOr<BuiltLayers> BuiltLayers::From(const Run& run) {
   for (const Occurrence& event : FirstProcess(trace.Events())) {
     if (event.event == Event::kForward && !event.gap) ++found.forwards;
   }
-  if (found.forwards == 0) return absl::NotFoundError("no training forward was seen");
+  if (found.forwards == 0) return absl::NotFoundError("no forward pass in training was observed");
   for (const ThingId thing : trace.ThingsWith(Quantity::kBuiltAnew)) {
     const auto samples = FirstProcess(trace.Series(Quantity::kBuiltAnew, thing));
     if (samples.empty()) continue;

@@ -1,4 +1,4 @@
-// Layers that a model makes in its own forward, uses, and leaves behind.
+// Layers that a model creates in its own forward, uses once and drops.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ absl::StatusOr<ChangedTargets> ChangedTargets::From(const Run& run) {
       found.last_step = sample.step;
     }
   }
-  if (found.repeated == 0) return absl::NotFoundError("no step repeated the inputs of another");
+  if (found.repeated == 0) return absl::NotFoundError("no two steps had the same inputs");
   return found;
 }
 

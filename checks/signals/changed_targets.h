@@ -1,4 +1,4 @@
-// Whether the same inputs come with the same targets, where they come by again.
+// Inputs that occur again, and whether their targets are the same each time.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,8 @@ absl::StatusOr<Clearing> Clearing::From(const Run& run) {
     update.last_step = event.last_step;
     update.updates = Whole(event.count);
   }
-  if (clearing.updates_judged < 2) return absl::NotFoundError("fewer than two updates were seen");
+  if (clearing.updates_judged < 2)
+    return absl::NotFoundError("fewer than two optimizer steps were observed");
   for (auto& [step, update] : stale) {
     if (clearing.backward_site.line == 0) {
       clearing.backward_site = run.trace.site(update.backward_site);

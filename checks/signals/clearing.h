@@ -1,5 +1,5 @@
-// Whether gradients were cleared between updates, judged on what the gradients held and not on
-// which calls were made: `p.grad = None` and zeroing in place are clearing too.
+// Whether gradients are zeroed between updates. Judged by the values of the gradients, not by the
+// calls: `p.grad = None` and zeroing in place count too.
 #pragma once
 
 #include <cstdint>

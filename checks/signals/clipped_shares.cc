@@ -12,11 +12,11 @@ absl::StatusOr<ClippedShares> ClippedShares::From(const Run& run) {
     return std::ranges::any_of(run.trace.Events(),
                                [wanted](const Occurrence& event) { return event.event == wanted; });
   };
-  if (!has(Event::kStep)) return absl::NotFoundError("no optimizer step was seen");
+  if (!has(Event::kStep)) return absl::NotFoundError("no optimizer step was observed");
   const std::vector<ThingId> things = run.trace.ThingsWith(Quantity::kClippedParameters);
   if (things.empty()) {
     if (!has(Event::kClip)) return absl::FailedPreconditionError("no gradient was clipped");
-    return absl::NotFoundError("which gradients were clipped was not recorded");
+    return absl::NotFoundError("clipping was observed, but not which gradients it clipped");
   }
   ClippedShares shares;
   shares.declared = std::string(run.trace.ProcessAttribute("declared.clip"));

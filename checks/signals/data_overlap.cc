@@ -70,11 +70,12 @@ absl::StatusOr<DataOverlap> DataOverlap::From(const Run& run) {
   if (evaluations.optimizers != 1 || evaluations.loads_later ||
       passes * kStepsPerEvaluation > evaluations.steps) {
     return absl::FailedPreconditionError(
-        "whether one model was trained once and then evaluated is not known");
+        "needs one model that is created once, trained and then evaluated");
   }
   const std::optional<ThingId> training = TrainingLoader(batches);
   if (!training) {
-    return absl::FailedPreconditionError("not one loader of known length alone fed one model");
+    return absl::FailedPreconditionError(
+        "needs one training DataLoader of known length that alone feeds the model");
   }
   const Batches::Loader& loader = batches.loaders.at(*training);
   DataOverlap overlap{.evaluations = {}, .training_samples = loader.samples, .left_out = 0};

@@ -1,5 +1,5 @@
-// Evaluations on data that are not the training loader's, made after all of the training data had
-// been looked at: how many of their rows had been trained on.
+// Evaluations on another DataLoader than that of training, after one full pass over the training
+// data: how many of their rows occur in the training data.
 #pragma once
 
 #include <cstdint>

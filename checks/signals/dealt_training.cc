@@ -47,7 +47,7 @@ absl::StatusOr<DealtTraining> DealtTraining::From(const Run& run) {
     }
   }
   const Ranks told = WithRows(run.trace);
-  if (loaders.empty() && told.empty()) return absl::NotFoundError("no data were seen");
+  if (loaders.empty() && told.empty()) return absl::NotFoundError("no training data was observed");
   const CommonRows common = MostCommonRows(run.trace, told);
   if (common.common == 0 && common.rows >= kFewestRows) {
     dealt.apart = told;

@@ -1,4 +1,4 @@
-// To which processes the samples that a program trains on are dealt, and who uses what they learn.
+// How training data is sharded across ranks, and which ranks save or evaluate the trained model.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ absl::StatusOr<Debugging> Debugging::From(const Run& run) {
     if (event.event != Event::kDebugging) continue;
     debugging.facilities[run.trace.Display(event.thing)].insert(event.step);
   }
-  if (debugging.steps.empty()) return absl::NotFoundError("no optimizer step was seen");
+  if (debugging.steps.empty()) return absl::NotFoundError("no optimizer step was observed");
   return debugging;
 }
 

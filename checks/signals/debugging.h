@@ -1,4 +1,4 @@
-// Debugging facilities that were switched on while steps ran.
+// Debugging features (such as anomaly detection) that were on while steps ran.
 #pragma once
 
 #include <cstdint>

@@ -39,10 +39,10 @@ absl::StatusOr<DecayedParameters> DecayedParameters::From(const Run& run) {
   const Trace& trace = run.trace;
   const bool stepped = std::ranges::any_of(
       trace.Events(), [](const Occurrence& event) { return event.event == Event::kStep; });
-  if (!stepped) return absl::NotFoundError("no optimizer step was seen");
+  if (!stepped) return absl::NotFoundError("no optimizer step was observed");
   std::map<std::string, Group> groups = GroupsWithDecay(trace);
   if (groups.empty())
-    return absl::FailedPreconditionError("no group is known to have weight decay");
+    return absl::FailedPreconditionError("no parameter group is known to have weight decay");
   const std::set<Module> norms = NormalisationModules(trace);
   for (const ThingId id : trace.ThingsOfKind("parameter")) {
     const auto group = groups.find(std::string(trace.Attribute(id, "optimizer")));

@@ -1,4 +1,4 @@
-// Parameters of normalisation layers, and biases, that weight decay pulls towards zero.
+// Parameters of normalization layers, and biases, that have weight decay.
 #pragma once
 
 #include <string>

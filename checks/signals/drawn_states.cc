@@ -15,7 +15,8 @@ absl::StatusOr<DrawnStates> DrawnStates::From(const Run& run) {
       ++found.seeds;
     }
   }
-  if (found.seeds == 0) return absl::NotFoundError("no step drew random numbers after a seed");
+  if (found.seeds == 0)
+    return absl::NotFoundError("no optimizer step drew random numbers after a seed was set");
   return found;
 }
 

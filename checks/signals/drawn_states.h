@@ -1,4 +1,4 @@
-// Where the random numbers of training stood at the first step after the program set its seed.
+// The RNG state at the first step after the program set its seed.
 #pragma once
 
 #include <cstdint>

@@ -129,7 +129,7 @@ absl::StatusOr<EvaluationPasses> EvaluationPasses::From(const Run& run) {
     if (!event.gap) reader.Read(event);
   }
   EvaluationPasses& result = reader.result;
-  if (result.passes.empty()) return absl::NotFoundError("no evaluation was seen");
+  if (result.passes.empty()) return absl::NotFoundError("no evaluation was observed");
   result.optimizers = reader.optimizers.size();
   AddResults(run.trace, result.passes);
   for (const ThingId module : run.trace.ThingsOfKind("module")) {

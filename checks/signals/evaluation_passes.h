@@ -1,4 +1,4 @@
-// Evaluations as passes over data: which data, how much of it was known, and what loss came out.
+// Evaluations as passes over data: the data, the share of rows already trained on, and the loss.
 #pragma once
 
 #include <cstdint>

@@ -124,7 +124,7 @@ Read ReadAll(const Trace& trace) {
 absl::StatusOr<Evaluations> Evaluations::From(const Run& run) {
   const Trace& trace = run.trace;
   Read read = ReadAll(trace);
-  if (read.evaluations.empty()) return absl::NotFoundError("no evaluation was seen");
+  if (read.evaluations.empty()) return absl::NotFoundError("no evaluation was observed");
   std::set<int64_t> known = StepsWithLoss(trace);
   known.merge(StepsOfFixedInputs(trace));
   const auto guessed = std::ranges::count(read.evaluations, false, &Evaluation::declared);
@@ -135,7 +135,7 @@ absl::StatusOr<Evaluations> Evaluations::From(const Run& run) {
   });
   if (read.evaluations.empty()) {
     return absl::FailedPreconditionError(
-        "forwards without a backward call were too frequent, or too short, to be evaluations");
+        "forward passes without backward were too frequent or too short to count as evaluations");
   }
   Evaluations evaluations{.evaluations = std::move(read.evaluations)};
   for (const ThingId module : trace.ThingsOfKind("module")) {

@@ -1,4 +1,4 @@
-// What evaluations did besides measuring: in which mode the model was, and what they left changed.
+// The mode of the model in each evaluation, and the state that an evaluation changed.
 #pragma once
 
 #include <cstdint>

@@ -107,7 +107,7 @@ absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
     }
   }
   if (finiteness.values_judged == 0) {
-    return absl::NotFoundError("no loss, gradient or weight was seen");
+    return absl::NotFoundError("no loss, gradient or weight was observed");
   }
   for (const Occurrence& event : trace.Events()) {
     if (event.event == Event::kUnscale) finiteness.scaled = true;

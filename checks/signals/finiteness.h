@@ -1,4 +1,4 @@
-// Where values stopped being finite: the first step, and what was not finite in it.
+// The first step with a non-finite value (NaN or Inf), and where that value was.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Runs of several processes, as of ranks, have their records one process after the other. Signals
-// that compare one record with the next look at the first process alone.
+// The records of a run with several ranks come one process after the other. Signals that compare
+// one record with the next read the first process only.
 #pragma once
 
 #include <span>

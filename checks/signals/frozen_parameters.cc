@@ -51,7 +51,7 @@ bool GradientGrew(const Trace& trace, const Span& span) {
 absl::StatusOr<FrozenParameters> FrozenParameters::From(const Run& run) {
   const Trace& trace = run.trace;
   if (trace.ThingsWith(Quantity::kUpdateNorm).empty()) {
-    return absl::NotFoundError("how far steps moved parameters was not recorded");
+    return absl::NotFoundError("the size of parameter updates was not recorded");
   }
   FrozenParameters frozen;
   for (const Span& span : FrozenSpans(trace)) {
@@ -62,7 +62,7 @@ absl::StatusOr<FrozenParameters> FrozenParameters::From(const Run& run) {
     frozen.parameters.push_back(std::move(parameter));
   }
   if (frozen.parameters.empty()) {
-    return absl::FailedPreconditionError("no parameter was seen to be frozen during the run");
+    return absl::FailedPreconditionError("no parameter was frozen during the run");
   }
   return frozen;
 }

@@ -1,4 +1,4 @@
-// Parameters that ceased to require a gradient while the program ran, and how far later steps moved
+// Parameters that stopped requiring a gradient during the run, and how far later steps changed
 // them.
 #pragma once
 

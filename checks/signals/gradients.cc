@@ -63,7 +63,7 @@ absl::StatusOr<Gradients> Gradients::From(const Run& run) {
     if (event.event == Event::kBackward) gradients.backward_seen = true;
     if (event.event == Event::kStep && !event.gap) gradients.steps.push_back(event.step);
   }
-  if (gradients.steps.empty()) return absl::NotFoundError("no optimizer step was seen");
+  if (gradients.steps.empty()) return absl::NotFoundError("no optimizer step was observed");
   const auto modules = ModulesTrained(trace);
   const std::map<int, int64_t> steps = StepsByOptimizer(trace);
   std::vector<std::string> module_names;

@@ -1,5 +1,5 @@
-// What is known of every parameter: who optimizes it, whether it was used, and what its gradients
-// and weights were at the sampled steps.
+// Each parameter: its optimizer, whether it was used, and its gradients and weights at the sampled
+// steps.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ absl::StatusOr<BackwardCalls> BackwardCalls::From(const Run& run) {
     if (event.value == 0 || event.aux != 0) continue;
     if (result.retaining++ == 0) result.site = event.site;
   }
-  if (!seen) return absl::NotFoundError("no backward call was seen");
+  if (!seen) return absl::NotFoundError("no backward call was observed");
   return result;
 }
 
@@ -38,7 +38,7 @@ absl::StatusOr<LiveGraphs> LiveGraphs::From(const Run& run) {
     samples.insert(samples.end(), series.begin(), series.end());
   }
   if (samples.empty()) {
-    return absl::NotFoundError("whether graphs of earlier backward calls live was not recorded");
+    return absl::NotFoundError("the number of live autograd graphs was not recorded");
   }
   std::ranges::sort(samples, {}, &Sample::order);
   LiveGraphs result;

@@ -1,4 +1,4 @@
-// Graphs of backward calls: which calls asked to keep theirs, and how many stay alive.
+// Autograd graphs: the backward calls that retain them, and how many graphs stay alive.
 #pragma once
 
 #include <cstdint>

@@ -26,16 +26,16 @@ absl::StatusOr<InitialLoss> InitialLoss::From(const Run& run) {
   const Trace& trace = run.trace;
   const std::vector<ThingId> losses = trace.ThingsWith(Quantity::kInitialLoss);
   if (losses.empty()) {
-    return absl::NotFoundError("no model outputs were seen together with their targets");
+    return absl::NotFoundError("no loss was observed together with its outputs and targets");
   }
   if (LoadedBeforeStart(trace)) {
-    return absl::FailedPreconditionError("weights were loaded before the first step");
+    return absl::FailedPreconditionError("weights were loaded before the first optimizer step");
   }
   const ThingId loss = losses.front();
   const auto independent = trace.Series(Quantity::kIndependentLoss, loss);
   const auto constant = trace.Series(Quantity::kConstantLoss, loss);
   if (independent.empty() || constant.empty()) {
-    return absl::NotFoundError("the initial loss was recorded only in part");
+    return absl::NotFoundError("the initial loss was recorded incompletely");
   }
   double batch = 0;
   for (const ThingId thing : trace.ThingsWith(Quantity::kLoss)) {

@@ -1,6 +1,5 @@
-// What the untrained model's loss says: the loss itself, the loss if targets were paired with
-// outputs at random, and the loss of the best constant output, all on the same samples and before
-// the first step.
+// The loss of the untrained model, the loss with permuted targets, and the loss of the best
+// constant output: all on the same samples, before the first step.
 #pragma once
 
 #include <string>

@@ -63,7 +63,7 @@ absl::StatusOr<LoadedModels> LoadedModels::From(const Run& run) {
     }
   }
   if (models.loads.empty() && models.kept.empty()) {
-    return absl::NotFoundError("no state was put into a model");
+    return absl::NotFoundError("load_state_dict() was never called on a model");
   }
   models.from_file = ReadFile(trace);
   return models;

@@ -1,5 +1,5 @@
-// States that were put into models: how much of a model they named, and whether it was still there
-// when training began.
+// Calls of load_state_dict: how much of a model each one matched, and whether the loaded values
+// were still there when training began.
 #pragma once
 
 #include <cstdint>

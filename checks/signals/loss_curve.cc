@@ -51,12 +51,12 @@ bool HasManyTargets(const Trace& trace, double samples) {
 
 std::string DoubtOf(const Trace& trace, const LossCurve& curve) {
   if (curve.kind != "cross_entropy" && curve.kind != "nll" && curve.kind != "mse") {
-    return "its least value is not known to be zero";
+    return "the minimum of the loss may be above zero";
   }
-  if (!IsPlainMean(trace)) return "it has further terms, or is not a mean";
-  if (HasManyTargets(trace, curve.samples)) return "it has several targets a sample";
+  if (!IsPlainMean(trace)) return "the loss has further terms or is not a mean";
+  if (HasManyTargets(trace, curve.samples)) return "each sample has several targets";
   if (!HasSamples(trace, Quantity::kInputNorm) || HasSamples(trace, Quantity::kTargetShift)) {
-    return "the same whole numbers may have different targets";
+    return "equal integer inputs may have different targets";
   }
   if (!trace.ProcessAttribute("draws_in_forward").empty()) {
     return "the model draws random numbers";
@@ -95,7 +95,7 @@ absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
   }
   for (const auto& [step, sum] : sums) curve.points.push_back({step, sum.first / sum.second});
   curve.loaded = LoadedBeforeStart(trace);
-  if (curve.points.empty()) return absl::NotFoundError("no backward call from a loss was seen");
+  if (curve.points.empty()) return absl::NotFoundError("no backward call on a loss was observed");
   curve.optimizers = OptimizersOf(trace);
   curve.doubt = DoubtOf(trace, curve);
   return curve;

@@ -1,4 +1,4 @@
-// The training loss, step by step: what several checks read first.
+// The training loss, step by step. Several checks start from it.
 #pragma once
 
 #include <cstdint>

@@ -59,7 +59,7 @@ absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
       if (!std::isfinite(sample.value)) losses.nonfinite_steps.insert(sample.step);
     }
   }
-  if (losses.functions.empty()) return absl::NotFoundError("no loss was seen");
+  if (losses.functions.empty()) return absl::NotFoundError("no loss was observed");
   return losses;
 }
 

@@ -1,4 +1,4 @@
-// The loss functions that training called: what each was given, and what became of it.
+// The loss functions that training called: their inputs, and the use of their results.
 #pragma once
 
 #include <cstdint>

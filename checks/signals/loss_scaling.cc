@@ -77,7 +77,7 @@ absl::StatusOr<LossScaling> LossScaling::From(const Run& run) {
   if (!order.ok()) return order.status();
   LossScaling scaling;
   scaling.scale = ScalesOf(trace);
-  if (scaling.scale.empty()) return absl::FailedPreconditionError("no loss scale was recorded");
+  if (scaling.scale.empty()) return absl::FailedPreconditionError("no GradScaler was observed");
   scaling.optimizers = order->optimizers.size();
   const std::string interval(trace.ProcessAttribute("declared.growth-interval"));
   if (!absl::SimpleAtod(interval, &scaling.declared_interval)) scaling.declared_interval = 0;

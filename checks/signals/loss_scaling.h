@@ -1,4 +1,4 @@
-// The loss scale, step by step, and what became of steps whose gradients overflowed.
+// The loss scale, step by step, and the steps whose gradients overflowed.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ absl::StatusOr<LossTerms> LossTerms::From(const Run& run) {
     found.terms.push_back(std::move(term));
   }
   if (found.terms.empty() && found.untried.empty()) {
-    return absl::NotFoundError("no backward of a loss was looked at");
+    return absl::NotFoundError("no loss graph was split into its terms");
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// What trials found of the terms of losses: what each has of the gradient, and of the loss.
+// Terms of a loss, tested on copies: the share that each has of the gradient and of the loss.
 #pragma once
 
 #include <cstdint>

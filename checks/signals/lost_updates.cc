@@ -9,7 +9,8 @@ namespace dlcheck {
 absl::StatusOr<LostUpdateCounts> LostUpdateCounts::From(const Run& run) {
   const Trace& trace = run.trace;
   const std::vector<ThingId> things = trace.ThingsWith(Quantity::kLostUpdates);
-  if (things.empty()) return absl::NotFoundError("no update was worked out again");
+  if (things.empty())
+    return absl::NotFoundError("no optimizer update was recomputed for comparison");
   LostUpdateCounts lost;
   lost.rounding = std::string(trace.ProcessAttribute("declared.rounding"));
   for (const ThingId thing : things) {

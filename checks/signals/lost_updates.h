@@ -1,4 +1,4 @@
-// Updates that rounding swallowed: of weights in bf16 or fp16.
+// Updates that rounding reduced to nothing, for weights in bf16 or fp16.
 #pragma once
 
 #include <cstdint>

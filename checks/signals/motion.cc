@@ -115,7 +115,7 @@ absl::StatusOr<Motion> Motion::From(const Run& run) {
   if (!optimizers.ok()) return optimizers.status();
   const std::vector<ThingId> measured = run.trace.ThingsWith(Quantity::kUpdateNorm);
   if (measured.empty()) {
-    return absl::NotFoundError("how far steps moved parameters was not recorded");
+    return absl::NotFoundError("the size of parameter updates was not recorded");
   }
   const Reading reading(run.trace, *optimizers);
   Motion result;
@@ -125,7 +125,8 @@ absl::StatusOr<Motion> Motion::From(const Run& run) {
   }
   if (result.parameters.empty()) {
     return absl::FailedPreconditionError(
-        "no step had a gradient and a rate large enough to say how far it has to move a weight");
+        "no step had a gradient and a learning rate large enough to predict a change of the "
+        "weights");
   }
   return result;
 }

@@ -1,4 +1,4 @@
-// Parameters whose steps had a gradient and a rate, and whether any of those steps moved them.
+// Parameters whose steps had a gradient and a learning rate, and whether any step changed them.
 #pragma once
 
 #include <cstdint>

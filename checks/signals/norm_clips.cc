@@ -47,7 +47,7 @@ absl::StatusOr<NormClips> NormClips::From(const Run& run) {
   const absl::StatusOr<StepOrder> order = StepOrder::From(run);
   if (!order.ok()) return order.status();
   if (!order->has_one_at_a_time()) {
-    return absl::FailedPreconditionError("several optimizers step");
+    return absl::FailedPreconditionError("needs a program with a single optimizer");
   }
   const absl::StatusOr<Gradients> gradients = Gradients::From(run);
   if (!gradients.ok()) return gradients.status();
@@ -61,7 +61,8 @@ absl::StatusOr<NormClips> NormClips::From(const Run& run) {
     clips.steps.push_back({step.step, found->second.norm, found->second.smallest, bound});
   }
   if (clips.steps.empty()) {
-    return absl::FailedPreconditionError("no step was seen that clips by the L2 norm alone");
+    return absl::FailedPreconditionError(
+        "no optimizer step clipped its gradients by the L2 norm only");
   }
   return clips;
 }

@@ -1,4 +1,4 @@
-// Steps that clip by the L2 norm: the norm of the gradients they consumed, beside the bound.
+// Steps that clip by the L2 norm: the norm of the gradients before clipping, and the bound.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// The reason where a reading needs what only the program itself can say. One text, so that a report
-// names all such checks in one sentence.
+// The reason for a check that needs facts only the program can report. One text for all such
+// checks, so that a report lists them in one sentence.
 #pragma once
 
 namespace dlcheck {
 
-inline constexpr char kNotTold[] = "the program did not tell the probe";
+inline constexpr char kNotTold[] = "not reported to the probe (see dlcheck/probe.h)";
 
 }  // namespace dlcheck

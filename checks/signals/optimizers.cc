@@ -35,7 +35,7 @@ absl::StatusOr<Optimizers> Optimizers::From(const Run& run) {
     optimizer.type = std::string(trace.Attribute(event.thing, "type"));
     optimizer.rate_beside = std::string(trace.Attribute(event.thing, "rate_beside"));
   }
-  if (result.optimizers.empty()) return absl::NotFoundError("no optimizer step was seen");
+  if (result.optimizers.empty()) return absl::NotFoundError("no optimizer step was observed");
   return result;
 }
 

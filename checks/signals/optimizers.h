@@ -1,4 +1,4 @@
-// What is known of each optimizer that stepped, beside its steps.
+// Facts about each optimizer that stepped, besides its steps.
 #pragma once
 
 #include <cstdint>

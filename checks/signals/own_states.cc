@@ -19,7 +19,7 @@ absl::StatusOr<OwnStates> OwnStates::From(const Run& run) {
                              .site = trace.site(sample.site)});
     }
   }
-  if (found.all == 0) return absl::NotFoundError("nothing was put into a model");
+  if (found.all == 0) return absl::NotFoundError("load_state_dict() was never called on a model");
   return found;
 }
 

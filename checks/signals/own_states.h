@@ -1,4 +1,4 @@
-// Models that were given a state made of their own memory while they trained.
+// Models whose load_state_dict got a state_dict that shares memory with the model in training.
 #pragma once
 
 #include <cstdint>

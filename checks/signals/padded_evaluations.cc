@@ -30,7 +30,8 @@ absl::StatusOr<PaddedEvaluations> PaddedEvaluations::From(const Run& run) {
   PaddedEvaluations found;
   for (const auto& [thing, loader] : loaders) found.loaders.push_back(loader);
   if (found.loaders.empty()) {
-    return WhyNotCompared(trace, "no evaluation was seen whose samples are dealt to processes");
+    return WhyNotCompared(trace,
+                          "no evaluation was observed whose samples are sharded across ranks");
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// Evaluations that are dealt to several processes in equal parts, for which samples are repeated.
+// Evaluations that are sharded across ranks in equal parts, for which samples are repeated.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Among how many processes a run was divided.
+// The number of processes that a run had.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What a program's state was at the steps at which it was digested, and its losses: enough to say
-// whether a second run is where the first was.
+// Digests of the program's state at certain steps, and its losses: enough to tell whether two runs
+// are equal.
 #pragma once
 
 #include <cstdint>

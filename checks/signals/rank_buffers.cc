@@ -39,7 +39,7 @@ absl::StatusOr<RankBuffers> RankBuffers::From(const Run& run) {
     if (!group.buffers.empty()) found.groups.push_back(std::move(group));
   }
   if (found.groups.empty()) {
-    return WhyNotCompared(trace, "no two processes evaluated a model with buffers");
+    return WhyNotCompared(trace, "no two ranks evaluated a model with buffers");
   }
   return found;
 }

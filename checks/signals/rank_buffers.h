@@ -1,4 +1,4 @@
-// The buffers of a model, as running statistics, by process as evaluations begin.
+// The buffers of a model (such as running statistics) on each rank as an evaluation begins.
 #pragma once
 
 #include <cstdint>

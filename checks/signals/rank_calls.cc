@@ -36,7 +36,7 @@ absl::StatusOr<RankCalls> RankCalls::From(const Run& run) {
     if (group.calls.size() > 1) found.groups.push_back(std::move(group));
   }
   if (found.groups.empty()) {
-    return WhyNotCompared(trace, "no two processes called torch.distributed together");
+    return WhyNotCompared(trace, "no two ranks called the same torch.distributed group");
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// The collective operations that processes called, in order, by group.
+// The collective operations that each rank called, in order, by process group.
 #pragma once
 
 #include <cstdint>

@@ -123,8 +123,8 @@ absl::StatusOr<RankData> RankData::From(const Run& run) {
     return WhyNotCompared(
         trace,
         shares_a_part
-            ? "some parameters belong to each process alone, which may all take the same data"
-            : "no whole model is shared by processes that step together");
+            ? "some parameters differ by rank, as in tensor parallelism, so ranks may share data"
+            : "no model is replicated on ranks that step together");
   }
   const std::vector<ThingId> loaders = trace.ThingsOfKind("loader");
   data.orders_of_their_own = loaders.empty() || std::ranges::any_of(loaders, [&](ThingId loader) {

@@ -1,4 +1,4 @@
-// What the processes of a group train on, and the random numbers that their forward passes draw.
+// The training data of each rank in a group, and the random numbers that its forward passes draw.
 #pragma once
 
 #include <cstdint>

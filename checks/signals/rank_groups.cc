@@ -40,8 +40,9 @@ absl::Status WhyNotCompared(const Trace& trace, std::string_view otherwise) {
     stepped = stepped || event.event == Event::kStep;
     last_rank = std::max(last_rank, event.rank);
   }
-  if (!stepped) return absl::NotFoundError("no optimizer step was seen");
-  if (last_rank == 0) return absl::FailedPreconditionError("one process trained alone");
+  if (!stepped) return absl::NotFoundError("no optimizer step was observed");
+  if (last_rank == 0)
+    return absl::FailedPreconditionError("needs two or more ranks: only one process trained");
   return absl::FailedPreconditionError(std::string(otherwise));
 }
 

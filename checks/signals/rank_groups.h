@@ -1,4 +1,4 @@
-// The groups of processes that records belong to.
+// The groups of ranks that records belong to.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ using ByRank = std::map<uint16_t, Value>;
 std::string RanksText(const Ranks& ranks);
 
 // Why nothing can be compared between processes: NotFound if no optimizer step was seen, else
-// FailedPrecondition: one process trained alone, or `otherwise`.
+// FailedPrecondition: only one process trained, or `otherwise`.
 absl::Status WhyNotCompared(const Trace& trace, std::string_view otherwise);
 
 // Whether these processes make equally many steps, of the same optimizers in the same order, so

@@ -1,4 +1,4 @@
-// The rows that processes train on in their first pass over the data, compared between them.
+// The rows that ranks train on in their first pass over the data, compared between ranks.
 #pragma once
 
 #include <cstdint>

@@ -75,10 +75,10 @@ absl::StatusOr<RankShares> RankShares::From(const Run& run) {
     if (!group.steps.empty()) found.groups.push_back(std::move(group));
   }
   if (!any_group) {
-    return WhyNotCompared(trace, "no wrapper takes means over processes that step together");
+    return WhyNotCompared(trace, "no DDP wrapper averages gradients over ranks that step together");
   }
   if (found.groups.empty()) {
-    return absl::NotFoundError("no step showed what the losses of all processes began from");
+    return absl::NotFoundError("no step recorded the loss weights of all ranks");
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// How much the targets of each process of a group count in the steps that they make together.
+// The weight of each rank's targets in the steps that a group makes together.
 #pragma once
 
 #include <cstdint>

@@ -78,7 +78,7 @@ absl::StatusOr<RankSteps> RankSteps::From(const Run& run) {
     if (group.processes.size() > 1) found.groups.push_back(std::move(group));
   }
   if (found.groups.empty()) {
-    return WhyNotCompared(trace, "no weights are shared by several processes");
+    return WhyNotCompared(trace, "no weights are replicated on several ranks");
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// How far each process of a group trained, and how it ended.
+// How many steps each rank of a group made, and how the rank ended.
 #pragma once
 
 #include <cstdint>

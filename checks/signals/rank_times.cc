@@ -84,8 +84,8 @@ absl::StatusOr<RankTimes> RankTimes::From(const Run& run) {
     found.groups.back().step = step_seconds;
   }
   if (found.groups.empty()) {
-    return WhyNotCompared(
-        trace, "no processes that step together wait for each other after backward alone");
+    return WhyNotCompared(trace,
+                          "no ranks were observed that wait for each other only after backward");
   }
   return found;
 }

@@ -1,4 +1,4 @@
-// How long each process of a group needs before it waits for others.
+// The time that each rank of a group needs before it waits for other ranks.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,8 @@ absl::StatusOr<RanksGradient> RanksGradient::From(const Run& run) {
       return found;
     }
   }
-  return absl::NotFoundError("the gradients of several processes and of one were not compared");
+  return absl::NotFoundError(
+      "the gradients of several ranks and of a single process were not compared");
 }
 
 }  // namespace dlcheck

@@ -1,5 +1,5 @@
-// The gradient that several processes step with, beside the one that a single process makes of all
-// their batches.
+// The gradient that several ranks step with, and the gradient of a single process on all their
+// batches.
 #pragma once
 
 #include <cstdint>

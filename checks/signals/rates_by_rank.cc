@@ -21,7 +21,7 @@ absl::StatusOr<RatesByRank> RatesByRank::From(const Run& run) {
     }
     if (difference.step >= 0) rates.groups[run.trace.thing(group).name] = difference;
   }
-  if (!any) return absl::NotFoundError("no learning rate was seen");
+  if (!any) return absl::NotFoundError("no learning rate was observed");
   return rates;
 }
 

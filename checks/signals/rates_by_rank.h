@@ -1,4 +1,4 @@
-// Where processes that train together take different learning rates.
+// Steps in which ranks that train together use different learning rates.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Optimizers that were built anew for every step or two, over the same parameters.
+// Optimizers that are created again every step or two, over the same parameters.
 #pragma once
 
 #include <cstdint>

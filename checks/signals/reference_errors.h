@@ -1,5 +1,4 @@
-// What trials of functions of torch.nn.functional found: what goes by their names against their
-// formulas.
+// Functions with names of torch.nn.functional, tested on copies: results against the formulas.
 #pragma once
 
 #include <cstdint>

@@ -63,7 +63,8 @@ absl::StatusOr<RepeatedSteps> RepeatedSteps::From(const Run& run) {
     }
     last[step.optimizer] = {.step = step.step, .backward_since = false};
   }
-  if (result.judged == 0) return absl::NotFoundError("no two steps in a row were seen");
+  if (result.judged == 0)
+    return absl::NotFoundError("no two consecutive optimizer steps were observed");
   for (auto& [thing, optimizer] : found) result.optimizers.push_back(std::move(optimizer));
   return result;
 }

@@ -1,5 +1,4 @@
-// Steps that an optimizer made on gradients it had made a step on before, without a backward
-// between.
+// Steps of an optimizer on gradients that it had used before, with no backward in between.
 #pragma once
 
 #include <cstdint>

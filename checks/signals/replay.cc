@@ -7,7 +7,8 @@ absl::StatusOr<Replay> Replay::From(const Run& run) {
   const std::vector<ThingId> births = trace.ThingsWith(Quantity::kNonfiniteBirth);
   if (births.empty()) {
     const std::string untold(trace.ProcessAttribute("unreplayed"));
-    if (untold.empty()) return absl::NotFoundError("the replay ended before that step");
+    if (untold.empty())
+      return absl::NotFoundError("the replay ended before the step with the non-finite value");
     Replay nothing;
     nothing.untold = untold;
     return nothing;

@@ -1,5 +1,4 @@
-// What a replay saw: of which operation, data or parameter the first value that is not finite came
-// in a loss, a gradient or a weight.
+// The operation, data or parameter in which the first non-finite value arose, found by a replay.
 #pragma once
 
 #include <cstdint>

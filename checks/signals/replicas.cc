@@ -192,7 +192,7 @@ absl::StatusOr<Replicas> Replicas::From(const Run& run) {
     }
   }
   if (replicas.groups.empty()) {
-    return WhyNotCompared(trace, "no two processes trained the same parameters");
+    return WhyNotCompared(trace, "no two ranks trained the same parameters");
   }
   return replicas;
 }

@@ -1,5 +1,5 @@
-// What several processes hold of the same parameters: whether the weights that a group of processes
-// is meant to hold alike are the same on all of them, and the gradients that they step with.
+// Replicated parameters on several ranks: whether their weights are equal, and the gradients that
+// the ranks step with.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ absl::StatusOr<Reproduction> Reproduction::From(const Run& run) {
                      [](const Value& a, const Value& b) { return a.step < b.step; });
   }
   if (reproduction.values.empty())
-    return absl::NotFoundError("neither losses nor digests were seen");
+    return absl::NotFoundError("neither losses nor weights were recorded");
   for (const Occurrence& event : trace.Events()) {
     if (event.event == Event::kStep) break;
     if (event.event == Event::kSeeded) reproduction.seeded = true;

@@ -1,5 +1,5 @@
-// What must be the same bits in two runs with one seed: batches, weights and losses of the first
-// steps, in the order in which they came about.
+// Values that must be bitwise equal in two runs with one seed: batches, weights and losses of the
+// first steps, in order.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// How the program ended, and how far it had come.
+// How the program ended, and at which step.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ int64_t StepsOf(const Trace& trace) {
 absl::StatusOr<SavedPoint> SavedPoint::From(const Run& run) {
   const absl::StatusOr<StateFiles> files = StateFiles::From(run);
   const absl::Status none = absl::FailedPreconditionError(
-      "the program saves no model between two steps, from which it could go on");
+      "the program saves no checkpoint between two steps from which training can resume");
   if (!files.ok()) return none;
   const int64_t steps = StepsOf(run.trace);
   const StateFiles::Save* chosen = nullptr;

@@ -1,4 +1,4 @@
-// Where a run can be interrupted so that another may go on from what it saved.
+// The step at which a run can be interrupted so that a second run can resume from its checkpoint.
 #pragma once
 
 #include <cstdint>

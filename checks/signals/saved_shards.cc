@@ -28,7 +28,7 @@ bool SavesWhole(const Trace& trace) {
 absl::StatusOr<SavedShards> SavedShards::From(const Run& run) {
   const Trace& trace = run.trace;
   if (std::ranges::none_of(trace.Events(), IsSave)) {
-    return absl::NotFoundError("nothing was saved");
+    return absl::NotFoundError("no checkpoint was saved");
   }
   std::map<std::tuple<ThingId, int64_t, int64_t>, Save> saves;  // by members, parts and step
   for (const ThingId file : trace.ThingsWith(Quantity::kSavedShards)) {
@@ -43,8 +43,7 @@ absl::StatusOr<SavedShards> SavedShards::From(const Run& run) {
     }
   }
   if (saves.empty()) {
-    return absl::FailedPreconditionError(
-        "no tensor that is spread over several processes was written by one of them for itself");
+    return absl::FailedPreconditionError("no rank saved its own shard of a sharded tensor");
   }
   SavedShards found{.saves = {},
                     .one_machine = !trace.ProcessAttribute("one_machine").empty(),

@@ -1,4 +1,4 @@
-// Which parts of tensors that are spread over processes a run wrote to files.
+// The shards of sharded tensors that a run wrote to files.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Checkpoints: what was in memory as each was written, against what its file holds.
+// Checkpoints: the state in memory as each was written, compared with the content of its file.
 #pragma once
 
 #include <cstdint>

@@ -176,7 +176,7 @@ absl::StatusOr<ScheduleFit> ScheduleFit::From(const Run& run) {
     return absl::NotFoundError(kNotTold);
   }
   if (fit.groups.empty()) {
-    return absl::FailedPreconditionError("no schedule moves a learning rate");
+    return absl::FailedPreconditionError("no scheduler changes a learning rate");
   }
   for (size_t i = 0; i < fit.groups.size(); ++i) {
     Group& group = fit.groups[i];

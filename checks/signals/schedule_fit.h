@@ -1,4 +1,4 @@
-// How the learning rates that steps used lie to those that the schedule gives, group by group.
+// The learning rates that steps used, compared with those of the schedule, by parameter group.
 #pragma once
 
 #include <cstdint>

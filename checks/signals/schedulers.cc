@@ -146,9 +146,9 @@ absl::StatusOr<Schedulers> Schedulers::From(const Run& run) {
   Reading reading(run.trace);
   for (const Occurrence& event : FirstProcess(run.trace.Events())) reading.Add(event);
   Schedulers schedulers = reading.Finish(run.ending.how == Ending::How::kFinished);
-  if (schedulers.sampled.empty()) return absl::NotFoundError("no optimizer step was seen");
+  if (schedulers.sampled.empty()) return absl::NotFoundError("no optimizer step was observed");
   if (schedulers.schedulers.empty() && schedulers.unassigned_moves == 0) {
-    return absl::FailedPreconditionError("no scheduler was seen");
+    return absl::FailedPreconditionError("no learning-rate scheduler was observed");
   }
   schedulers.batches_in_pass = BatchesInPass(run.trace);
   return schedulers;

@@ -1,5 +1,5 @@
-// Learning-rate schedulers: for how many moves each was made, how often and where it moved, and how
-// many step calls its optimizer made meanwhile.
+// Learning-rate schedulers: their planned number of steps, the actual scheduler steps and their
+// places, and the optimizer steps made meanwhile.
 #pragma once
 
 #include <cstdint>

@@ -45,7 +45,7 @@ absl::StatusOr<Sensitivities> Sensitivities::From(const Run& run) {
                         &found.lengths, &found.counted, &found.documents, &found.noise}) {
     if (!one->trials.empty() || !one->untried.empty()) return found;
   }
-  return absl::NotFoundError("the host tried no model");
+  return absl::NotFoundError("no model was tested on a copy");
 }
 
 }  // namespace dlcheck

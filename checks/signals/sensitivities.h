@@ -1,5 +1,4 @@
-// What trials of a model found: how far its outputs move when something changes that must not
-// matter.
+// Models, tested on copies: how far outputs change when something changes that must not matter.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ absl::StatusOr<SharedSteps> SharedSteps::From(const Run& run) {
   const absl::StatusOr<StepOrder> order = StepOrder::From(run);
   if (!order.ok()) return order.status();
   if (order->has_one_optimizer()) {
-    return absl::FailedPreconditionError("one optimizer stepped alone");
+    return absl::FailedPreconditionError("needs two optimizers: only one stepped");
   }
   const Norms norms = NormsByStep(run.trace);
   SharedSteps shared;

@@ -1,4 +1,4 @@
-// Parameters that two optimizers moved in turn with one and the same gradient.
+// Parameters that two optimizers updated in turn with the same gradient.
 #pragma once
 
 #include <cstdint>

@@ -32,7 +32,7 @@ absl::StatusOr<ShuffledLosses> ShuffledLosses::From(const Run& run) {
     found.error = std::sqrt(squares / (count - 1) / count);
     return found;
   }
-  return absl::NotFoundError("too few losses were seen on shuffled labels");
+  return absl::NotFoundError("too few losses were observed in the run with permuted labels");
 }
 
 }  // namespace dlcheck

@@ -1,5 +1,5 @@
-// What a program reached on labels that were dealt anew in each batch, beside the least that can be
-// expected of a model that is not told them.
+// The loss that a program reaches on labels permuted within each batch, and the least loss that a
+// model without access to the labels can expect.
 #pragma once
 
 #include <cstdint>

@@ -93,7 +93,7 @@ absl::StatusOr<StateFiles> StateFiles::From(const Run& run) {
     }
   }
   if (files.saves.empty() && files.loads.empty() && files.looked_at.empty()) {
-    return absl::NotFoundError("no file of state was saved or loaded");
+    return absl::NotFoundError("no state_dict() was saved to or loaded from a file");
   }
   if (!trace.ThingsWith(Quantity::kLossScale).empty()) files.scales = true;
   for (const ThingId model : trace.ThingsWith(Quantity::kLoadedShare)) {

@@ -1,4 +1,4 @@
-// Files of state: what a run saved and loaded, and into what it put what it had loaded.
+// Checkpoint files: what a run saved and loaded, and where it put what it loaded.
 #pragma once
 
 #include <cstdint>

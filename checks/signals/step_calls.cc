@@ -42,9 +42,9 @@ absl::StatusOr<StepCalls> StepCalls::From(const Run& run) {
     result.skipped += Whole(event.count);
     result.last_skipped = event.last_step;
   }
-  if (counted == 0) return absl::NotFoundError("no optimizer step was seen");
+  if (counted == 0) return absl::NotFoundError("no optimizer step was observed");
   if (!scaled && result.skipped == 0) {
-    return absl::FailedPreconditionError("no loss scaler was seen, and no step was left out");
+    return absl::FailedPreconditionError("no GradScaler was used, and no step was skipped");
   }
   // The last gap reaches beyond the last call; a call that was left out may be counted twice.
   result.calls = std::min(result.calls, counted);

@@ -1,4 +1,4 @@
-// How many step calls a run made, and how many of them left the weights alone; gaps included.
+// The number of step calls of a run, and how many of them were skipped; gaps included.
 #pragma once
 
 #include <cstdint>

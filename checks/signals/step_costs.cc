@@ -60,7 +60,7 @@ absl::StatusOr<StepCosts> StepCosts::From(const Run& run) {
   costs.resident = CostsOf(trace, Quantity::kResidentMemory);
   costs.reads = CostsOf(trace, Quantity::kHostReads);
   if (costs.time.empty() && costs.peak.empty() && costs.resident.empty()) {
-    return absl::NotFoundError("no time or memory of a step was recorded");
+    return absl::NotFoundError("no step time or memory was recorded");
   }
   costs.reading = ReadingOf(trace);
   costs.passes = PassesOf(trace);

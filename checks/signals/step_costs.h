@@ -1,4 +1,4 @@
-// What the sampled steps cost: time, waiting for data, memory.
+// The costs of sampled steps: time, wait for data, memory.
 #pragma once
 
 #include <cstdint>

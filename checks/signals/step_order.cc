@@ -68,7 +68,7 @@ absl::StatusOr<StepOrder> StepOrder::From(const Run& run) {
     }
   }
   keep();
-  if (order.steps.empty()) return absl::NotFoundError("no optimizer step was seen");
+  if (order.steps.empty()) return absl::NotFoundError("no optimizer step was observed");
   return order;
 }
 

@@ -1,5 +1,4 @@
-// What happened in each sampled step, in order: clearing, backward calls, clipping, unscaling, the
-// step itself.
+// The events of each sampled step, in order: zero_grad, backward, clipping, unscaling, step.
 #pragma once
 
 #include <cstdint>

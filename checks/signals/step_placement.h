@@ -1,5 +1,5 @@
-// Where step calls stand between forwards and backward calls, and whether gradients survived from
-// the last backward call to the step: optimizer by optimizer.
+// The place of step calls between forward and backward calls, and whether gradients were still
+// there at the step: by optimizer.
 #pragma once
 
 #include <cstdint>

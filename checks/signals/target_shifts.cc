@@ -16,7 +16,7 @@ absl::StatusOr<TargetShifts> TargetShifts::From(const Run& run) {
     }
   }
   if (steps.empty()) {
-    return absl::NotFoundError("no targets were seen to be tokens of the model's own input");
+    return absl::NotFoundError("no targets were observed that are tokens of the model's own input");
   }
   found.steps.assign(steps.begin(), steps.end());
   return found;

@@ -1,4 +1,4 @@
-// How targets lie to the tokens that a model was called with.
+// The offset between targets and the tokens of the model's input.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Parameters that a program says are one, and how far apart they were.
+// Parameters that a program declares tied, and how far apart their values are.
 #pragma once
 
 #include <span>

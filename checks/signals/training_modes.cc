@@ -195,7 +195,7 @@ void AddNever(const Trace& trace, int ordinal, const std::map<int64_t, StepForwa
 absl::StatusOr<TrainingModes> TrainingModes::From(const Run& run) {
   TrainingModes modes;
   const StepsOfModels models = ForwardsByModel(run.trace);
-  if (models.empty()) return absl::NotFoundError("no training forward was seen");
+  if (models.empty()) return absl::NotFoundError("no forward pass in training was observed");
   const std::map<int, std::vector<std::string>> dependent = ModeDependent(run.trace);
   const absl::StatusOr<Gradients> gradients = Gradients::From(run);
   if (!gradients.ok()) return gradients.status();
@@ -215,7 +215,8 @@ absl::StatusOr<TrainingModes> TrainingModes::From(const Run& run) {
     if (model.steps_after > 0) modes.left.push_back(std::move(model));
   }
   if (modes.models == 0) {
-    return absl::FailedPreconditionError("no module was recorded as one that depends on the mode");
+    return absl::FailedPreconditionError(
+        "no module depends on the training mode (no dropout, no batch norm)");
   }
   modes.steps = static_cast<int64_t>(seen.size());
   modes.state_loaded = std::ranges::any_of(

@@ -1,4 +1,4 @@
-// Models whose training forwards ran in evaluation mode, from some step on or from the first.
+// Models whose training forwards ran in eval mode, from the first step or from a later one.
 #pragma once
 
 #include <cstdint>

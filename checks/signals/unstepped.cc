@@ -28,9 +28,9 @@ absl::StatusOr<Unstepped> Unstepped::From(const Run& run) {
       optimizer.site = trace.site(event.site);
     }
   }
-  if (cleared.empty() && stepped.empty()) return absl::NotFoundError("no optimizer was seen");
+  if (cleared.empty() && stepped.empty()) return absl::NotFoundError("no optimizer was observed");
   // Whose steps are those of a gap is not known; one that stepped at no sampled step may be it.
-  if (steps_unseen && stepped.empty()) return absl::NotFoundError("no step was sampled");
+  if (steps_unseen && stepped.empty()) return absl::NotFoundError("no optimizer step was sampled");
   found.stepped = static_cast<int64_t>(stepped.size());
   for (const auto& [thing, optimizer] : cleared) {
     if (stepped.contains(thing)) continue;

@@ -1,4 +1,4 @@
-// Optimizers that are told to clear their gradients again and again, and never to step.
+// Optimizers whose zero_grad() is called repeatedly, but whose step() never is.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// How far steps left parameters from where the rule of their optimizer takes them, where a probe
-// worked that out again.
+// The difference between the weights after a step and the rule of the optimizer, where a probe
+// recomputed the step.
 #pragma once
 
 #include <cstdint>

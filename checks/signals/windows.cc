@@ -109,7 +109,7 @@ absl::StatusOr<Windows> Windows::From(const Run& run) {
   if (!order.ok()) return order.status();
   const Samples shares = SamplesOf(run.trace, Quantity::kLossShare);
   if (shares.at.empty()) {
-    return absl::NotFoundError("no loss was seen together with its outputs and targets");
+    return absl::NotFoundError("no loss was observed together with its outputs and targets");
   }
   const Samples losses = SamplesOf(run.trace, Quantity::kLoss);
   Windows windows;
@@ -125,7 +125,7 @@ absl::StatusOr<Windows> Windows::From(const Run& run) {
     windows.windows.push_back(std::move(window));
   }
   if (windows.windows.empty()) {
-    return absl::NotFoundError("no step showed what each of its backward calls started from");
+    return absl::NotFoundError("no step recorded the loss of each of its backward calls");
   }
   return windows;
 }

@@ -1,5 +1,5 @@
-// Windows of micro-batches: what share of its mean loss each backward call of a step started from,
-// and by what the losses must have been divided.
+// Accumulation windows: the weight of each micro-batch's mean loss in its step, and the divisor
+// that explains these weights.
 #pragma once
 
 #include <cstdint>

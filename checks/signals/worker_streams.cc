@@ -19,7 +19,7 @@ absl::StatusOr<WorkerStreams> WorkerStreams::From(const Run& run) {
     for (auto& [rank, stream] : ranks) result.streams.push_back(std::move(stream));
   }
   if (result.streams.empty()) {
-    return absl::NotFoundError("no worker of a loader was seen to draw a random number");
+    return absl::NotFoundError("no DataLoader worker drew a random number");
   }
   bool stepped = false;
   for (const Occurrence& event : trace.Events()) {

@@ -1,4 +1,4 @@
-// Random generators in the workers of loaders: where each stood as an iteration began.
+// The RNG state of each DataLoader worker as an iteration began.
 #pragma once
 
 #include <cstdint>

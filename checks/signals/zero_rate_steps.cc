@@ -73,7 +73,7 @@ absl::StatusOr<ZeroRateSteps> ZeroRateSteps::From(const Run& run) {
   }
   if (!found.optimizers.empty()) return found;
   if (!untried.empty()) return absl::FailedPreconditionError(StrCat(untried));
-  return absl::NotFoundError("no optimizer made enough steps at a rate of 0");
+  return absl::NotFoundError("no optimizer made enough steps at learning rate 0");
 }
 
 }  // namespace dlcheck

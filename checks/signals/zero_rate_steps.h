@@ -1,4 +1,4 @@
-// What became of the weights in steps at a learning rate of 0.
+// Weights before and after steps at learning rate 0.
 #pragma once
 
 #include <cstdint>

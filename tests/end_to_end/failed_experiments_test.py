@@ -30,7 +30,7 @@ class FailedExperiments(EndToEnd):
              TORCH_PYTHON, "train.py"],
             cwd=self.folder, capture_output=True, text=True, check=False)  # fmt: skip
         self.assertRegex(" ".join((process.stderr + process.stdout).split()),
-                         r"failed under experiment '.*' \(status 1\): RuntimeError: .*sparse")
+                         r"failed in experiment '.*' \(status 1\): RuntimeError: .*sparse")
 
 
 if __name__ == "__main__":

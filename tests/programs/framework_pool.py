@@ -27,8 +27,8 @@ UNTABLED = ("DeepSpeed",)
 
 # Reasons of a check that no program of a framework can change; programs of one process have none to
 # compare with, and several are the column DDP.
-OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|did not tell the probe"
-                     r"|one process trained alone")
+OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|not reported to the probe"
+                     r"|only one process trained")
 # Checks of what no healthy program of these does: weights in low precision without a copy, an overflow,
 # a growth of the scale that the user declares.
 RARE = ("precision/lost_updates", "precision/stuck_scale", "precision/wrong_scale_growth")
