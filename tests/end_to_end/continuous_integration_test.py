@@ -281,10 +281,10 @@ class Reports(Recorded):
             self.assertIn(word, process.stderr)
 
 
-class Readme(Recorded):
+class Guide(Recorded):
     def test_its_configuration_is_accepted(self):
-        readme = (SOURCE / "README.md").read_text()
-        self.configure(re.search(r"(?s)```toml\n(.*?)```", readme).group(1))
+        guide = (SOURCE / "docs" / "guides" / "configuration.md").read_text()
+        self.configure(re.search(r"(?s)```toml\n(.*?)```", guide).group(1))
         self.judge(1)
 
 

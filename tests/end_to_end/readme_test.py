@@ -1,5 +1,5 @@
-"""Every command of README.md but the two set-up commands works as it stands there, and its transcript is
-what dlcheck prints."""
+"""Every command of README.md and of the guides works as it stands there, but for the two set-up commands.
+The transcript of README.md is what dlcheck prints."""
 
 import os
 import re
@@ -10,12 +10,14 @@ import unittest
 from support import BUILD, DIGITS, PROGRAMS, SOURCE, TORCH_PYTHON, EndToEnd, environment
 
 README = (SOURCE / "README.md").read_text()
+# README.md first: its commands make the dlcheck-out that guides judge.
+PAGES = [README, *(path.read_text() for path in sorted((SOURCE / "docs" / "guides").glob("*.md")))]
 SET_UP = {"bash ci/quickstart", "bash ci/test"}
 
 
 def commands():
     """Indented lines that start a program of ours or a set-up script."""
-    return [line.strip() for line in README.splitlines()
+    return [line.strip() for page in PAGES for line in page.splitlines()
             if re.match(r"    (build/bin/|bash |torchrun )", line)]
 
 
@@ -57,7 +59,7 @@ class Readme(EndToEnd):
 
     def test_every_other_command_exits_0_on_healthy_input(self):
         lines = [line for line in commands() if line not in SET_UP]
-        self.assertGreaterEqual(len(lines), 9)
+        self.assertGreaterEqual(len(lines), 15)
         for line in lines:
             with self.subTest(command=line):
                 process = self.shell(line)
