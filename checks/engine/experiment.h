@@ -13,16 +13,16 @@ namespace dlcheck {
 
 struct Experiment {
   enum class Name : uint8_t {
-    kPlain,           // as the user runs it, never cut short
-    kSameSeed,        // the same again
-    kOneBatch,        // the first batch at every step, dropout off, reference optimizer
-    kReference,       // its own data in its own order, reference optimizer
-    kMeanInputs,      // as kReference, with every input replaced by the mean input
-    kResumed,         // from a checkpoint that another process wrote after `at_step` steps
-    kTrials,          // exact tests of the model between two of its steps
-    kFixedBatch,      // the same batches under the same weights, in several arrangements
-    kInterrupted,     // ends some steps after it saved its state, and leaves its files behind
-    kShuffledLabels,  // as kReference, with the labels of each batch dealt anew among its samples
+    kPlain,        // as the user runs it, never cut short
+    kSameSeed,     // the plain run again, with the same seed
+    kOneBatch,     // the first batch at every step, dropout off, reference optimizer
+    kReference,    // its own data in its own order, reference optimizer
+    kMeanInputs,   // as kReference, with every input replaced by the mean input
+    kResumed,      // from a checkpoint that another process wrote after `at_step` steps
+    kTrials,       // exact tests of the model between two of its steps
+    kFixedBatch,   // one batch under fixed weights: rows permuted, targets changed, split otherwise
+    kInterrupted,  // ends some steps after it saved its state, and leaves its files behind
+    kShuffledLabels,  // as kReference, with labels permuted within each batch
     kLimitedData,     // every pass over a loader is over its first few batches
     kMultiProcess,    // in several processes, as the user runs it; its first step is kept
     kSingleProcess,   // that step, in one process that is given all their batches

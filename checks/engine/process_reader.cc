@@ -105,7 +105,7 @@ void Join(const ProcessFiles& files, const std::string& word, Run& run) {
   }
   if (names->run != word) {
     run.losses.damaged.push_back(
-        StrCat("'", files.stem, ".records' belongs to another run and was left out"));
+        StrCat("'", files.stem, ".records' belongs to another run and was skipped"));
     return;
   }
   if (const auto quiet = names->process.find("quiet"); quiet != names->process.end()) {

@@ -112,7 +112,8 @@ absl::StatusOr<RecordedRun> ReadRecordedRun(const std::string& run_folder, const
     if (all.empty() && run.losses.empty() && request.run_folder.empty()) {
       return absl::NotFoundError(StrCat("no records were written below '", run_folder, "'"));
     }
-    run.losses.missing.emplace_back("dlcheck ended before the program did, or the run still goes on");
+    run.losses.missing.emplace_back(
+        "dlcheck ended before the program did, or the run is still going on");
   } else {
     run.losses.damaged.emplace_back(ended.status().message());
   }

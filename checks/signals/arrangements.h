@@ -24,7 +24,7 @@ struct Arrangements {
     std::string name;
     int64_t step;
     double misplaced;  // targets that came with other samples than the outputs
-    double told;       // positions of which that can be told
+    double told;       // positions for which that is known
     bool minimised;    // backward calls of this run begin from a multiple of this loss
   };
   struct Sizes {

@@ -27,7 +27,7 @@ struct Autocast {
   // True if autocast is declared or something took low precision.
   bool IsUsed() const;
 
-  // Errors: NotFound if no optimizer step was seen.
+  // Errors: NotFound if no optimizer step was observed.
   static absl::StatusOr<Autocast> From(const Run& run);
 };
 

@@ -41,7 +41,7 @@ struct Batches {
   std::map<int64_t, std::vector<Fetch>> fetches;  // by sampled step
   std::string declared_shuffle;                   // the program's own word: 1, 0 or none
 
-  // Of the first process. Errors: NotFound if no batch was seen.
+  // Of the first process. Errors: NotFound if no batch was observed.
   static absl::StatusOr<Batches> From(const Run& run);
 };
 

@@ -15,7 +15,7 @@ struct BuiltLayers {
   static constexpr std::string_view kName = "layers built in forwards";
   struct Class {
     std::string name;      // "Linear"
-    int64_t layers = 0;    // when it was told
+    int64_t layers = 0;    // when it was reported
     bool matters = false;  // they have weights drawn at random, or statistics
     int64_t step = 0;
     NamedSite site;  // where they run; line 0 if not known
@@ -23,7 +23,7 @@ struct BuiltLayers {
   std::vector<Class> classes;
   int64_t forwards = 0;  // of models, in training, in sampled steps
 
-  // Of the first process alone. Errors: NotFound if no training forward was seen.
+  // Of the first process only. Errors: NotFound if no training forward was observed.
   static absl::StatusOr<BuiltLayers> From(const Run& run);
 };
 

@@ -29,7 +29,7 @@ struct Clearing {
   int64_t parameters = 0;   // that were judged at all
   NamedSite backward_site;  // of the first stale update; line 0 if not known
 
-  // Errors: NotFound if fewer than two updates were seen.
+  // Errors: NotFound if fewer than two updates were observed.
   static absl::StatusOr<Clearing> From(const Run& run);
 };
 

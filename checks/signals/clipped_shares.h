@@ -22,7 +22,7 @@ struct ClippedShares {
   std::vector<Optimizer> optimizers;
   std::string declared;  // what the program says is to be clipped
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if nothing was clipped.
+  // Errors: NotFound if no step was observed; FailedPrecondition if nothing was clipped.
   static absl::StatusOr<ClippedShares> From(const Run& run);
 };
 

@@ -25,8 +25,8 @@ struct DataOverlap {
   double left_out = 0;  // of them, by the first iteration, which may drop too few for a batch
 
   // Which rows a model has seen is known only if it is the only one, made once, and fed by one
-  // loader. Errors: NotFound if no batch or evaluation was seen; FailedPrecondition if it is not
-  // known whose rows are known.
+  // loader. Errors: NotFound if no batch or evaluation was observed; FailedPrecondition if it is
+  // not known whose rows are known.
   static absl::StatusOr<DataOverlap> From(const Run& run);
 };
 

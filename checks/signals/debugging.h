@@ -17,7 +17,7 @@ struct Debugging {
   std::map<std::string, std::set<int64_t>> facilities;  // sampled steps with each
   std::set<int64_t> steps;                              // sampled
 
-  // Of the first process. Errors: NotFound if no optimizer step was seen.
+  // Of the first process. Errors: NotFound if no optimizer step was observed.
   static absl::StatusOr<Debugging> From(const Run& run);
 };
 

@@ -20,7 +20,8 @@ struct DecayedParameters {
   };
   std::vector<Group> groups;  // those with a decay
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if no group is known to have a decay.
+  // Errors: NotFound if no step was observed; FailedPrecondition if no group is known to have a
+  // decay.
   static absl::StatusOr<DecayedParameters> From(const Run& run);
 };
 

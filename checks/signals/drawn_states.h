@@ -20,7 +20,7 @@ struct DrawnStates {
   NamedSite site;                               // of the last call that set the seed
   int64_t seeds = 0;                            // that a step drew after
 
-  // Of the first process alone. Errors: NotFound if no seed was set that a step drew after.
+  // Of the first process only. Errors: NotFound if no seed was set that a step drew after.
   static absl::StatusOr<DrawnStates> From(const Run& run);
 };
 

@@ -38,7 +38,7 @@ struct EvaluationPasses {
   bool loads_later = false;     // state was put into a model after the first step
   bool mode_dependent = false;  // some module gives other outputs in training mode
 
-  // Of the first process. Errors: NotFound if no evaluation was seen.
+  // Of the first process. Errors: NotFound if no evaluation was observed.
   static absl::StatusOr<EvaluationPasses> From(const Run& run);
 };
 

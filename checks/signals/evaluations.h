@@ -29,7 +29,7 @@ struct Evaluations {
   // a generator, unless its inputs come again and its outputs feed no other model; and all of them
   // are, if there is one in more than one step of four: then they are part of the steps.
   //
-  // Errors: NotFound if no evaluation was seen; FailedPrecondition if all were left out.
+  // Errors: NotFound if no evaluation was observed; FailedPrecondition if all were skipped.
   static absl::StatusOr<Evaluations> From(const Run& run);
 };
 

@@ -40,7 +40,7 @@ struct Finiteness {
   bool scaled =
       false;  // a loss scaler was at work: gradients may overflow, the step is then skipped
 
-  // Errors: NotFound if no loss, gradient or weight was seen.
+  // Errors: NotFound if no loss, gradient or weight was observed.
   static absl::StatusOr<Finiteness> From(const Run& run);
 };
 

@@ -37,7 +37,7 @@ struct Gradients {
   std::vector<int64_t> steps;  // sampled optimizer steps, ascending
   bool backward_seen = false;
 
-  // Errors: NotFound if no optimizer step was seen.
+  // Errors: NotFound if no optimizer step was observed.
   static absl::StatusOr<Gradients> From(const Run& run);
 };
 

@@ -19,7 +19,7 @@ struct BackwardCalls {
   SiteId site = 0;               // of the first call that asked
   const Trace* trace = nullptr;  // for sites; valid as long as the run
 
-  // Errors: NotFound if no backward call was seen.
+  // Errors: NotFound if no backward call was observed.
   static absl::StatusOr<BackwardCalls> From(const Run& run);
 };
 

@@ -18,12 +18,12 @@ struct LearningRates {
     std::string name;                   // "optimizer#0"
     std::map<int64_t, double> highest;  // by step: of all its groups
     double peak = 0;                    // of them
-    bool constant = true;               // no group ever used another rate than at first
+    bool constant = true;               // no group ever changed its learning rate
     bool moved_at_zero = false;         // some step moved weights while all rates were 0
   };
   std::map<int, Optimizer> optimizers;  // by ordinal
 
-  // Of the first process alone. Errors: NotFound if no rate was recorded.
+  // Of the first process only. Errors: NotFound if no learning rate was recorded.
   static absl::StatusOr<LearningRates> From(const Run& run);
 };
 

@@ -24,15 +24,15 @@ struct LossCurve {
   double samples = 0;      // of the first loss; 0 if unknown
   bool loaded = false;     // state was loaded before the first step
   int64_t optimizers = 0;  // that stepped
-  // Why a healthy model may come to rest far above zero, or learn nothing of its inputs in a short
+  // Why a healthy model may converge far above zero, or learn nothing of its inputs in a short
   // run; empty for one with a target a sample and nothing else in its loss.
   std::string doubt;
 
-  // As many classes as samples: each sample is told from the others of its batch (contrastive
-  // losses, whose floor is not zero).
+  // As many classes as samples: each sample is distinguished from the others of its batch
+  // (contrastive losses, whose floor is not zero).
   bool is_contrastive() const { return classes > 1 && static_cast<double>(classes) == samples; }
 
-  // Errors: NotFound if no backward call from a loss was seen.
+  // Errors: NotFound if no backward call from a loss was observed.
   static absl::StatusOr<LossCurve> From(const Run& run);
 
   // Median of the last `count` losses, all of them if there are fewer.

@@ -32,7 +32,7 @@ struct LossFunctions {
   std::set<int64_t> nonfinite_steps;  // at which some loss was not finite
   std::string declared_reduction;     // the program's own word on it
 
-  // Errors: NotFound if no loss was seen.
+  // Errors: NotFound if no loss was observed.
   static absl::StatusOr<LossFunctions> From(const Run& run);
 };
 

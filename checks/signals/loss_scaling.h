@@ -29,14 +29,14 @@ struct LossScaling {
   size_t optimizers = 0;
   double declared_interval = 0;  // clean steps before the scale grows; 0 if not declared
   // Ranges of steps, both ends included, after which nobody knows how many clean steps the scaler
-  // counts: state was loaded, or a step overflowed or was left out and the scale did not fall.
+  // counts: state was loaded, or a step overflowed or was skipped and the scale did not fall.
   std::vector<std::pair<int64_t, int64_t>> unclear;
 
   bool IsUnclear(int64_t step) const;
   // True if the scale rose from one step to the next.
   bool Grows() const;
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if no loss scale was told.
+  // Errors: NotFound if no step was observed; FailedPrecondition if no loss scale was reported.
   static absl::StatusOr<LossScaling> From(const Run& run);
 };
 

@@ -22,7 +22,7 @@ struct LossTerms {
   };
   struct Term {
     std::string name;
-    NamedSite site;  // where it is worked out, or the backward; line 0 if unknown
+    NamedSite site;  // where it is computed, or the backward; line 0 if unknown
     std::vector<Moment> moments;
 
     bool HasOneFactor() const;

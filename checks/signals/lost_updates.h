@@ -19,7 +19,7 @@ struct LostUpdateCounts {
     double elements = 0;
     double share = 0;  // of elements that the rule moves and the step left; median of its steps
   };
-  std::vector<Parameter> parameters;  // in low precision, whose updates were worked out again
+  std::vector<Parameter> parameters;  // in low precision, whose updates were recomputed
   std::set<int64_t> steps;            // that one of them was seen at
   std::string rounding;               // the program's own word on it
 
@@ -28,7 +28,7 @@ struct LostUpdateCounts {
   // Precondition: a parameter.
   double Share() const;
 
-  // Errors: NotFound if no update was worked out again.
+  // Errors: NotFound if no update was recomputed.
   static absl::StatusOr<LostUpdateCounts> From(const Run& run);
 };
 

@@ -23,7 +23,7 @@ struct NormClips {
   std::string declared;     // the program's own word on clipping
 
   // Errors: FailedPrecondition if several optimizers step, or no step clips by the L2 norm alone;
-  // NotFound if no optimizer step was seen.
+  // NotFound if no optimizer step was observed.
   static absl::StatusOr<NormClips> From(const Run& run);
 };
 

@@ -26,7 +26,7 @@ struct Optimizers {
 
   bool IsPlain(int ordinal) const;
 
-  // Errors: NotFound if no optimizer step was seen.
+  // Errors: NotFound if no optimizer step was observed.
   static absl::StatusOr<Optimizers> From(const Run& run);
 };
 

@@ -22,7 +22,7 @@ struct OwnStates {
   std::vector<Load> loads;
   int64_t all = 0;  // loads into models, these included
 
-  // Of the first process alone. Errors: NotFound if nothing was put into a model.
+  // Of the first process only. Errors: NotFound if nothing was put into a model.
   static absl::StatusOr<OwnStates> From(const Run& run);
 };
 

@@ -17,7 +17,7 @@ struct PaddedEvaluations {
     double padding = 0;                     // repeated
     int64_t first_step = 0, last_step = 0;  // after which evaluations took batches from it
   };
-  std::vector<Loader> loaders;  // that evaluations took batches from, dealt to several
+  std::vector<Loader> loaders;  // that evaluations took batches from, sharded across ranks
 
   // Errors: FailedPrecondition if there is none.
   static absl::StatusOr<PaddedEvaluations> From(const Run& run);

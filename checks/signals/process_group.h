@@ -13,7 +13,7 @@ struct ProcessGroup {
   static constexpr std::string_view kName = "process group";
   int64_t processes = 0;  // two or more
 
-  // Errors: NotFound if no optimizer step was seen; FailedPrecondition if one process trained.
+  // Errors: NotFound if no optimizer step was observed; FailedPrecondition if one process trained.
   static absl::StatusOr<ProcessGroup> From(const Run& run);
 };
 

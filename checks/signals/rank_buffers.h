@@ -24,11 +24,11 @@ struct RankBuffers {
   struct Group {
     std::string name;
     std::vector<Buffer> buffers;
-    bool never_sent = false;  // the wrapper was told to leave each process its own
+    bool never_sent = false;  // broadcast_buffers=False
   };
   std::vector<Group> groups;  // of replicas
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if no two processes evaluated a model
+  // Errors: NotFound if no step was observed; FailedPrecondition if no two ranks evaluated a model
   // with buffers.
   static absl::StatusOr<RankBuffers> From(const Run& run);
 };

@@ -30,7 +30,7 @@ struct RankCalls {
   std::vector<Group> groups;  // of two or more
   const Trace* trace = nullptr;
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if no two processes called any.
+  // Errors: NotFound if no step was observed; FailedPrecondition if no two ranks called any.
   static absl::StatusOr<RankCalls> From(const Run& run);
 };
 

@@ -35,8 +35,8 @@ struct RankData {
   // A loader draws samples at random in each process for itself, or there is none that would say.
   bool orders_of_their_own = false;
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if no weights are shared by several
-  // processes.
+  // Errors: NotFound if no step was observed; FailedPrecondition if no weights are shared by
+  // several processes.
   static absl::StatusOr<RankData> From(const Run& run);
 };
 

@@ -12,8 +12,8 @@
 
 namespace dlcheck {
 
-// Kinds of things: processes that are meant to hold the same weights, those that hold the same
-// pieces of tensors that are spread over processes, and may work on the same data, and those of
+// Kinds of things: ranks that should hold the same weights, those that hold the same
+// shards of tensors, and may work on the same data, and those of
 // which nothing is known.
 inline constexpr std::string_view kReplicas = "replicas", kCopies = "copies", kPeers = "peers";
 
@@ -22,14 +22,14 @@ using Ranks = std::vector<uint16_t>;  // ascending
 // "0-3,6" as 0, 1, 2, 3, 6; empty if it is no such list.
 Ranks MembersNamed(std::string_view name);
 
-// One value of each of several processes.
+// One value for each of several ranks.
 template <typename Value>
 using ByRank = std::map<uint16_t, Value>;
 
 // "rank 1", "ranks 1 and 2".
 std::string RanksText(const Ranks& ranks);
 
-// Why nothing can be compared between processes: NotFound if no optimizer step was seen, else
+// Why nothing can be compared between ranks: NotFound if no optimizer step was observed, else
 // FailedPrecondition: only one process trained, or `otherwise`.
 absl::Status WhyNotCompared(const Trace& trace, std::string_view otherwise);
 

@@ -10,7 +10,7 @@ namespace dlcheck {
 
 // Of two processes with the most rows in common: how many of those looked at they both had.
 struct CommonRows {
-  Ranks pair;  // empty if no two have told their rows
+  Ranks pair;  // empty if no two reported their rows
   int64_t common = 0, rows = 0;
 };
 
@@ -18,7 +18,7 @@ struct CommonRows {
 // the largest of both was looked at in both.
 CommonRows MostCommonRows(const Trace& trace, const Ranks& members);
 
-// Processes that told rows they trained on; ascending.
+// Ranks that reported the rows they trained on; ascending.
 Ranks WithRows(const Trace& trace);
 
 }  // namespace dlcheck

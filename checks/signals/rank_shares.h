@@ -35,8 +35,8 @@ struct RankShares {
   // gradients before they are put together.
   std::vector<Group> groups;
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if no weights are shared by several
-  // processes; NotFound if no step showed what the losses of all of them began from.
+  // Errors: NotFound if no step was observed; FailedPrecondition if no weights are shared by
+  // several processes; NotFound if no step showed what the losses of all of them began from.
   static absl::StatusOr<RankShares> From(const Run& run);
 };
 

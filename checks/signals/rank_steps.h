@@ -36,8 +36,8 @@ struct RankSteps {
   bool joins = false;         // the program says that processes may end before others
   const Trace* trace = nullptr;
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if no weights are shared by several
-  // processes.
+  // Errors: NotFound if no step was observed; FailedPrecondition if no weights are shared by
+  // several processes.
   static absl::StatusOr<RankSteps> From(const Run& run);
 };
 

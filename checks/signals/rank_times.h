@@ -25,8 +25,8 @@ struct RankTimes {
   std::vector<Group> groups;  // of replicas
   ByRank<double> batches;     // median samples of a batch; 0 if not known
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if no weights are shared by several
-  // processes.
+  // Errors: NotFound if no step was observed; FailedPrecondition if no weights are shared by
+  // several processes.
   static absl::StatusOr<RankTimes> From(const Run& run);
 };
 

@@ -20,7 +20,7 @@ struct RatesByRank {
   };
   std::map<std::string, Difference> groups;  // of parameters, those that differ, by name
 
-  // Errors: NotFound if no rate was seen.
+  // Errors: NotFound if no learning rate was observed.
   static absl::StatusOr<RatesByRank> From(const Run& run);
 };
 

@@ -25,7 +25,7 @@ struct Rebuilding {
   // sampled. Optimizers that keep no state are not in any, nor are searches, which build theirs
   // from scratch.
   //
-  // Errors: NotFound if no optimizer step was seen.
+  // Errors: NotFound if no optimizer step was observed.
   static absl::StatusOr<Rebuilding> From(const Run& run);
 };
 

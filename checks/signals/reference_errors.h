@@ -23,7 +23,7 @@ struct ReferenceErrors {
     NamedSite site;           // of a call; line 0 if unknown
     std::vector<Trial> trials;
   };
-  std::vector<Function> functions;  // of those that could be told
+  std::vector<Function> functions;  // of those that could be judged
   std::string untried;              // why another could not; empty without one
 
   // Errors: NotFound if none was called.

@@ -22,7 +22,7 @@ struct RepeatedSteps {
   std::vector<Optimizer> optimizers;  // with such a step
   int64_t judged = 0;                 // pairs of steps that follow each other
 
-  // Of the first process alone. Errors: NotFound if no two steps of an optimizer were seen in a
+  // Of the first process only. Errors: NotFound if no two steps of an optimizer were observed in a
   // row.
   static absl::StatusOr<RepeatedSteps> From(const Run& run);
 };

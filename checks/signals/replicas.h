@@ -51,7 +51,7 @@ struct Replicas {
     std::string name;  // "0-3"
     Ranks members;     // two or more
     bool declared = false;
-    bool of_pieces = false;  // of tensors that are spread over processes
+    bool of_pieces = false;  // of sharded tensors
     bool wrapped = false;    // by what shares gradients, as DistributedDataParallel
     std::vector<Parameter> parameters;
     std::vector<Forwards> forwards;  // of its lowest rank; empty if the wrapper ran in none
@@ -70,7 +70,7 @@ struct Replicas {
   bool reads_files = false;  // in two of these steps or more, as where rounds go through files
 
   // Where processes make different numbers of steps, these do not belong together, and only their
-  // first states are kept. Errors: FailedPrecondition if no two processes trained the same
+  // first states are kept. Errors: FailedPrecondition if no two ranks trained the same
   // parameters.
   static absl::StatusOr<Replicas> From(const Run& run);
 };

@@ -28,7 +28,7 @@ struct Reproduction {
   bool seeded = false;           // the program set a seed before its first step
   std::string nondeterministic;  // what was declared not to be deterministic; empty if nothing
 
-  // Errors: NotFound if neither losses nor digests were seen.
+  // Errors: NotFound if neither losses nor digests were observed.
   static absl::StatusOr<Reproduction> From(const Run& run);
 };
 

@@ -37,7 +37,7 @@ struct ScheduleFit {
     double used = 0, scheduled = 0;
     int shift = 0;        // updates; positive: what is given for a later one
     double factor = 1;    // of a multiple
-    int64_t stretch = 1;  // most steps with one rate
+    int64_t stretch = 1;  // most steps with one learning rate
   };
   std::vector<Group> groups;  // those whose schedule moves
 

@@ -29,7 +29,7 @@ struct Schedulers {
     int64_t calls_since_built = 0;  // step calls, of all optimizers
   };
   std::vector<Scheduler> schedulers;   // by first record
-  std::map<ThingId, int64_t> sampled;  // sampled step calls by optimizer, left out ones included
+  std::map<ThingId, int64_t> sampled;  // sampled step calls by optimizer, skipped ones included
   int64_t calls = 0;                   // step calls of the run
   int64_t backward_calls = 0;
   std::vector<double> batches_in_pass;  // over each loader whose data have a known length
@@ -39,8 +39,8 @@ struct Schedulers {
 
   bool has_one_optimizer() const { return sampled.size() == 1; }
 
-  // Of the first process alone. Errors: NotFound if no optimizer step was seen; FailedPrecondition
-  // if no scheduler was.
+  // Of the first process only. Errors: NotFound if no optimizer step was observed;
+  // FailedPrecondition if no scheduler was.
   static absl::StatusOr<Schedulers> From(const Run& run);
 };
 

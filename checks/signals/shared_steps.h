@@ -25,7 +25,7 @@ struct SharedSteps {
   std::vector<Pair> pairs;
   int64_t judged = 0;  // steps that directly followed one of another optimizer
 
-  // Errors: NotFound if no step was seen; FailedPrecondition if one optimizer stepped alone.
+  // Errors: NotFound if no step was observed; FailedPrecondition if one optimizer stepped alone.
   static absl::StatusOr<SharedSteps> From(const Run& run);
 };
 

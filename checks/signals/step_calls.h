@@ -17,9 +17,9 @@ struct StepCalls {
   // What a loss scaler expects to lose: one call of each optimizer after each growth of its scale.
   int64_t after_growth = 0;
   int64_t first_skipped = 0, last_skipped = 0;  // steps; 0 if there is none
-  SiteId site = 0;                              // of the first one left out
+  SiteId site = 0;                              // of the first one skipped
 
-  // Of the first process alone. Errors: NotFound if no step call was seen; FailedPrecondition if
+  // Of the first process only. Errors: NotFound if no step call was observed; FailedPrecondition if
   // nothing is there that leaves steps out.
   static absl::StatusOr<StepCalls> From(const Run& run);
 };

@@ -37,7 +37,7 @@ std::vector<double> ValuesOf(const StepCosts::Costs& costs, size_t begin, size_t
 inline constexpr size_t kParts = 12;
 std::vector<double> LeastOfParts(const StepCosts::Costs& costs, size_t begin);
 
-// The first steps of a run fill caches and allocators; as many as this are left out of medians.
+// The first steps of a run fill caches and allocators; medians skip as many as this.
 inline constexpr size_t kWarmUp = 8;
 
 }  // namespace dlcheck

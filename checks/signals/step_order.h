@@ -35,10 +35,10 @@ struct StepOrder {
 
   bool has_one_optimizer() const { return optimizers.size() == 1; }
   // True if no optimizer steps again after another one did: there is one at a time, as when a model
-  // is built anew.
+  // is created again.
   bool has_one_at_a_time() const;
 
-  // Of the first process alone: others have clocks of their own. Errors: NotFound if no optimizer
+  // Of the first process only: others have clocks of their own. Errors: NotFound if no optimizer
   // step was seen.
   static absl::StatusOr<StepOrder> From(const Run& run);
 };

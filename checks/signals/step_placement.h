@@ -24,7 +24,7 @@ struct StepPlacement {
     std::vector<int64_t> before_backward;
     bool consumed = false;  // some step of before_backward had a gradient that is not zero
     SiteId step_site = 0;   // of the first step before its backward
-    // Gradients were cleared between the last backward call and the step, which then had none.
+    // Gradients were zeroed between the last backward call and the step, which then had none.
     std::vector<int64_t> cleared;
     SiteId clear_site = 0;  // the first such clearing
   };
@@ -32,7 +32,7 @@ struct StepPlacement {
   bool forward_seen = false, backward_seen = false;
   const Trace* trace = nullptr;  // for sites; valid as long as the run
 
-  // Errors: NotFound if no optimizer step was seen.
+  // Errors: NotFound if no optimizer step was observed.
   static absl::StatusOr<StepPlacement> From(const Run& run);
 };
 

@@ -40,8 +40,8 @@ struct TrainingModes {
   // enabled, come before or besides those of training and do not make a step. A model that is
   // switched to training mode again is in neither list.
   //
-  // Errors: NotFound if no training forward was seen; FailedPrecondition if no module depends on
-  // the mode.
+  // Errors: NotFound if no training forward was observed; FailedPrecondition if no module depends
+  // on the mode.
   static absl::StatusOr<TrainingModes> From(const Run& run);
 };
 

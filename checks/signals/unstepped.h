@@ -23,7 +23,7 @@ struct Unstepped {
   int64_t moved_otherwise = 0;  // that do not, and whose parameters change nevertheless
   int64_t backwards = 0;        // backward calls
 
-  // Of the first process alone; gaps count. Errors: NotFound if no optimizer was seen.
+  // Of the first process only; gaps count. Errors: NotFound if no optimizer was observed.
   static absl::StatusOr<Unstepped> From(const Run& run);
 };
 

@@ -21,12 +21,12 @@ struct UpdateErrors {
     std::vector<Sample> errors;  // value: of the rule's update; aux: what rounding explains
   };
   std::vector<Parameter> parameters;
-  std::set<int64_t> steps;  // at which anything was worked out again
+  std::set<int64_t> steps;  // at which anything was recomputed
 
   // Leaves out steps whose gradients still carried a loss scale when the optimizer was called: a
   // fused kernel may divide by it inside.
   //
-  // Errors: NotFound if nothing was worked out again.
+  // Errors: NotFound if nothing was recomputed.
   static absl::StatusOr<UpdateErrors> From(const Run& run);
 };
 

@@ -30,15 +30,15 @@ struct Windows {
     double Unevenness() const;
   };
   std::vector<Window> windows;  // of sampled steps, ascending
-  size_t full = 0;              // micro-batches of the largest in which nothing is cleared
+  size_t full = 0;              // micro-batches of the largest in which nothing is zeroed
   std::string declared;         // the program's own word on accumulation
   bool interleaved = false;     // optimizers step in turns
 
   // Where one optimizer comes after the other, those of the one that steps most often in sampled
-  // steps. Windows are left out whose losses are too near zero for their shares to be exact, whose
-  // backward calls start from different losses or stand in different lines, as those of several
-  // terms do, and those of LBFGS. Errors: NotFound if no step, or no loss with its outputs and
-  // targets, was seen.
+  // steps. Skips accumulation windows whose losses are too near zero for their shares to be exact,
+  // whose backward calls start from different losses or stand in different lines, as those of
+  // several terms do, and those of LBFGS. Errors: NotFound if no step, or no loss with its outputs
+  // and targets, was seen.
   static absl::StatusOr<Windows> From(const Run& run);
 };
 

@@ -32,7 +32,7 @@ struct ZeroRateSteps {
   };
   std::map<int, Optimizer> optimizers;  // by ordinal
 
-  // Of the first process alone. Errors: NotFound if no optimizer made enough steps;
+  // Of the first process only. Errors: NotFound if no optimizer made enough steps;
   // FailedPrecondition with the host's reason if none could be compared.
   static absl::StatusOr<ZeroRateSteps> From(const Run& run);
 };
