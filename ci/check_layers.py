@@ -29,15 +29,14 @@ LAYERS = {
 TORCH = ("checks/observe", "include/dlcheck", "fixtures/programs", "fixtures/models", "reference")
 
 LIMITS = {".h": 120, ".cc": 300, ".py": 300}
-CHECK_LIMIT = 150
+CHECK_LIMIT = 190  # a fifth of it are texts and lines of code for users
 FUNCTION_LIMIT = 40
 
 # File: its own limit and the reason.
 LARGER = {
+    "checks/engine/check.h": (130, "one value that every check is, all its fields beside each other"),
     "include/dlcheck/probe.h": (170, "every call that a program may make, each with what it means"),
-    "checks/catalog/optimizer/stale_gradients.cc": (170, "five examples: sampled steps and gaps"),
     "checks/catalog/initialization/wrong_initial_loss.cc": (200, "five settings, each with its measurement"),
-    "checks/catalog/learnability/cannot_overfit_one_batch.cc": (175, "a ladder of four experiments, and who is not to be judged by it"),
     "checks/catalog/gradients/exploding.cc": (235, "three settings, each with its measurement, and what is a new level"),
     "checks/observe/python/dlcheck_shim/step_hooks.py": (320, "one step of an optimizer, from its arguments to the clock"),
 }

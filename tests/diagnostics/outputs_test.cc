@@ -114,9 +114,10 @@ TEST(XmlText, ReplacesWhatXmlCannotHold) {
 
 TEST(RenderGithub, WritesLevelFileLineAndTitle) {
   const std::string text = RenderGithub(EveryOutcome());
-  EXPECT_THAT(text, StartsWith("::error file=train.py,line=84,title=dlcheck "
-                               "optimizer/stale_gradients::Not <cleared>"));
-  EXPECT_THAT(text, HasSubstr("\n::warning title=dlcheck gradients/vanishing::Small.%0AFix: "));
+  EXPECT_THAT(text, StartsWith("::error file=train.py,line=84,title=zero_grad() is not called between "
+                               "steps (dlcheck optimizer/stale_gradients)::Not <cleared>"));
+  EXPECT_THAT(text, HasSubstr("\n::warning title=The gradients of weight matrices vanish "
+                              "(dlcheck gradients/vanishing)::Small.%0AFix: "));
   EXPECT_THAT(text, Not(HasSubstr("Known.")));
 }
 
