@@ -137,6 +137,12 @@ bool LeaveTerminal(const char* output) {
   GiveUp(error_pipe);
 }
 
+// Else the system has no descriptor, memory or space at the moment.
+bool IsWrongCommand(int error) {
+  return error == ENOENT || error == EACCES || error == ENOEXEC || error == ENOTDIR ||
+         error == EISDIR || error == ELOOP || error == ENAMETOOLONG || error == E2BIG;
+}
+
 absl::StatusOr<pid_t> Start(const Launch& launch) {
   std::vector<std::string> command = launch.command;
   std::vector<std::string> environment = Environment(launch);
@@ -159,8 +165,8 @@ absl::StatusOr<pid_t> Start(const Launch& launch) {
   if (child < 0) return absl::UnavailableError(StrCat("cannot fork: ", strerror(fork_error)));
   if (got == sizeof(error)) {
     waitpid(child, nullptr, 0);
-    return absl::InvalidArgumentError(
-        StrCat("cannot run '", launch.command[0], "': ", strerror(error)));
+    const std::string cause = StrCat("cannot run '", launch.command[0], "': ", strerror(error));
+    return IsWrongCommand(error) ? absl::InvalidArgumentError(cause) : absl::UnavailableError(cause);
   }
   return child;
 }
