@@ -105,7 +105,7 @@ absl::Status TakeBudget(const Origin& origin, const toml::node& node, Configurat
                           : StrCat(key, " must be a positive number of ",
                                    key == "step_time" ? "seconds" : "reads a step"));
     }
-    into.settings[StrCat("budget/", key)]["limit"] = *limit;
+    into.settings[StrCat("performance/", key)]["limit"] = *limit;
   }
   return absl::OkStatus();
 }

@@ -87,7 +87,7 @@ TEST(SetAside, SuppressesByGlobOfTheCheck) {
   EXPECT_EQ(state("optimizer/*"), State::kUsed);
   EXPECT_EQ(state("optimizer"), State::kUsed);
   EXPECT_EQ(state("*"), State::kUsed);
-  EXPECT_EQ(state("loop/*"), State::kNotJudged);
+  EXPECT_EQ(state("training_loop/*"), State::kNotJudged);
 }
 
 TEST(SetAside, SuppressesAtAFileOrAtAllThings) {

@@ -52,7 +52,7 @@ class Outputs(Recorded):
                           "--output", f"text={paths[2]}", "--output", f"github={paths[3]}",
                           "--output", "github")
         self.assertTrue(all(path.stat().st_size > 0 for path in paths))
-        self.assertRegex(text, rf"(?m)^::error .*title=dlcheck {STALE}::")
+        self.assertRegex(text, rf"(?m)^::error .*title=.*\(dlcheck {STALE}\)::")
         self.assertIn(paths[3].read_text(), text)
 
     def test_an_unknown_output_is_refused_with_the_nearest(self):
@@ -190,7 +190,7 @@ class Environment(Recorded):
 
     def test_variables_set_sections_lists_and_settings(self):
         self.judge(1, DLCHECK_PROGRAM__REDUCTION="sum", DLCHECK_BUDGET__MEMORY="2 GiB",
-                   DLCHECK_BUDGET__STEP_TIME="0.5", DLCHECK_IGNORE="data, loop",
+                   DLCHECK_BUDGET__STEP_TIME="0.5", DLCHECK_IGNORE="data, training_loop",
                    DLCHECK_SETTINGS__GRADIENTS__EXPLODING__RATIO="7", DLCHECK_TIME="30")
         self.judge(2, DLCHECK_SETTINGS__GRADIENTS__EXPLODING__RATIO="-7")
 

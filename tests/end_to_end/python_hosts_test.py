@@ -38,7 +38,7 @@ class PythonHosts(EndToEnd):
                 program = self.folder / f"{host}.py"
                 program.write_text(planted(host, check))
                 deep = ["--deep"] if check.startswith("learnability/") else []
-                deep += ["--fail-on", "warning"] if check.startswith("start/") else []
+                deep += ["--fail-on", "warning"] if check.startswith("initialization/") else []
                 process = self.watch(program, *deep)
                 self.assertEqual(process.returncode, 1, process.stderr)
                 self.assertEqual(self.first_of_training(), check, process.stderr)

@@ -1,7 +1,7 @@
 """A rank is lost while it trains with others: each of them says in one line which, and ends.
 
 Ends with the table of faults. Calls of another shape, type or order (G08 to G10) and ranks that part
-(G15) are faults of a program and not of its machine: the checks in ranks/ find them, on the programs
+(G15) are faults of a program and not of its machine: the checks of distributed find them, on the programs
 of tests/programs/rank_faults.
 """
 

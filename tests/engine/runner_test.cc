@@ -107,7 +107,7 @@ class RunnerTest : public testing::Test {
 };
 
 TEST_F(RunnerTest, RunsAnOptionalExperimentOnlyWhileTheCheckFails) {
-  const Check ladder = CheckOf("capacity/ladder", Reads<&JudgeLadder>());
+  const Check ladder = CheckOf("learnability/ladder", Reads<&JudgeLadder>());
   const Evidence evidence = GatherWith(ladder);
   EXPECT_THAT(asked_, ElementsAre("plain-0", "one_batch-0", "one_batch-1"));
   EXPECT_EQ(ResultOf(ladder, evidence).outcome, Outcome::kPassed);
@@ -115,7 +115,7 @@ TEST_F(RunnerTest, RunsAnOptionalExperimentOnlyWhileTheCheckFails) {
 
 TEST_F(RunnerTest, RunsNothingButThePlainRunUnlessDeep) {
   deep_ = false;
-  const Check ladder = CheckOf("capacity/ladder", Reads<&JudgeLadder>());
+  const Check ladder = CheckOf("learnability/ladder", Reads<&JudgeLadder>());
   const Result result = ResultOf(ladder, GatherWith(ladder));
   EXPECT_THAT(asked_, ElementsAre("plain-0"));
   EXPECT_EQ(result.outcome, Outcome::kNotApplicable);
@@ -124,7 +124,7 @@ TEST_F(RunnerTest, RunsNothingButThePlainRunUnlessDeep) {
 
 TEST_F(RunnerTest, RerunsNothingAfterThePlainRunFailed) {
   plain_ending_ = {Ending::How::kFailed, 1};
-  const Check ladder = CheckOf("capacity/ladder", Reads<&JudgeLadder>());
+  const Check ladder = CheckOf("learnability/ladder", Reads<&JudgeLadder>());
   const Result result = ResultOf(ladder, GatherWith(ladder));
   EXPECT_THAT(asked_, ElementsAre("plain-0"));
   EXPECT_EQ(result.outcome, Outcome::kNotApplicable);
@@ -133,13 +133,13 @@ TEST_F(RunnerTest, RerunsNothingAfterThePlainRunFailed) {
 TEST_F(RunnerTest, RerunsAProgramThatTrainedForAWhileBeforeItFailed) {
   plain_ending_ = {Ending::How::kFailed, 1};
   plain_steps_ = 64;
-  const Check ladder = CheckOf("capacity/ladder", Reads<&JudgeLadder>());
+  const Check ladder = CheckOf("learnability/ladder", Reads<&JudgeLadder>());
   GatherWith(ladder);
   EXPECT_EQ(asked_.size(), 3u);
 }
 
 TEST_F(RunnerTest, SaysOverAllowanceWhenTheTimeIsSpent) {
-  const Check ladder = CheckOf("capacity/ladder", Reads<&JudgeLadder>());
+  const Check ladder = CheckOf("learnability/ladder", Reads<&JudgeLadder>());
   const Result result = ResultOf(ladder, GatherWith(ladder, absl::ZeroDuration()));
   EXPECT_EQ(result.outcome, Outcome::kOverAllowance);
 }
@@ -194,7 +194,7 @@ TEST_F(RunnerTest, PassesWithoutAnyTrainingAreNothing) {
 
 TEST_F(RunnerTest, RerunsNothingOnceAFindingStoppedThePlainRun) {
   plain_ending_ = {Ending::How::kStopped, 15, "area/plain"};
-  const Check ladder = CheckOf("capacity/ladder", Reads<&JudgeLadder>());
+  const Check ladder = CheckOf("learnability/ladder", Reads<&JudgeLadder>());
   GatherWith(ladder);
   EXPECT_THAT(asked_, ElementsAre("plain-0"));
 }

@@ -194,6 +194,15 @@ class ShimHarmless(unittest.TestCase):
         samples = [facts["samples"] for thing, facts in watched.main.attributes.items() if thing[0] == "loader"]
         self.assertEqual(samples, ["24", "24"])
 
+    def test_the_garbage_collector_stays_as_it_is_and_collects_hardly_more_often(self):
+        source = "import gc; gc.{}(); import torch; print(gc.isenabled(), gc.get_stats()[0]['collections'])"
+        for state, is_enabled in (("enable", "True"), ("disable", "False")):
+            command = python("-c", source.format(state))
+            bare = run_unwatched(command, fresh=True).out.split()
+            watched = run_watched(command, fresh=True).out.split()
+            self.assertEqual((bare[0], watched[0]), (is_enabled, is_enabled))
+            self.assertLess(int(watched[1]) - int(bare[1]), 25)  # 42 where the probe lets it collect
+
     def test_no_files_are_made_where_none_can_be(self):
         run = run_watched(host("plain"), run_folder="/nonexistent/folder")
         self.assertEqual((run.status, run.traces), (0, []))

@@ -37,7 +37,7 @@ Check OffByOne() {
           "update, and runs are not comparable with those of a correct schedule.",
       .method =
           "Compares the learning rate of each parameter group with the schedule's value for the "
-          "same update. Where they differ, compares it with the values one and two updates before "
+          "same update. If they differ, compares it with the values one and two updates before "
           "and after. Skipped updates repeat their learning rate.",
       .fix =
           "Call scheduler.step() once per update, after optimizer.step(). If you compute the "
