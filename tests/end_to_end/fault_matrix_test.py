@@ -20,6 +20,8 @@ from drawing import drawn_third  # noqa: E402
 from plants import FAULTS  # noqa: E402
 
 GOLDEN = SOURCE / "tests" / "golden" / "fault_matrix.txt"
+# Whether a broken training diverges as far as this depends on the rounding of the processor.
+VARYING = {"gradients/exploding"}
 # What only such a machine has; see tests/observe/shim_host_reads_test.py.
 NEEDING_AN_ACCELERATOR = {"performance/host_device_sync"}
 
@@ -46,7 +48,7 @@ class FaultMatrix(EndToEnd):
         rows = []
         for cause in result["order"]:
             rows.append(f"{cause['id']} ({severity[cause['id']]})")
-            rows.extend(f"hidden {hidden}" for hidden in cause["hides"])
+            rows.extend(f"hidden {hidden}" for hidden in cause["hides"] if hidden not in VARYING)
         return rows
 
     def test_every_fault_is_found_first_and_nothing_unexpected_fires(self):
