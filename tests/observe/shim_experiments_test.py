@@ -116,8 +116,8 @@ class ShimExperiments(unittest.TestCase):
         run = self.run_loop("plain")
         self.assertEqual(
             run.main.process["capabilities"],
-            "plain same_seed one_batch reference blind shuffled_labels limited_data trials held "
-            "interrupted resumed replayed ranks one_process zero_rate",
+            "plain same_seed one_batch reference mean_inputs shuffled_labels limited_data trials fixed_batch "
+            "interrupted resumed replay multi_process single_process zero_lr",
         )
 
 
