@@ -5,7 +5,6 @@ imports torch. It changes no argument, calls no random function, puts nothing on
 objects, and its exceptions never reach the program.
 """
 
-import contextlib
 import gc
 import os
 
@@ -45,9 +44,16 @@ def reactions(request):
     def torch_arrived(torch):
         from .watch import Watch
 
-        with no_collections():
+        # Python collects garbage after so many new objects, and a collection of all that torch holds takes
+        # a tenth of a second: those that the probe makes as it begins bring none forward.
+        was_enabled = gc.isenabled()
+        try:
+            gc.disable()
             WATCHING.append(Watch(request))
             WATCHING[0].begin()
+        finally:
+            if was_enabled:
+                gc.enable()
 
     def arrived(module):
         if WATCHING:
@@ -59,19 +65,6 @@ def reactions(request):
         "safetensors.torch": arrived,
         "torch.distributed": arrived,
     }
-
-
-@contextlib.contextmanager
-def no_collections():
-    """Python collects garbage after so many new objects, and a collection of all that torch holds takes a
-    tenth of a second: those that the probe makes as it begins bring none forward."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def silent(react, run_folder):

@@ -39,6 +39,8 @@ def is_of_signal(error):
 
 def code_of(handler):
     """What runs as a signal handler is called: of a function, a bound method, a partial, an object."""
+    if not callable(handler):  # SIG_DFL, SIG_IGN
+        return None
     handler = getattr(handler, "func", handler)
     if not hasattr(handler, "__code__"):
         handler = getattr(type(handler), "__call__", None)
@@ -71,11 +73,11 @@ class Guard:
     def resting(self):
         """What this thread does inside is the probe's own, and is not watched."""
         thread, self.thread = self.thread, NOBODY
-        inside, self.inside = self.inside, None
+        self.inside = None  # and stays so: a hook that goes on afterwards costs a little more
         try:
             yield
         finally:
-            self.thread, self.inside = thread, inside
+            self.thread = thread
 
     def claim(self):
         """At a training event: the first one decides which thread is watched. True in that one."""

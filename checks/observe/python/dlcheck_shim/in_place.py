@@ -36,6 +36,8 @@ class Place:
             self.off()
             code = code_with(self.function, {call: self.names[call] for call in called})
             if code is None:
+                if self.arounds:
+                    self.on()
                 return False
             self.called, self.with_calls = called, code
             running[code] = self.function

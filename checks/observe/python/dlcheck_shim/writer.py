@@ -49,7 +49,9 @@ class TraceWriter:
         """Creates both files. Raises OSError (no space, no permission)."""
         self.run_folder, self.process = run_folder, process or getpid()
         self.size_cap_bytes, self.clock, self.rank = size_cap_bytes, clock, rank
-        self.lock = threading.Lock()
+        # One thread may come back to it: a signal handler of the program can run inside of a call here, and
+        # train or save. It finds the writer busy, as waiting for itself would last for ever.
+        self.lock, self.busy, self.missed = threading.RLock(), False, 0
         self.quiet = False
         self.sequence, self.sealed = 0, 0  # of the next record, and of the next block's first
         self.sum, self.names_sum = 0, 0  # of what was written
@@ -80,6 +82,8 @@ class TraceWriter:
         with self.lock:
             number = known.get(identity)
             if number is None:
+                if self.is_interrupted():
+                    return 0
                 number = known[identity] = len(known) + 1
                 self.add_line(format_line(word, number, *identity))
             return number
@@ -87,20 +91,38 @@ class TraceWriter:
     def attribute(self, thing, key, value):
         """Thing 0 is the process; a later line replaces an earlier one."""
         with self.lock:
-            self.add_line(format_line("attribute", thing, key, value))
+            if not self.is_interrupted():
+                self.add_line(format_line("attribute", thing, key, value))
 
     def put(self, kind, number, step, micro_step, thing, site, owner, value, aux):
         with self.lock:
-            if self.filled <= self.room or self.has_room():
-                self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
+            if self.is_interrupted():
+                return
+            self.busy = True
+            try:
+                if self.filled <= self.room or self.has_room():
+                    self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
+            finally:
+                self.busy = False
 
     def put_all(self, kind, number, step, micro_step, site, owner, rows):
         """Appends a record for each (thing, value, aux) of `rows`."""
         with self.lock:
-            for thing, value, aux in rows:
-                if self.filled > self.room and not self.has_room():
-                    return
-                self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
+            if self.is_interrupted():
+                return
+            self.busy = True
+            try:
+                for thing, value, aux in rows:
+                    if self.filled > self.room and not self.has_room():
+                        return
+                    self.append(kind, number, step, micro_step, thing, site, owner, value, aux)
+            finally:
+                self.busy = False
+
+    def is_interrupted(self):
+        """Whether this call comes from inside another one of its own thread; it is then counted as missed."""
+        self.missed += self.busy
+        return self.busy
 
     def has_room(self):
         """Whether a record may be written: below the cap, by a writer that is not quiet. Where a block had
@@ -129,17 +151,29 @@ class TraceWriter:
     def end_step(self):
         """Writes what has waited for a while, as the next step may never come."""
         with self.lock:
-            now = self.clock()
-            is_early = self.sequence < RECORDS_OF_FIRST_STEPS
-            if is_early or now >= self.due:
-                self.due = now + LONGEST_WAIT
-                self.write(SEAL)
+            if self.busy:
+                return
+            self.busy = True
+            try:
+                now = self.clock()
+                is_early = self.sequence < RECORDS_OF_FIRST_STEPS
+                if is_early or now >= self.due:
+                    self.due = now + LONGEST_WAIT
+                    self.write(SEAL)
+            finally:
+                self.busy = False
 
     def flush(self):
         """Writes all that waits, as what comes next may be the end of the process."""
         with self.lock:
-            self.due = self.clock() + LONGEST_WAIT
-            self.write(SEAL)
+            if self.busy:
+                return
+            self.busy = True
+            try:
+                self.due = self.clock() + LONGEST_WAIT
+                self.write(SEAL)
+            finally:
+                self.busy = False
 
     def try_to_write(self, kind):
         """Names go first, so that no record that can be read speaks of one that cannot. An end may be
@@ -196,6 +230,8 @@ class TraceWriter:
         if not self.lock.acquire(blocking=False):
             return False
         try:
+            if self.busy:
+                return False
             for row in rows:
                 if self.has_room():
                     self.append(*row)
@@ -207,6 +243,9 @@ class TraceWriter:
     def close(self):
         """Writes the end, and gives back what was allocated ahead."""
         with self.lock:
+            if self.missed:
+                reason = f"{self.missed} calls of a signal handler that ran inside of dlcheck"
+                note_loss(self.run_folder, self.process, reason)
             self.write(END)
             try:
                 if self.quiet:
