@@ -113,6 +113,7 @@ TEST(Catalog, EverySettingHasARangeAUnitAndASource) {
       EXPECT_GE(setting.high, setting.value) << check.id << ":" << setting.name;
       EXPECT_FALSE(setting.unit.empty()) << check.id << ":" << setting.name;
       EXPECT_FALSE(setting.source.empty()) << check.id << ":" << setting.name;
+      EXPECT_EQ(setting.source.find(".md"), std::string_view::npos) << check.id << setting.name;
     }
   }
 }

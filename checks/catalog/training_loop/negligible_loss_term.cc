@@ -15,7 +15,7 @@ constexpr Setting kShare{.name = "share",
                          .high = 0.5,
                          .unit = "of the gradient",
                          .meaning = "smallest share of a term in the gradient norm and in the loss",
-                         .source = "shared/notes/checks.md N54"};
+                         .source = "own reasoning: less does not steer the training"};
 constexpr Setting kMoments{
     .name = "moments",
     .value = 3,
