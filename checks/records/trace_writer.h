@@ -1,6 +1,6 @@
 // Writes the records of one process and their side file. Used by the C++ probe and by children of
 // dlcheck itself. Records are gathered in memory and written as sealed blocks: when a block is full,
-// when one has waited for 20 milliseconds, as a step ends, and at the end. So a process that is
+// when one has waited for 50 milliseconds, as a step ends, and at the end. So a process that is
 // killed loses what it recorded in its last milliseconds, and its file has no end.
 //
 // Never harms the program it lives in: nothing is mapped that could vanish, no descriptor is kept,

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import time
 import unittest
+from unittest import mock
 
 from tests.observe.reading import SHIM, ProcessTrace
 
@@ -58,6 +59,20 @@ class Interrupted(unittest.TestCase):
 
     def test_one_that_calls_nothing_of_ours_costs_nothing(self):
         self.assertEqual(self.written(), (list(range(10)), ""))
+
+    def test_an_end_that_is_not_the_last_word_leaves_nothing_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made = writer.TraceWriter(folder, process=7)
+            for step in range(10):
+                made.put(writer.QUANTITY, 1, step, 0, 0, 0, 0, 1.0, 0.0)
+            made.end()
+            append = made.records.append  # the process goes on, and its next write fails
+            fails_once = [writer.Changed("of another program"), mock.DEFAULT]
+            with mock.patch.object(made.records, "append", side_effect=fails_once, wraps=append):
+                made.write(writer.END)
+            self.assertTrue(made.quiet)
+            path = next(pathlib.Path(folder).glob("records/*.records"))
+            self.assertEqual(path.stat().st_size, made.records.size)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """Writes the records of one process: the twin of checks/records/trace_writer.h, byte for byte.
 
 Records are gathered in memory and written as sealed blocks: when a block is full, when one has waited for
-20 milliseconds, as a step ends, and at the end. Never harms the program it lives in: every failure makes
+50 milliseconds, as a step ends, and at the end. Never harms the program it lives in: every failure makes
 it go quiet, and it says so where it still can. Knows nothing of forks; the recorder drops an inherited
 writer in the child.
 """
@@ -20,9 +20,9 @@ from .system import close, getpid, mkdir, monotonic_ns, open_, write
 AHEAD_BYTES = 1 << 20
 BLOCK_BYTES = 64 << 10
 MOST_WAITING_BYTES = 8 << 20  # where a disk is full, or no descriptor is free, for a while
-LONGEST_WAIT = 20_000_000  # nanoseconds, for a record; a write costs up to 100 microseconds
+LONGEST_WAIT = 50_000_000  # nanoseconds, for a record; a write costs up to 100 microseconds
 # The first steps are written as they end: of a program that hangs early, every one counts.
-RECORDS_OF_FIRST_STEPS = 512
+RECORDS_OF_FIRST_STEPS = 256
 RECORD_BYTES = 64
 LAST_BYTES = 4 * RECORD_BYTES  # always left below the cap, for why it ends and the seals around it
 MOST_FILES_OF_ONE_PROCESS_ID = 1000
@@ -96,7 +96,8 @@ class TraceWriter:
 
     def put(self, kind, number, step, micro_step, thing, site, owner, value, aux):
         with self.lock:
-            if self.is_interrupted():
+            if self.busy:  # as is_interrupted, of which a call here would be felt
+                self.missed += 1
                 return
             self.busy = True
             try:
@@ -217,6 +218,7 @@ class TraceWriter:
         self.append(EVENT, names.EVENTS["quiet"], 0, 0, 0, 0, 0, 0.0, 0.0)
         try:
             self.try_to_write(SEAL)
+            self.records.give_back(self.records.size)  # an end that was written may stand behind it
         except OSError:
             note_loss(self.run_folder, self.process, reason)
 
