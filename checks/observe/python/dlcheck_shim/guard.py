@@ -9,12 +9,17 @@ works on them is to read memory that may be gone.
 
 import contextlib
 import functools
+import inspect
 import os
 import signal
 import threading
 
 import torch
-from torch.utils._python_dispatch import _disable_current_modes
+from torch.utils._python_dispatch import (
+    _disable_current_modes,
+    _get_current_dispatch_mode_stack,
+    _push_mode,
+)
 
 NOBODY = -1  # no thread has this number
 # The system's own, all in C: a signal handler of the program can raise between two lines of Python only.
@@ -31,10 +36,28 @@ def is_of_signal(error):
     codes = {code_of(handler) for handler in handlers} - {None}
     trace = error.__traceback__
     while trace is not None:
-        if trace.tb_frame.f_code in codes:
+        if trace.tb_frame.f_code in codes or has_interrupted(trace.tb_frame):
             return True
         trace = trace.tb_next
     return False
+
+
+def has_interrupted(frame):
+    """Whether it was called with a signal's number and the frame below it, as only handlers are: one may
+    have taken itself out before it raised."""
+    code, values = frame.f_code, frame.f_locals
+    count = code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS) + code.co_kwonlyargcount
+    given = [values.get(name) for name in code.co_varnames[:count]]
+    flat = [part for value in given for part in (value if type(value) is tuple else (value,))]
+    pairs = zip(flat, flat[1:])
+    return any(below is frame.f_back and isinstance(number, int) for number, below in pairs if below)
+
+
+def put_back(stack):
+    """The program's modes, where a signal handler raised while they were being put aside."""
+    there = _get_current_dispatch_mode_stack()
+    for mode in stack[len(there):]:
+        _push_mode(mode)
 
 
 def code_of(handler):
@@ -138,13 +161,18 @@ class Guard:
                                 if not anywhere:
                                     self.inside = here
                                 return body(*args, **kwargs)
-                            with _disable_current_modes():
-                                return body(*args, **kwargs)
+                            stack = _get_current_dispatch_mode_stack()
+                            try:
+                                with _disable_current_modes():
+                                    return body(*args, **kwargs)
+                            finally:
+                                put_back(stack)
                         finally:
                             # First of all, as a signal may raise after any call.
                             if self.inside == here:
                                 self.inside = None
-                            set_recorded(recorded)
+                            if is_recorded() is not recorded:
+                                set_recorded(recorded)
                 except Exception as error:
                     return fail(error)
 

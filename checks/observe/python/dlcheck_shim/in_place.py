@@ -25,23 +25,25 @@ class Place:
 
     def __init__(self, function):
         self.function, self.original, self.with_calls = function, function.__code__, None
-        self.names = {call: f"__dlcheck_{call}_{next(numbers)}__" for call in CALLS}
+        self.names = {}  # what the calls are called in the code; a call under way keeps its own
         self.arounds, self.called = [], frozenset()
 
     def add(self, around):
         """False where the calls cannot be put into the function."""
         arounds = [*self.arounds, around]
         called = frozenset(call for call in CALLS if any(getattr(a, call) for a in arounds))
-        if called != self.called:
+        names = self.names
+        if called != self.called or len(arounds) == 2:  # tokens of one are not those of several
             self.off()
-            code = code_with(self.function, {call: self.names[call] for call in called})
+            names = new_names()
+            code = code_with(self.function, {call: names[call] for call in called})
             if code is None:
                 if self.arounds:
                     self.on()
                 return False
             self.called, self.with_calls = called, code
             running[code] = self.function
-        self.arounds = arounds
+        self.arounds, self.names = arounds, names
         home = around if len(arounds) == 1 else self
         self.function.__globals__.update((self.names[call], getattr(home, call)) for call in called)
         self.on()
@@ -77,6 +79,10 @@ class Place:
             around.ended(own)
 
 
+def new_names():
+    return {call: f"__dlcheck_{call}_{next(numbers)}__" for call in CALLS}
+
+
 def put_into(function, around):
     """The Place of the function, in which the calls of `around` now are; None where that cannot be."""
     function = innermost(function)
@@ -87,6 +93,11 @@ def put_into(function, around):
         return None
     places[function] = place
     return place
+
+
+def place_of(code):
+    """The Place whose calls this code has, or None."""
+    return places.get(running.get(code))
 
 
 def tell_lengths(function, told):

@@ -2,6 +2,7 @@
 that can be, else by another function in its place."""
 
 import functools
+import sys
 import threading
 import types
 
@@ -101,6 +102,7 @@ def hidden(code):
 
 
 Around.__call__.__code__ = hidden(Around.__call__.__code__)
+STAND_IN = next(c for c in Around.__call__.__code__.co_consts if isinstance(c, types.CodeType))
 
 
 def followed_by(observe):
@@ -120,7 +122,7 @@ def around(observe_before, observe_after):
     inside = threading.local()  # has `.it` while this thread is in the original
 
     def before(args, kwargs):
-        if is_compiling() or getattr(inside, "it", False):
+        if is_compiling() or getattr(inside, "it", False) and is_called_again(made, sys._getframe(1)):
             return None
         if observe_before is not None:
             observe_before(args, kwargs)
@@ -135,7 +137,22 @@ def around(observe_before, observe_after):
     def ended(token):
         inside.it = False
 
-    return Around(before, after, ended)
+    made = Around(before, after, ended)
+    return made
+
+
+def is_called_again(around, frame):
+    """Whether more than one call that this Around is told of is under way above the frame. A signal handler
+    of the program that raised between two lines may have left a mark where there is none."""
+    count = 0
+    while frame is not None and count < 2:
+        place = in_place.place_of(frame.f_code)
+        if place is not None:
+            count += around in place.arounds
+        elif frame.f_code is STAND_IN:
+            count += frame.f_locals.get("self") is around
+        frame = frame.f_back
+    return count > 1
 
 
 def only_before(observe):
