@@ -28,7 +28,7 @@ class BackwardHooks:
         self.before = guard.isolated("backward")(self.before)
         self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
         self.look = guard.isolated("loss")(self.look)
-        self.after = guard.isolated("backward")(self.after)
+        self.after = guard.isolated("backward", asks_tensors=False)(self.after)
 
     def before(self, loss, keeps_graph, of_gradients):
         recorder = self.recorder

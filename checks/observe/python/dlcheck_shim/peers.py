@@ -15,7 +15,7 @@ MASK = (1 << 64) - 1
 class Peers:
     def __init__(self, guard, recorder, groups):
         self.recorder, self.groups = recorder, groups
-        for name in ("trains_on", "begins_pass", "enters", "consumed", "begins_backward", "ends_step"):
+        for name in ("trains_on", "begins_pass", "enters", "compare", "begins_backward"):
             setattr(self, name, guard.isolated("peers")(getattr(self, name)))
         self.reset()
         recorder.on_fork.append(self.reset)
@@ -51,8 +51,12 @@ class Peers:
             self.state = generators()
 
     def consumed(self, optimizer, watched):
+        if self.state is not None:
+            self.compare()
+
+    def compare(self):
         before, self.state = self.state, None
-        if before is None or not tensors.may_compute():
+        if not tensors.may_compute():
             return
         for (name, state), (_, now) in zip(before, generators()):
             if not torch.equal(state, now):

@@ -49,7 +49,7 @@ class Replicas:
         self.made = guard.isolated("replicas")(self.made)
         self.enters = guard.isolated("replicas")(self.enters)
         self.hooked = guard.isolated("replicas")(self.hooked)
-        self.consumed = guard.isolated("replicas")(self.consumed)
+        self.look = guard.isolated("replicas")(self.look)
         self.evaluated = guard.isolated("replicas")(self.evaluated)
         self.reset()
         recorder.on_fork.append(self.reset)
@@ -142,18 +142,22 @@ class Replicas:
 
     def consumed(self, optimizer, watched):
         """Before a step: what it is about to change."""
-        recorder, size = self.recorder, self.groups.size()
-        # Weights may be sent seldom, and in steps that are not looked at otherwise.
-        if size > 1 and recorder.step > 0 and self.sends(parameters_of(optimizer)):
-            self.tell("sends_weights")
-        if size > 1 and recorder.sampled and tensors.may_compute():
-            self.look_for_sharing(optimizer)
-            with tensors.unrecorded():
-                if self.takes_digests(optimizer):
-                    self.write(optimizer, watched, size)
+        if self.groups.size() > 1:
+            self.look(optimizer, watched)
         self.reduced, self.sent, self.sent_counts = {}, set(), []
         self.gradients, self.looked = {}, 0
         self.pieces.clear()
+
+    def look(self, optimizer, watched):
+        recorder = self.recorder
+        # Weights may be sent seldom, and in steps that are not looked at otherwise.
+        if recorder.step > 0 and self.sends(parameters_of(optimizer)):
+            self.tell("sends_weights")
+        if recorder.sampled and tensors.may_compute():
+            self.look_for_sharing(optimizer)
+            with tensors.unrecorded():
+                if self.takes_digests(optimizer):
+                    self.write(optimizer, watched, self.groups.size())
 
     def sends(self, parameters):
         """Whether weights, or what they moved by, were put together or sent since the last step: each, or

@@ -12,7 +12,7 @@ class Reseeding:
     def __init__(self, guard, recorder, sites):
         self.recorder, self.sites = recorder, sites
         self.seeded = guard.isolated("seed")(self.seeded)
-        self.consumed = guard.isolated("seed")(self.consumed)
+        self.compare = guard.isolated("seed")(self.compare)
         self.reset()
         recorder.on_fork.append(self.reset)
 
@@ -27,7 +27,11 @@ class Reseeding:
 
     def consumed(self, _, watched):
         """As a step of an optimizer begins, for which the forward and the data were drawn."""
-        if self.last is None or not tensors.may_compute():
+        if self.last is not None:
+            self.compare(watched)
+
+    def compare(self, watched):
+        if not tensors.may_compute():
             return
         (seed, fresh, site), self.last = self.last, None
         # A program that puts the state back, after an evaluation, puts its seed back too.

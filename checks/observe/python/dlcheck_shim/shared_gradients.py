@@ -19,7 +19,7 @@ TOLERANCE = 0.01  # half precision rounds a third by a 256th
 class SharedGradients:
     def __init__(self, guard, recorder, replicas):
         self.recorder, self.replicas = recorder, replicas
-        self.keep = guard.isolated("shared gradients")(self.keep)
+        self.keep_numbers = guard.isolated("shared gradients")(self.keep_numbers)
         self.compare = guard.isolated("shared gradients")(self.compare)
         self.reset()
         recorder.on_fork.append(self.reset)
@@ -39,7 +39,11 @@ class SharedGradients:
     def keep(self):
         """After a backward: a few numbers of the gradients that a wrapper has shared."""
         self.kept = []
-        if not self.recorder.sampled or not self.replicas.wrapped or not tensors.may_compute():
+        if self.recorder.sampled and self.replicas.wrapped:
+            self.keep_numbers()
+
+    def keep_numbers(self):
+        if not tensors.may_compute():
             return
         for _, wrapped in self.replicas.wrapped.items():
             for parameter, _ in wrapped.held.items():
@@ -61,7 +65,8 @@ class SharedGradients:
                 self.add(members, known[0] if are_equal(known) else None)
 
     def consumed(self, optimizer, watched):
-        self.compare()
+        if self.kept:
+            self.compare()
 
     def add(self, members, factor):
         told, steps = self.factors.setdefault(members, (factor, 0))

@@ -80,7 +80,7 @@ class Held(OtherSteps):
         self.resolution.begin()
         self.window.begin()
         self.watch.steps.after_each.append(self.end_step)
-        self.watch.backwards.after_each.append(self.keep_gradient)
+        self.watch.backwards.after_each.append(self.watch.guard.isolated("backward")(self.keep_gradient))
 
     def instead(self, optimizer, args, kwargs):
         own = type(optimizer).step
