@@ -23,7 +23,7 @@ constexpr size_t kBlockBytes = size_t{64} << 10;
 constexpr size_t kMostWaitingBytes = size_t{8} << 20;
 constexpr uint64_t kLongestWait = 50'000'000;       // nanoseconds, for a record
 // The first steps are written as they end: of a program that hangs early, every one counts.
-constexpr uint64_t kRecordsOfFirstSteps = 512;
+constexpr uint64_t kRecordsOfFirstSteps = 256;
 // Always left below the cap: a record that says why it ends, and the seals around it.
 constexpr int64_t kLastBytes = 4 * int64_t{sizeof(Record)};
 constexpr int kMostFilesOfOneProcessId = 1000;

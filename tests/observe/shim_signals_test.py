@@ -79,9 +79,13 @@ class Raising(unittest.TestCase):
         def looks_below(frame):
             raise ValueError(frame.f_lineno)
 
+        def takes(number, tensor):
+            raise ValueError(number)
+
         made, reports = guard_and_reports()
-        made.isolated("family")(lambda: looks_below(sys._getframe()))()
-        self.assertEqual([family for family, _ in reports], ["family"])
+        made.isolated("one")(lambda: looks_below(sys._getframe()))()
+        made.isolated("two")(lambda: takes(1, torch.ones(2)))()
+        self.assertEqual([family for family, _ in reports], ["one", "two"])
 
     def test_modes_that_were_being_put_aside_are_back(self):
         made, _ = guard_and_reports()

@@ -113,7 +113,7 @@ TEST(TraceWriter, WritesTheFirstStepsAsTheyEnd) {
 
 TEST(TraceWriter, WritesAtALaterStepWhatHasWaited) {
   static uint64_t now = 1000;
-  constexpr size_t kRecordsOfFirstSteps = 512;
+  constexpr size_t kRecordsOfFirstSteps = 256;
   const TemporaryFolder folder;
   auto writer = TraceWriter::Create({.run_folder = folder.path(), .clock = [] { return now; }});
   for (size_t i = 0; i < kRecordsOfFirstSteps; ++i) (*writer)->PutEvent(Event::kBackward, Record{});
@@ -122,7 +122,7 @@ TEST(TraceWriter, WritesAtALaterStepWhatHasWaited) {
   (*writer)->EndStep();
   const std::string stem = RecordFileStems(folder.path())->front();
   EXPECT_EQ(ReadAll(stem).size(), kRecordsOfFirstSteps);
-  now += 21'000'000;
+  now += 51'000'000;
   (*writer)->EndStep();
   EXPECT_EQ(ReadAll(stem).size(), kRecordsOfFirstSteps + 1);
   EXPECT_FALSE(Read(stem).extent.ended);

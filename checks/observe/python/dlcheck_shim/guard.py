@@ -49,8 +49,8 @@ def has_interrupted(frame):
     count = code.co_argcount + bool(code.co_flags & inspect.CO_VARARGS) + code.co_kwonlyargcount
     given = [values.get(name) for name in code.co_varnames[:count]]
     flat = [part for value in given for part in (value if type(value) is tuple else (value,))]
-    pairs = zip(flat, flat[1:])
-    return any(below is frame.f_back and isinstance(number, int) for number, below in pairs if below)
+    calls = [number for number, below in zip(flat, flat[1:]) if below is frame.f_back is not None]
+    return any(issubclass(type(number), int) for number in calls)
 
 
 def put_back(stack):
