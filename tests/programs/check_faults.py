@@ -1,6 +1,6 @@
 """Plants faults in the hosts, gives the hosts' own names new spellings, and sees what dlcheck says.
 
-Usage: check_faults.py [--host H] [--fault F] [--one-host] [--jobs N]
+Usage: check_faults.py [--host H] [--fault F] [--draw] [--jobs N]
 
 A fault is caught if the check that it must be caught by has findings, no other check has an error
 that the claimed one does not explain, and a claimed error comes first in the report. That a broken
@@ -19,6 +19,7 @@ import tempfile
 import textwrap
 import zlib
 
+from drawing import drawn
 from plants import FAULTS, planted
 from rank_pool import PROCESSES
 from renaming import renamed
@@ -72,7 +73,7 @@ def run(fault, host):
     with tempfile.TemporaryDirectory(prefix="dlcheck-fault-") as folder:
         program = pathlib.Path(folder, "program.py")
         program.write_text(source)
-        words = [DLCHECK, "run", "--out", f"{folder}/out", *FAULTS[fault].options,
+        words = [DLCHECK, "run", "--output-dir", f"{folder}/out", *FAULTS[fault].options,
                  "--", PYTHON, "-W", "ignore", *launcher(processes_of(fault, host)), program]
         process = subprocess.run(list(map(str, words)), capture_output=True, text=True,
                                  timeout=300, cwd=folder, env=beside_its_host(fault))
@@ -105,7 +106,7 @@ def chosen(options):
     for number, (name, fault) in enumerate(FAULTS.items()):
         hosts = [host for host in fault.hosts if options.host in (None, host)]
         if options.fault in (None, name, fault.check) and hosts:
-            yield from [(name, hosts[number % len(hosts)])] if options.one_host else [
+            yield from [(name, hosts[number % len(hosts)])] if options.draw else [
                 (name, host) for host in hosts]
 
 
@@ -113,10 +114,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--host")
     parser.add_argument("--fault", help="a fault's name, or the check that is to find it")
-    parser.add_argument("--one-host", action="store_true")
+    parser.add_argument("--draw", action="store_true",
+                        help="a third of the faults, drawn by the commit, each in one host")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     pairs = list(chosen(options))
+    pairs = drawn(pairs, 3) if options.draw else pairs
     if not allows_layers():
         resumed = [pair for pair in pairs if FAULTS[pair[0]].check == NEEDS_LAYERS]
         pairs = [pair for pair in pairs if pair not in resumed]
