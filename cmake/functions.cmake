@@ -9,7 +9,7 @@ function(dlcheck_library name)
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS})
 endfunction()
 
-# dlcheck_test(NAME SOURCES ... [DEPENDS ...] [LABELS ...]): labelled "unit" where no label is given
+# dlcheck_test(NAME SOURCES ... [DEPENDS ...] [LABELS ...]): labeled "unit" where no label is given
 function(dlcheck_test name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS;LABELS" ${ARGN})
   if(NOT ARG_LABELS)

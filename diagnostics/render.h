@@ -26,7 +26,7 @@ struct Frame {
   double wall_seconds = 0;
 };
 
-// The report for a person, at most 100 columns, without colour. A healthy run fits ten lines.
+// The report for a person, at most 100 columns, without color. A healthy run fits ten lines.
 std::string RenderText(const Report& report, const Frame& frame);
 
 // result.json, schema 1. The same inputs give the same bytes apart from the object `volatile`.

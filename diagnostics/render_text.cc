@@ -129,7 +129,7 @@ std::string RenderUndecided(const Report& report, bool with_reasons) {
     const std::string deep =
         needs_deep > 0 ? StrCat(", ", needs_deep, " of which need --deep") : "";
     text += Row("", StrCat("no verdict from ", Counted(static_cast<int64_t>(usual), "check"), deep,
-                           ": `dlcheck report --reasons` says why"));
+                           ": `dlcheck report --show-skipped` says why"));
   }
   for (const auto& [group, ids] : groups) {
     const auto& [outcome, reason] = group;

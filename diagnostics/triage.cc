@@ -18,7 +18,7 @@ bool Hides(const Result& cause, const Result& symptom) {
 
 // Errors, warnings, that the program failed, notes: its failing is often what a fault led to, and
 // seldom the other way round.
-int RankOf(const Cause& cause) {
+int SeverityOrder(const Cause& cause) {
   if (AreaOf(cause.result->check->id) == "program")
     return 2 * static_cast<int>(Severity::kWarning) - 1;
   return 2 * static_cast<int>(WorstOf(cause.result->verdict));
@@ -55,7 +55,7 @@ std::vector<Cause> Triage(const Report& report) {
     }
   }
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
-    if (RankOf(a) != RankOf(b)) return RankOf(a) > RankOf(b);
+    if (SeverityOrder(a) != SeverityOrder(b)) return SeverityOrder(a) > SeverityOrder(b);
     return a.symptoms.size() > b.symptoms.size();
   });
   return causes;

@@ -17,12 +17,12 @@
 #include "checks/records/request.h"
 #include "checks/records/visible.h"
 #include "dlcheck/probe.h"
+#include "reference/distributed/c10d_warnings.h"
 #include "reference/distributed/exchange_errors.h"
 #include "reference/distributed/heartbeat.h"
 #include "reference/distributed/joining.h"
 #include "reference/distributed/local_ranks.h"
 #include "reference/distributed/placement.h"
-#include "reference/distributed/quiet_losses.h"
 #include "reference/distributed/ranks_lost.h"
 #include "reference/faults/faults.h"
 #include "reference/models/scripted_model.h"
@@ -32,7 +32,7 @@
 #include "reference/recipe/rejection.h"
 #include "reference/training/experiments.h"
 #include "reference/training/memory_limit.h"
-#include "reference/training/rehearsal.h"
+#include "reference/training/preflight.h"
 #include "reference/training/run.h"
 #include "reference/training/stop_signal.h"
 
@@ -101,7 +101,7 @@ void RefuseToExit() {
 
 // Before a user's model runs in this process.
 void PrepareForModel(const Recipe& recipe, const InputShape& sample_shape, int64_t classes) {
-  RehearseInChild(recipe, sample_shape, classes);
+  PreflightInChild(recipe, sample_shape, classes);
   std::atexit(RefuseToExit);
   if (IsTorchScript(recipe.model)) {
     std::fprintf(
@@ -118,15 +118,16 @@ void PrepareForModel(const Recipe& recipe, const InputShape& sample_shape, int64
 Ranks RanksFor(const Recipe& recipe) {
   const std::optional<Placement> placement = PlacementFrom(ProcessEnvironment);
   const int64_t world = placement ? placement->world : 1;
-  if (recipe.ranks > 1 && recipe.ranks != world) {
-    throw UsageError("ranks is " + std::to_string(recipe.ranks) + ", but " + std::to_string(world) +
+  if (recipe.nproc > 1 && recipe.nproc != world) {
+    throw UsageError("nproc is " + std::to_string(recipe.nproc) + ", but " + std::to_string(world) +
                      " were started");
   }
   if (world == 1) return Ranks();
-  QuietLosses();
+  SilenceC10dWarnings();
   using std::chrono::seconds;
-  return JoinRanks(*placement, {seconds(recipe.join_limit), seconds(recipe.silence_limit),
-                                seconds(recipe.exchange_limit)});
+  return JoinRanks(*placement,
+                   {seconds(recipe.rendezvous_timeout), seconds(recipe.heartbeat_timeout),
+                    seconds(recipe.collective_timeout)});
 }
 
 // Once training is over for this rank.
@@ -148,7 +149,7 @@ struct Asked {
 Asked ReadAsked(int count, const char* const* arguments) {
   try {
     Asked asked{ReadCommandLine(count, arguments), nullptr};
-    asked.line.recipe.ranks = std::max(asked.line.recipe.ranks, RanksOf(asked.line.recipe.fault));
+    asked.line.recipe.nproc = std::max(asked.line.recipe.nproc, RanksOf(asked.line.recipe.fault));
     return asked;
   } catch (...) {
     return {CommandLine(), std::current_exception()};
@@ -159,7 +160,7 @@ Asked ReadAsked(int count, const char* const* arguments) {
 bool StartsRanks(const Asked& asked) {
   const CommandLine& line = asked.line;
   const bool only_prints = line.exit_status || line.list_faults || line.print_recipe_page;
-  return !asked.refused && !only_prints && line.recipe.ranks > 1 && !IsPlaced(ProcessEnvironment);
+  return !asked.refused && !only_prints && line.recipe.nproc > 1 && !IsPlaced(ProcessEnvironment);
 }
 
 // The exit status; or, negative, the signal that ended the run.
@@ -176,7 +177,7 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
   }
   Plan plan;
   plan.recipe = line.recipe;
-  plan.rehearse = PrepareForModel;
+  plan.preflight = PrepareForModel;
   if (!line.recipe.fault.empty()) PlantFault(line.recipe.fault, plan);
   if (request) ApplyRequest(*request, plan);
   if (request && request->experiment == "resumed") {
@@ -195,8 +196,9 @@ int WatchedRun(const Asked& asked) {
   static auto& ranks = *new Ranks();
   // What interrupts itself does so in one process.
   const bool resumes = !IsPlaced(ProcessEnvironment);
-  Probe probe({.capabilities = std::string("plain same_seed one_batch reference mean_inputs trials") +
-                               (resumes ? " resumed" : "")});
+  Probe probe(
+      {.capabilities = std::string("plain same_seed one_batch reference mean_inputs trials") +
+                       (resumes ? " resumed" : "")});
   const Observer observer = ObserverFor(probe);
   try {
     if (asked.refused) std::rethrow_exception(asked.refused);
@@ -219,13 +221,13 @@ int WatchedRun(const Asked& asked) {
 }
 
 int Main(int count, char** arguments) {
-  if (const std::optional<int> rehearsed = Rehearse(count, arguments)) return *rehearsed;
+  if (const std::optional<int> preflight = Preflight(count, arguments)) return *preflight;
   const Asked asked = ReadAsked(count, arguments);
   if (StartsRanks(asked)) {
     try {
       // Who is lost the ranks find out first.
-      const std::chrono::seconds longest_stop(asked.line.recipe.silence_limit + 5);
-      return RunLocalRanks(asked.line.recipe.ranks, longest_stop, arguments);
+      const std::chrono::seconds longest_stop(asked.line.recipe.heartbeat_timeout + 5);
+      return RunLocalRanks(asked.line.recipe.nproc, longest_stop, arguments);
     } catch (const std::exception& error) {
       return Fail(error.what(), 1);
     }

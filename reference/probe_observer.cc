@@ -80,13 +80,15 @@ void ObserveBeginning(Probe& probe, Observer& observer) {
     probe.Rank(static_cast<int>(rank), static_cast<int>(world));
     std::vector<int> all(static_cast<size_t>(world));
     std::iota(all.begin(), all.end(), 0);
-    if (replicated) probe.Replicates(all);
+    if (replicated) probe.ReplicaGroup(all);
   };
   observer.seeded = [&](int64_t seed) { probe.Seeded(seed, kNowhere); };
   observer.model = [&](torch::nn::Module& model) { probe.Watch(model); };
-  observer.tied = [&](const std::string& one, const std::string& other) { probe.Tied(one, other); };
+  observer.tied = [&](const std::string& one, const std::string& other) {
+    probe.DeclareTied(one, other);
+  };
   observer.optimizer = [&](Optimizer& optimizer) {
-    probe.Optimizes("reference optimizer", GroupsOf(optimizer), RuleOf(optimizer));
+    probe.RegisterOptimizer("reference optimizer", GroupsOf(optimizer), RuleOf(optimizer));
   };
   observer.loaded = [&](const std::string& file, const NamedTensors&) { probe.Loaded(file); };
   observer.rejected = [&](const std::string& file, const std::string& cause) {
@@ -99,8 +101,8 @@ void ObserveSteps(Probe& probe, Observer& observer) {
   observer.state = [&](const NamedTensors& state) { probe.State(state); };
   observer.epoch = [&](int64_t epoch) { probe.Epoch(epoch); };
   observer.batch = [&](const Tensor& x, const Tensor&) { probe.Batch(x, kNowhere); };
-  observer.mode = [&](bool training) { probe.Training(training, kNowhere); };
-  observer.cleared = [&] { probe.Cleared(0, kNowhere); };
+  observer.mode = [&](bool training) { probe.SetTraining(training, kNowhere); };
+  observer.cleared = [&] { probe.ZeroGrad(0, kNowhere); };
   observer.loss = [&](const Tensor& loss, const Tensor& outputs, const Tensor& targets) {
     const auto [flat, flat_targets] = Flat(outputs, targets);
     probe.Loss(loss, flat, flat_targets, kNowhere);
@@ -110,20 +112,20 @@ void ObserveSteps(Probe& probe, Observer& observer) {
   observer.clipped = [&](const std::string& kind, double bound, double p) {
     probe.Clip(kind, bound, p, kNowhere);
   };
-  observer.scheduled = [&](const std::vector<double>& rates) { probe.Scheduled(rates); };
+  observer.scheduled = [&](const std::vector<double>& rates) { probe.ExpectLearningRates(rates); };
   observer.before_step = [&] { probe.BeforeStep(); };
   observer.after_step = [&](bool taken) { probe.AfterStep(0, kNowhere, taken); };
   observer.wants_averaged = [&] { return probe.Sampled(); };
-  observer.averaged = [&](double distance, double moved) { probe.Averaged(distance, moved); };
+  observer.averaged = [&](double distance, double moved) { probe.EmaUpdated(distance, moved); };
 }
 
 void ObserveEvaluations(Probe& probe, Observer& observer) {
-  observer.evaluation_begins = [&] { probe.EvaluationBegins(); };
+  observer.evaluation_begins = [&] { probe.BeginEvaluation(); };
   observer.evaluation_outputs = [&](const Tensor& outputs, const Tensor& targets) {
     const auto [flat, flat_targets] = Flat(outputs, targets);
     probe.EvaluationOutputs(flat, flat_targets);
   };
-  observer.evaluated = [&](double loss, int64_t samples) { probe.Evaluated(loss, samples); };
+  observer.evaluated = [&](double loss, int64_t samples) { probe.EndEvaluation(loss, samples); };
   // Reading back takes as long as writing did, so it is not done for every checkpoint of a long
   // run.
   constexpr int kFirstSaves = 8;

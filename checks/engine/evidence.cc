@@ -46,7 +46,8 @@ absl::Status Evidence::WhyMissing(const Experiment& experiment) const {
   return absl::FailedPreconditionError(StrCat("needs --deep (", Describe(experiment), ")"));
 }
 
-std::shared_ptr<const void>& Evidence::Kept(const Experiment& experiment, std::type_index type) const {
+std::shared_ptr<const void>& Evidence::Kept(const Experiment& experiment,
+                                            std::type_index type) const {
   return signals_[{FolderName(experiment), type}];
 }
 

@@ -44,7 +44,8 @@ std::optional<Experiment::Name> ExperimentNamed(std::string_view name) {
 std::string Describe(const Experiment& experiment) {
   std::string text(ExperimentName(experiment.name));
   if (experiment.at_step > 0) StrAppend(&text, " after ", experiment.at_step, " steps");
-  if (experiment.steps > 0) StrAppend(&text, ", ", experiment.steps, " steps");
+  if (experiment.steps == 1) StrAppend(&text, ", 1 step");
+  if (experiment.steps > 1) StrAppend(&text, ", ", experiment.steps, " steps");
   if (experiment.reference_rate > 0) {
     StrAppend(&text, ", Adam with learning rate ", experiment.reference_rate);
   }

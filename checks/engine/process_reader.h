@@ -13,9 +13,9 @@ namespace dlcheck {
 
 // The files of one process, as far as they are whole.
 struct ProcessFiles {
-  std::string stem;  // path without its ending
+  std::string stem;       // path without its ending
   std::string role = "";  // as the writer gave it: "main", "worker", ...
-  uint16_t rank = 0;  // of the first record
+  uint16_t rank = 0;      // of the first record
   uint64_t records = 0;
   Extent extent = {};
   std::string damage = "";  // why nothing behind `extent` is read; empty where nothing is there

@@ -37,7 +37,7 @@ absl::Status Usable(const Experiment& experiment, const Run& run) {
   if (EndedWell(run.ending) || TrainedForAWhile(run)) return absl::OkStatus();
   if (run.ending.how == Ending::How::kDeadline) {
     return absl::DeadlineExceededError(
-        StrCat(Describe(experiment), " did not end within the time budget (--time)"));
+        StrCat(Describe(experiment), " did not end within the time budget (--deep-timeout)"));
   }
   const std::string_view last_line = run.trace.ProcessAttribute("last_line");
   return absl::UnavailableError(StrCat("the program failed in experiment '", Describe(experiment),
@@ -73,9 +73,9 @@ class Gathering {
     }
     const absl::Duration left = allowance_.time - spent_;
     if (left <= absl::ZeroDuration()) {
-      evidence_.AddMissing(
-          experiment, absl::DeadlineExceededError(StrCat(
-                          "the time budget (--time) was spent before ", Describe(experiment))));
+      evidence_.AddMissing(experiment, absl::DeadlineExceededError(StrCat(
+                                           "the time budget (--deep-timeout) was spent before ",
+                                           Describe(experiment))));
       return;
     }
     on_experiment_(experiment);

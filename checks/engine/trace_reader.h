@@ -19,8 +19,8 @@ struct RecordedRun {
 };
 
 // One run folder, finished or still being written; without a request it counts as a plain run.
-// A file that is damaged part of the way is read up to there, and `run.losses` says so. `seen` is how
-// the run ended, where the caller saw that: it stands where no ending can be read. Errors:
+// A file that is damaged part of the way is read up to there, and `run.losses` says so. `seen` is
+// how the run ended, where the caller saw that: it stands where no ending can be read. Errors:
 // NotFound if nothing was recorded and nothing ended; InvalidArgument if a file is foreign, of
 // another version of the format, or an experiment that this version does not know; DataLoss if the
 // request is damaged; Unavailable if the records cannot be listed. Cost: two passes over the record

@@ -42,7 +42,8 @@ absl::Status ToStatusOnly(const Expected<Done>& done) {
 void ReserveLosses(const std::string& folder) {
   constexpr off_t kReserved = 4096;
   const std::string path = StrCat(folder, "/", kLossesFile);
-  const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnFile);
+  const int file =
+      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kOwnFile);
   if (file < 0) return;
   (void)fallocate(file, FALLOC_FL_KEEP_SIZE, 0, kReserved);
   close(file);
@@ -62,10 +63,10 @@ absl::Status WriteRunFolder(const Launch& launch) {
   if (mkdir((folder + "/boot").c_str(), 0700) != 0 && errno != EEXIST) {
     return absl::UnavailableError(StrCat("cannot make '", folder, "/boot': ", strerror(errno)));
   }
-  DLCHECK_RETURN_IF_ERROR(ToStatusOnly(WriteWholeFile(folder + "/boot/sitecustomize.py", boot, kOwnFile)));
-  return ToStatusOnly(WriteWholeFile(folder + "/boot/request",
-                                     request + FormatLine({"shim", launch.python_folder}),
-                                     kOwnFile));
+  DLCHECK_RETURN_IF_ERROR(
+      ToStatusOnly(WriteWholeFile(folder + "/boot/sitecustomize.py", boot, kOwnFile)));
+  return ToStatusOnly(WriteWholeFile(
+      folder + "/boot/request", request + FormatLine({"shim", launch.python_folder}), kOwnFile));
 }
 
 // True for a variable of ours in this run, whatever the user's environment says.
@@ -166,7 +167,8 @@ absl::StatusOr<pid_t> Start(const Launch& launch) {
   if (got == sizeof(error)) {
     waitpid(child, nullptr, 0);
     const std::string cause = StrCat("cannot run '", launch.command[0], "': ", strerror(error));
-    return IsWrongCommand(error) ? absl::InvalidArgumentError(cause) : absl::UnavailableError(cause);
+    return IsWrongCommand(error) ? absl::InvalidArgumentError(cause)
+                                 : absl::UnavailableError(cause);
   }
   return child;
 }

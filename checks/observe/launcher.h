@@ -27,8 +27,8 @@ struct Launch {
   Request request;  // its run_folder exists and is absolute
   std::string
       python_folder;  // holds boot/sitecustomize.py and dlcheck_shim; empty: Python is not watched
-  bool own_group = false;               // an experiment, not the plain run
-  bool keeps_network = false;           // else an experiment has none but loopback, if that can be had
+  bool own_group = false;      // an experiment, not the plain run
+  bool keeps_network = false;  // else an experiment has none but loopback, if that can be had
   const PrivateFiles* files = nullptr;  // what an experiment writes to; null: the real files
   absl::Duration deadline = absl::InfiniteDuration();
   // Called by the waiting thread while the command runs, the first time at once; may be empty.

@@ -45,11 +45,11 @@ void Probe::Rank(int rank, int world) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.ranks().Join(rank, world); });
 }
 
-void Probe::Replicates(const std::vector<int>& ranks) {
+void Probe::ReplicaGroup(const std::vector<int>& ranks) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.ranks().Replicate(ranks); });
 }
 
-int Probe::Optimizes(std::string_view type, std::vector<Group> groups, Rule rule) {
+int Probe::RegisterOptimizer(std::string_view type, std::vector<Group> groups, Rule rule) {
   int number = 0;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     number = recorder.Optimizes(type, std::move(groups), std::move(rule));
@@ -75,7 +75,7 @@ void Probe::AfterStep(int optimizer, Site site, bool taken) {
           [&](ProbeRecorder& recorder) { recorder.AfterStep(optimizer, site, taken); });
 }
 
-void Probe::Cleared(int optimizer, Site site) {
+void Probe::ZeroGrad(int optimizer, Site site) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Cleared(optimizer, site); });
 }
 
@@ -83,7 +83,7 @@ void Probe::Batch(const torch::Tensor& inputs, Site site) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Batch(inputs, site); });
 }
 
-void Probe::Training(bool training, Site site) {
+void Probe::SetTraining(bool training, Site site) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     recorder.PutEvent(Event::kMode, site, training ? 1 : 0);
   });
@@ -104,7 +104,7 @@ void Probe::EvaluationOutputs(const torch::Tensor& outputs, const torch::Tensor&
           [&](ProbeRecorder& recorder) { recorder.EvaluationOutputs(outputs, targets); });
 }
 
-void Probe::Evaluated(double loss, int64_t samples) {
+void Probe::EndEvaluation(double loss, int64_t samples) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Evaluated(loss, samples); });
 }
 
@@ -132,7 +132,7 @@ void Probe::Unscaled(double scale, Site site) {
           [&](ProbeRecorder& recorder) { recorder.PutEvent(Event::kUnscale, site, scale); });
 }
 
-void Probe::Scheduled(const std::vector<double>& rates, int optimizer) {
+void Probe::ExpectLearningRates(const std::vector<double>& rates, int optimizer) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Scheduled(rates, optimizer); });
 }
 
@@ -142,7 +142,7 @@ void Probe::Epoch(int64_t number) {
   });
 }
 
-void Probe::Averaged(double distance, double moved) {
+void Probe::EmaUpdated(double distance, double moved) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Averaged(distance, moved); });
 }
 
@@ -150,7 +150,7 @@ void Probe::Declare(std::string_view key, std::string_view value) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Declare(key, value); });
 }
 
-void Probe::Tied(std::string_view one, std::string_view other) {
+void Probe::DeclareTied(std::string_view one, std::string_view other) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.models().Tie(one, other); });
 }
 
@@ -177,7 +177,7 @@ void Probe::Saved(std::string_view path, const NamedTensors& state, const NamedT
   });
 }
 
-void Probe::EvaluationBegins() {
+void Probe::BeginEvaluation() {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.EvaluationBegins(); });
 }
 
@@ -188,18 +188,18 @@ void Probe::FutureSensitivity(double share, double rounding) {
   });
 }
 
-void Probe::Schedules(int optimizer, int64_t moves) {
+void Probe::RegisterScheduler(int optimizer, int64_t moves) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     recorder.PutOfScheduler(Event::kScheduler, optimizer, {nullptr, 0, nullptr},
                             static_cast<double>(moves));
   });
 }
 
-void Probe::Schedule(double rate, Site site) {
+void Probe::SchedulerStepped(double rate, Site site) {
   Schedule(ProbeRecorder::kOnlyOptimizer, rate, site);
 }
 
-void Probe::Schedule(int optimizer, double rate, Site site) {
+void Probe::SchedulerStepped(int optimizer, double rate, Site site) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     recorder.PutOfScheduler(Event::kSchedule, optimizer, site, rate);
   });

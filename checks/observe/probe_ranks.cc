@@ -12,7 +12,7 @@ constexpr double kNanosecond = 1e-9;
 // Larger parameters are looked at only where the number of the step is 0 or a power of two.
 constexpr size_t kMostOftenBytes = size_t{64} << 20;
 
-// The numbers, neighbours as a range: "0-3,6".
+// The numbers, neighbors as a range: "0-3,6".
 std::string NameOf(const std::vector<int>& ranks) {
   std::string name;
   for (size_t i = 0; i < ranks.size(); ++i) {

@@ -9,8 +9,8 @@
 namespace dlcheck {
 
 // Notes SIGINT, SIGTERM and SIGHUP, and passes on to the plain command what was sent to us alone: a
-// terminal sends its signals to the command itself. SIGQUIT ends the command, not us. What was there
-// before is restored at the end.
+// terminal sends its signals to the command itself. SIGQUIT ends the command, not us. What was
+// there before is restored at the end.
 class SignalGuard {
  public:
   SignalGuard();
@@ -22,8 +22,8 @@ class SignalGuard {
   static void PassOnTo(pid_t child);
 };
 
-// Holds those signals back for as long as it lives: one that came between the start of a command and
-// PassOnTo would reach nobody.
+// Holds those signals back for as long as it lives: one that came between the start of a command
+// and PassOnTo would reach nobody.
 class HeldSignals {
  public:
   HeldSignals();
@@ -45,7 +45,8 @@ const char* SignalName(int signal);
 // ours changes one.
 void RememberSignals();
 
-// In a child, between fork and exec: what every signal did then, and an empty mask where it was empty.
+// In a child, between fork and exec: what every signal did then, and an empty mask where it was
+// empty.
 void RestoreSignals();
 
 }  // namespace dlcheck

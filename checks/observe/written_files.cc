@@ -110,7 +110,8 @@ void AddFilesBelow(const std::string& folder, const std::string& target,
 void RemoveTree(const std::string& folder) {
   std::error_code error;
   // A failure may pass, as of a descriptor that was not free.
-  for (int round = 0; round < kMostRounds && fs::exists(fs::symlink_status(folder, error)); ++round) {
+  for (int round = 0; round < kMostRounds && fs::exists(fs::symlink_status(folder, error));
+       ++round) {
     OpenAll(folder);
     nftw(folder.c_str(), RemoveOne, 16, FTW_PHYS | FTW_MOUNT | FTW_DEPTH);
   }

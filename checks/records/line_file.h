@@ -28,9 +28,9 @@ std::vector<LineFields> ParseLines(std::string_view text);
 // ever write to, or larger than `limit_bytes`.
 Expected<std::string> ReadWholeFile(const std::string& path, size_t limit_bytes);
 
-// Creates or replaces `path`: written beside it and renamed, so that whoever reads sees the old text
-// or the new one, and a full disk keeps the old. A new file gets `mode` less the umask. Devices and
-// pipes are written to; links are followed. Errors: NotFound, Unavailable.
+// Creates or replaces `path`: written beside it and renamed, so that whoever reads sees the old
+// text or the new one, and a full disk keeps the old. A new file gets `mode` less the umask.
+// Devices and pipes are written to; links are followed. Errors: NotFound, Unavailable.
 Expected<Done> WriteWholeFile(const std::string& path, std::string_view text, unsigned mode = 0666);
 
 }  // namespace dlcheck

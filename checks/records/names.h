@@ -47,7 +47,7 @@ struct NamedSite {
 
 struct Names {
   std::string writer, writer_version;
-  std::string run;  // of the request
+  std::string run;                          // of the request
   std::map<uint16_t, Event> events;         // by the writer's number
   std::map<uint16_t, Quantity> quantities;  // by the writer's number
   std::map<uint32_t, NamedThing> things;

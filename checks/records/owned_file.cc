@@ -52,7 +52,7 @@ Expected<OwnedFile> OwnedFile::Create(const std::string& path) {
   }
   if (file < 0) return Refused("create", path, errno);
   const Descriptor closing(file);
-  struct stat info{};
+  struct stat info {};
   if (fstat(file, &info) != 0) return Refused("create", path, errno);
   return OwnedFile(path, info.st_dev, info.st_ino);
 }
@@ -70,7 +70,7 @@ Expected<bool> OwnedFile::IsOurs(int file, const struct stat& info) const {
 Expected<int> OwnedFile::Open() const {
   const int file = open(path_.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return Refused("write", path_, errno);
-  struct stat info{};
+  struct stat info {};
   const Expected<bool> is_ours =
       fstat(file, &info) == 0 ? IsOurs(file, info) : Refused("read", path_, errno);
   if (is_ours.ok() && *is_ours && info.st_size >= size_) return file;
@@ -83,9 +83,9 @@ Expected<int> OwnedFile::Open() const {
 Expected<Done> OwnedFile::Reserve(int file, int64_t end, int64_t ahead) {
   const int64_t limit = SizeLimit();
   if (end > limit) {
-    return Failure{Failure::Cause::kUnavailable, "'" + path_ + "' has reached the limit of " +
-                                                     std::to_string(limit) +
-                                                     " bytes that this process may write (ulimit -f)"};
+    return Failure{Failure::Cause::kUnavailable,
+                   "'" + path_ + "' has reached the limit of " + std::to_string(limit) +
+                       " bytes that this process may write (ulimit -f)"};
   }
   if (ahead == 0 || end + kSpareBytes <= reserved_) return Done{};
   const int64_t wanted = std::min(limit, end + std::max(ahead, kSpareBytes));

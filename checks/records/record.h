@@ -13,7 +13,7 @@ enum class Kind : uint16_t {
   kNone = 0,  // not written yet: the reader stops here
   kEvent = 1,
   kQuantity = 2,
-  kGap = 3,  // `number` is an event; `step` the first step, `aux` the last, `value` how often
+  kGap = 3,   // `number` is an event; `step` the first step, `aux` the last, `value` how often
   kSeal = 4,  // ends a block of records; see Seal
   kEnd = 5,   // a seal behind which nothing follows: the writer was closed
 };
@@ -55,10 +55,10 @@ static_assert(sizeof(Record) == 64 && std::is_trivially_copyable_v<Record>,
 // Ends each block, in the place of a record: what stands between two seals was written at once, and
 // is trusted only where both sums are right. The header belongs to the first block.
 struct Seal {
-  Kind kind;          // kSeal or kEnd
+  Kind kind;  // kSeal or kEnd
   uint16_t unused[3];
-  uint64_t sequence;  // of the record that comes next: how many records there are up to here
-  uint64_t names;     // how many bytes of the side file were written before this block
+  uint64_t sequence;   // of the record that comes next: how many records there are up to here
+  uint64_t names;      // how many bytes of the side file were written before this block
   uint32_t names_sum;  // CRC of these bytes
   uint32_t sum;  // CRC of the block, going on from that of the block before; as if 0 stood here
   uint64_t more_unused[4];

@@ -44,8 +44,8 @@ std::string_view BytesOf(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof(value)};
 }
 
-// Steps are counted from 0, and before the first there is -1. What no counter reaches would overflow
-// where steps, or counts of gaps, are added up.
+// Steps are counted from 0, and before the first there is -1. What no counter reaches would
+// overflow where steps, or counts of gaps, are added up.
 constexpr int64_t kMostSteps = int64_t{1} << 53;
 constexpr double kMostInAGap = 1e12;
 bool HasPossibleSteps(const Record& record) {

@@ -21,7 +21,7 @@ constexpr int64_t kAheadBytes = int64_t{1} << 20;
 constexpr size_t kBlockBytes = size_t{64} << 10;
 // So much may wait where no descriptor is free for a while.
 constexpr size_t kMostWaitingBytes = size_t{8} << 20;
-constexpr uint64_t kLongestWait = 50'000'000;       // nanoseconds, for a record
+constexpr uint64_t kLongestWait = 50'000'000;  // nanoseconds, for a record
 // The first steps are written as they end: of a program that hangs early, every one counts.
 constexpr uint64_t kRecordsOfFirstSteps = 256;
 // Always left below the cap: a record that says why it ends, and the seals around it.
@@ -110,7 +110,8 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::TryCreate(const Options& opt
   if (!records.ok()) return Failure{Failure::Cause::kUnavailable, records.failure().message};
   Expected<OwnedFile> names = OwnedFile::Create(NamesPath(records->path()));
   if (!names.ok()) return Failure{Failure::Cause::kUnavailable, names.failure().message};
-  std::unique_ptr<TraceWriter> writer(new TraceWriter(options, *std::move(records), *std::move(names)));
+  std::unique_ptr<TraceWriter> writer(
+      new TraceWriter(options, *std::move(records), *std::move(names)));
   writer->PutHeader();
   writer->AddLine(Preamble(options));
   const Expected<Done> written = writer->TryWriteBlock(Kind::kSeal);

@@ -1,7 +1,7 @@
 // Writes the records of one process and their side file. Used by the C++ probe and by children of
-// dlcheck itself. Records are gathered in memory and written as sealed blocks: when a block is full,
-// when one has waited for 50 milliseconds, as a step ends, and at the end. So a process that is
-// killed loses what it recorded in its last milliseconds, and its file has no end.
+// dlcheck itself. Records are gathered in memory and written as sealed blocks: when a block is
+// full, when one has waited for 50 milliseconds, as a step ends, and at the end. So a process that
+// is killed loses what it recorded in its last milliseconds, and its file has no end.
 //
 // Never harms the program it lives in: nothing is mapped that could vanish, no descriptor is kept,
 // and every failure makes it go quiet, saying so where it still can. Safe from several threads; a
@@ -44,7 +44,8 @@ class TraceWriter {
     uint16_t rank = 0;     // among processes that train together; of every record
   };
 
-  // Creates both files. Errors: Unavailable (no space, no permission), which the run folder is told.
+  // Creates both files. Errors: Unavailable (no space, no permission), which the run folder is
+  // told.
   static Expected<std::unique_ptr<TraceWriter>> Create(const Options& options);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
@@ -89,11 +90,11 @@ class TraceWriter {
   Options options_;
   std::mutex mutex_;
   OwnedFile records_, names_;
-  std::string block_, lines_;  // not written yet
+  std::string block_, lines_;         // not written yet
   uint32_t sum_ = 0, names_sum_ = 0;  // of what was written
   uint64_t last_flush_ = 0;
   uint64_t sequence_ = 0, sealed_ = 0;  // of the next record, and of the next block's first
-  uint64_t generation_;  // of forks, when this writer was made
+  uint64_t generation_;                 // of forks, when this writer was made
   bool quiet_ = false;
   std::map<std::tuple<std::string, int, std::string>, uint32_t> things_;
   std::map<std::tuple<std::string, int, std::string>, uint32_t> sites_;

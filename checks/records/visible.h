@@ -7,11 +7,11 @@
 
 namespace dlcheck {
 
-// One line of `text` in which nothing acts on a terminal, hides, or changes the order of characters.
-// Control characters, C1 controls, bidirectional marks, line and paragraph separators, zero-width
-// characters and bytes that are no UTF-8 become "\n", "\t", "\x1b" or "\u202e". The first colon of a
-// word that begins with "::" and the bracket of "##[" become "\x3a" and "\x5b": continuous
-// integration reads commands there. Cost: one pass.
+// One line of `text` in which nothing acts on a terminal, hides, or changes the order of
+// characters. Control characters, C1 controls, bidirectional marks, line and paragraph separators,
+// zero-width characters and bytes that are no UTF-8 become "\n", "\t", "\x1b" or "\u202e". The
+// first colon of a word that begins with "::" and the bracket of "##[" become "\x3a" and "\x5b":
+// continuous integration reads commands there. Cost: one pass.
 std::string Visible(std::string_view text);
 
 }  // namespace dlcheck

@@ -86,8 +86,8 @@ absl::StatusOr<Arrangements> Arrangements::From(const Run& run) {
   found.sizes = SizesOf(trace);
   for (const ThingId thing : trace.ThingsWith(Quantity::kMisplacedTargets)) {
     Loss loss{
-        .name = trace.Display(thing), .step = 0, .misplaced = 0, .told = 0, .minimised = false};
-    loss.minimised = !trace.Series(Quantity::kLossShare, thing).empty();
+        .name = trace.Display(thing), .step = 0, .misplaced = 0, .told = 0, .minimized = false};
+    loss.minimized = !trace.Series(Quantity::kLossShare, thing).empty();
     for (const Sample& sample : trace.Series(Quantity::kMisplacedTargets, thing)) {
       loss.step = sample.step;
       loss.misplaced += sample.value;

@@ -25,7 +25,7 @@ struct Arrangements {
     int64_t step;
     double misplaced;  // targets that came with other samples than the outputs
     double told;       // positions for which that is known
-    bool minimised;    // backward calls of this run begin from a multiple of this loss
+    bool minimized;    // backward calls of this run begin from a multiple of this loss
   };
   struct Sizes {
     int64_t step;

@@ -12,10 +12,10 @@ namespace {
 
 using Module = std::pair<int, std::string>;  // ordinal of its model, and its name
 
-std::set<Module> NormalisationModules(const Trace& trace) {
+std::set<Module> NormalizationModules(const Trace& trace) {
   std::set<Module> modules;
   for (const ThingId id : trace.ThingsOfKind("module")) {
-    if (trace.Attribute(id, "role") != "normalisation") continue;
+    if (trace.Attribute(id, "role") != "normalization") continue;
     modules.emplace(trace.thing(id).ordinal, trace.thing(id).name);
   }
   return modules;
@@ -43,7 +43,7 @@ absl::StatusOr<DecayedParameters> DecayedParameters::From(const Run& run) {
   std::map<std::string, Group> groups = GroupsWithDecay(trace);
   if (groups.empty())
     return absl::FailedPreconditionError("no parameter group is known to have weight decay");
-  const std::set<Module> norms = NormalisationModules(trace);
+  const std::set<Module> norms = NormalizationModules(trace);
   for (const ThingId id : trace.ThingsOfKind("parameter")) {
     const auto group = groups.find(std::string(trace.Attribute(id, "optimizer")));
     if (group == groups.end() || trace.Attribute(id, "requires_grad") == "0") continue;

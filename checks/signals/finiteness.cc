@@ -89,7 +89,7 @@ absl::StatusOr<Finiteness> Finiteness::From(const Run& run) {
   std::map<int64_t, Step> steps;
   const bool has_ranks = HasRanks(trace);
   // Inputs come last: an infinite mask, or a NaN that stands for a missing value, is nobody's fault
-  // unless something that is trained or minimised is not finite in the same step.
+  // unless something that is trained or minimized is not finite in the same step.
   for (const auto& [quantity, list] : kLists) {
     for (const ThingId thing : trace.ThingsWith(quantity)) {
       for (const Sample& sample : trace.Series(quantity, thing)) {

@@ -46,7 +46,7 @@ absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
          .input_from = attribute("input_from"),
          .logarithm_of = attribute("logarithm_of"),
          .targets = attribute("targets"),
-         .normalised_by = attribute("normalised_by"),
+         .normalized_by = attribute("normalized_by"),
          .broadcast = attribute("broadcast"),
          .losses = series(Quantity::kLoss, thing),
          .shares = series(Quantity::kLossShare, thing),

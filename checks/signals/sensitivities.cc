@@ -33,7 +33,7 @@ absl::StatusOr<Sensitivities> Sensitivities::From(const Run& run) {
   Sensitivities found{
       .future = TrialsOf(trace, Quantity::kFutureSensitivity, "future", "leaks_in"),
       .copies = TrialsOf(trace, Quantity::kCopiedFutureSensitivity, "future", ""),
-      .neighbours = TrialsOf(trace, Quantity::kNeighbourSensitivity, "neighbours", "mixes_in"),
+      .neighbors = TrialsOf(trace, Quantity::kNeighborSensitivity, "neighbors", "mixes_in"),
       .padding = TrialsOf(trace, Quantity::kPaddingSensitivity, "padding", "mixes_padding_in"),
       .lengths = TrialsOf(trace, Quantity::kLengthSensitivity, "shortened", ""),
       .counted = TrialsOf(trace, Quantity::kCountedPadding, "counted", ""),
@@ -41,7 +41,7 @@ absl::StatusOr<Sensitivities> Sensitivities::From(const Run& run) {
       .separation = TrialsOf(trace, Quantity::kDocumentSeparation, "packed", ""),
       .noise = TrialsOf(trace, Quantity::kEvaluationNoise, "dropout", "active_dropout"),
       .declared_documents = std::string(trace.ProcessAttribute("declared.documents"))};
-  for (const Of* one : {&found.future, &found.copies, &found.neighbours, &found.padding,
+  for (const Of* one : {&found.future, &found.copies, &found.neighbors, &found.padding,
                         &found.lengths, &found.counted, &found.documents, &found.noise}) {
     if (!one->trials.empty() || !one->untried.empty()) return found;
   }

@@ -26,7 +26,7 @@ struct Sensitivities {
   };
   Of future;      // later inputs changed, outputs before
   Of copies;      // the same, of models whose targets are their very inputs
-  Of neighbours;  // one sample changed, outputs of the others
+  Of neighbors;   // one sample changed, outputs of the others
   Of padding;     // padding changed, outputs at tokens
   Of lengths;     // padding cut off, outputs of that row
   Of counted;     // nothing changed: `share` targets stand at padding and count, of `rounding`

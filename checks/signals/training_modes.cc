@@ -173,7 +173,7 @@ TrainingModes::Never NeverTrained(const Trace& trace, int ordinal,
     if (module.ordinal != ordinal || trace.Attribute(id, "mode_dependent") != "1") continue;
     if (!ran.contains(module.name)) continue;
     never.mode_dependent.push_back(trace.Display(id));
-    never.only_normalisation &= trace.Attribute(id, "role") == "normalisation";
+    never.only_normalization &= trace.Attribute(id, "role") == "normalization";
   }
   return never;
 }

@@ -25,7 +25,7 @@ struct TrainingModes {
   // A model that is trained, and of which no module ever ran in training mode.
   struct Never {
     std::vector<std::string> mode_dependent;           // that ran
-    bool only_normalisation = true;                    // all of those are
+    bool only_normalization = true;                    // all of those are
     double optimized_share = 0;                        // of the elements of its parameters
     int64_t first_step = 0, last_step = 0, steps = 0;  // sampled, in which it ran
   };

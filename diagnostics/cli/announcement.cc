@@ -64,13 +64,15 @@ std::string AnnouncementOf(std::span<const Check* const> checks, bool keeps_netw
 }
 
 std::string DryRun(std::span<const Check* const> checks, bool deep, bool keeps_network) {
-  std::string text = "the plain run, as without dlcheck\n";
+  std::string text = "The program is started once, as without dlcheck.\n";
   if (!deep) return text;
-  for (const Experiment& experiment : PlannedExperiments(checks)) {
-    const std::vector<std::string> ids = ChecksThatNeed(experiment, checks);
-    const std::string steps =
-        experiment.steps == 0 ? "" : StrCat(", up to ", experiment.steps, " steps");
-    StrAppend(&text, Describe(experiment), steps, ": ", Listed(ids, kChecksShown), "\n");
+  const std::vector<Experiment> experiments = PlannedExperiments(checks);
+  StrAppend(&text,
+            "Then it is started again, once for each experiment that a check still needs:\n");
+  for (size_t i = 0; i < experiments.size(); ++i) {
+    const std::vector<std::string> ids = ChecksThatNeed(experiments[i], checks);
+    StrAppend(&text, i < 9 ? " " : "", i + 1, ". ", Describe(experiments[i]),
+              ids.empty() ? ", for the next one" : StrCat(": ", Listed(ids, kChecksShown)), "\n");
   }
   return StrCat(text, Reach(keeps_network), "\n");
 }

@@ -1,5 +1,5 @@
-// What `--deep` is going to do, said before it is done: a program started many times repeats whatever
-// it does to the outside.
+// What `--deep` is going to do, said before it is done: a program started many times repeats
+// whatever it does to the outside.
 #pragma once
 
 #include <span>

@@ -11,8 +11,9 @@ namespace dlcheck::cli {
 
 int BaselineMain(const Words& words) {
   std::string path = "dlcheck-out";
-  CommandLine line("baseline [DIR]",
-                   "Prints the findings of a run as a baseline: later runs accept them with --baseline.");
+  CommandLine line(
+      "baseline [DIR]",
+      "Prints the findings of a run as a baseline: later runs accept them with --baseline.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   if (const auto code = line.Parse(words)) return *code;
   const Expected<std::string> result = ReadWholeFile(path + "/result.json", kMostResultBytes);

@@ -12,8 +12,9 @@ namespace dlcheck::cli {
 
 int CheckMain(const Words& words) {
   Options options;
-  CommandLine line("check [OPTIONS] [OPTIONS OF dlcheck-train]",
-                   "Trains a model with the reference trainer under every experiment and judges it.\n"
+  CommandLine line(
+      "check [OPTIONS] [OPTIONS OF dlcheck-train]",
+      "Trains a model with the reference trainer under every experiment and judges it.\n"
       "Options that are not listed here go to dlcheck-train.");
   AddRunOptions(line, options);
   Words rest;
@@ -34,7 +35,7 @@ int CheckMain(const Words& words) {
     }
   }
   // A user's model may loop for ever; a training program of the user's own is never cut short.
-  if (!options.deadline_seconds) command.insert(command.end(), {"--deadline", "600"});
+  if (!options.timeout) command.insert(command.end(), {"--timeout", "600"});
   command.push_back("--");
   command.push_back(trainer);
   command.insert(command.end(), rest.begin(), rest.end());

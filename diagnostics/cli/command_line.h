@@ -1,5 +1,6 @@
-// The options of one subcommand: what each takes, where its value goes, and what it means. Parses words
-// and prints the help. CLI11 stands behind it, in one file: it takes five seconds to compile in each.
+// The options of one subcommand: what each takes, where its value goes, and what it means. Parses
+// words and prints the help. CLI11 stands behind it, in one file: it takes five seconds to compile
+// in each.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,9 @@ struct ValueRules {
 class CommandLine {
  public:
   // A list takes a value each time that its option is given.
-  using Target = std::variant<bool*, std::string*, std::optional<std::string>*, std::optional<double>*,
-                              std::optional<int64_t>*, std::vector<std::string>*>;
+  using Target =
+      std::variant<bool*, std::string*, std::optional<std::string>*, std::optional<double>*,
+                   std::optional<int64_t>*, std::vector<std::string>*>;
 
   // `usage` is what follows "Usage: dlcheck ", as in "report [OPTIONS] [DIR]".
   CommandLine(std::string usage, std::string description)
@@ -45,8 +47,8 @@ class CommandLine {
     options_.push_back({group_, name, value, meaning, target, std::move(rules)});
   }
 
-  // Sets the targets. On failure or --help prints and returns the exit code. With `rest`, words that
-  // are no option of this command are kept there instead of being refused.
+  // Sets the targets. On failure or --help prints and returns the exit code. With `rest`, words
+  // that are no option of this command are kept there instead of being refused.
   std::optional<int> Parse(Words words, Words* rest = nullptr) const;
 
  private:

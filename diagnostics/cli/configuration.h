@@ -16,11 +16,11 @@ namespace dlcheck::cli {
 
 struct Configuration {
   std::vector<std::string> select, ignore, required;
-  std::optional<std::string> fail_on, out, baseline;
-  std::optional<double> time;
+  std::optional<std::string> fail_on, output_dir, baseline;
+  std::optional<double> deep_timeout;  // seconds
   // From [settings."area/name"] and [budget]; names are not looked up here.
   ChangedSettings settings;
-  Declarations declared;                  // from [program]
+  Declarations declared;                  // from [declare]
   std::vector<Suppression> suppressions;  // from [[suppress]]; checks are not looked up here
 };
 

@@ -54,9 +54,9 @@ absl::Status TakeSettings(const Origin& origin, const toml::node& node, Configur
   return absl::OkStatus();
 }
 
-absl::Status TakeProgram(const Origin& origin, const toml::node& node, Configuration& into) {
+absl::Status TakeDeclarations(const Origin& origin, const toml::node& node, Configuration& into) {
   const toml::table* table = node.as_table();
-  if (table == nullptr) return Wrong(origin, node, "program must be a table");
+  if (table == nullptr) return Wrong(origin, node, "declare must be a table");
   for (const auto& [key, value] : *table) {
     const auto flag = value.value_exact<bool>();
     const auto text = value.value_exact<std::string>();
@@ -151,7 +151,7 @@ absl::Status TakeSuppressions(const Origin& origin, const toml::node& node, Conf
 
 using Take = absl::Status (*)(const Origin&, const toml::node&, Configuration&);
 constexpr std::pair<const char*, Take> kSections[] = {{"budget", TakeBudget},
-                                                      {"program", TakeProgram},
+                                                      {"declare", TakeDeclarations},
                                                       {"settings", TakeSettings},
                                                       {"suppress", TakeSuppressions}};
 
@@ -178,16 +178,16 @@ absl::Status TakeKey(const Origin& origin, const std::string& key, const toml::n
     return absl::OkStatus();
   }
   if (key == kTimeKey) {
-    configuration.time = node.value<double>();
-    if (configuration.time && *configuration.time > 0) return absl::OkStatus();
-    return Wrong(origin, node, "time must be a positive number of seconds");
+    configuration.deep_timeout = node.value<double>();
+    if (configuration.deep_timeout && *configuration.deep_timeout > 0) return absl::OkStatus();
+    return Wrong(origin, node, "deep_timeout must be a positive number of seconds");
   }
   if (!OneOf(key, kTextKeys)) return Unknown(origin, key, node);
   const auto text = node.value_exact<std::string>();
   if (!text) return Wrong(origin, node, StrCat(key, " must be a string"));
-  (key == "out"       ? configuration.out
-   : key == "fail_on" ? configuration.fail_on
-                      : configuration.baseline) = *text;
+  (key == "output_dir" ? configuration.output_dir
+   : key == "fail_on"  ? configuration.fail_on
+                       : configuration.baseline) = *text;
   return absl::OkStatus();
 }
 

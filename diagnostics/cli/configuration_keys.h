@@ -16,8 +16,8 @@ struct Origin {
 };
 
 inline constexpr const char* kListKeys[] = {"select", "ignore", "require"};
-inline constexpr const char* kTextKeys[] = {"fail_on", "out", "baseline"};
-inline constexpr const char* kTimeKey = "time";
+inline constexpr const char* kTextKeys[] = {"fail_on", "output_dir", "baseline"};
+inline constexpr const char* kTimeKey = "deep_timeout";
 
 // Takes one key of the top level, a section being one. Errors: InvalidArgument, one line that
 // begins with the origin.

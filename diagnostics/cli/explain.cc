@@ -11,8 +11,9 @@ namespace dlcheck::cli {
 int ExplainMain(const Words& words) {
   std::vector<std::string> patterns;
   bool all = false;
-  CommandLine line("explain [OPTIONS] [ID ...]",
-                   "Prints what a check promises, why, how it judges and how to mend what it finds.");
+  CommandLine line(
+      "explain [OPTIONS] [ID ...]",
+      "Prints what a check promises, why, how it judges and how to mend what it finds.");
   line.Value("ID", "ID", &patterns, "a check, an area or a glob");
   line.Flag("--all", &all, "every check, as Markdown");
   if (const auto code = line.Parse(words)) return *code;

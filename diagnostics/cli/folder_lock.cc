@@ -57,9 +57,8 @@ absl::StatusOr<FolderLock> FolderLock::Take(const std::string& folder) {
         StrCat("process ", owner.empty() ? "?" : owner, " is writing it"));
   }
   const std::string text = StrCat("dlcheck\t1\nprocess\t", getpid(), "\n");
-  const bool is_written = ftruncate(file, 0) == 0 &&
-                          pwrite(file, text.data(), text.size(), 0) ==
-                              static_cast<ssize_t>(text.size());
+  const bool is_written = ftruncate(file, 0) == 0 && pwrite(file, text.data(), text.size(), 0) ==
+                                                         static_cast<ssize_t>(text.size());
   if (!is_written) return CannotMark(path, strerror(errno));
   return lock;
 }

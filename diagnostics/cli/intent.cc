@@ -49,7 +49,7 @@ absl::Status Declare(const std::string& key, const std::string& value, Declarati
 absl::Status DeclareFromText(const std::string& text, Declarations& declarations) {
   const size_t equals = text.find('=');
   if (equals == std::string::npos) {
-    return absl::InvalidArgumentError(StrCat("--program takes KEY=VALUE, not '", text, "'"));
+    return absl::InvalidArgumentError(StrCat("--declare takes KEY=VALUE, not '", text, "'"));
   }
   return Declare(text.substr(0, equals), text.substr(equals + 1), declarations);
 }

@@ -13,7 +13,7 @@ namespace dlcheck::cli {
 
 using Declarations = std::map<std::string, std::string>;
 
-// Adds `key = value`, as of [program] or --program. Errors: InvalidArgument with the nearest key,
+// Adds `key = value`, as of [declare] or --declare. Errors: InvalidArgument with the nearest key,
 // or the values that a key may have.
 absl::Status Declare(const std::string& key, const std::string& value, Declarations& declarations);
 

@@ -31,8 +31,7 @@ absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarat
 int JudgeMain(const Words& words) {
   Options options;
   std::string path;
-  CommandLine line("judge [OPTIONS] DIR",
-                   "Judges the records of an earlier run again.");
+  CommandLine line("judge [OPTIONS] DIR", "Judges the records of an earlier run again.");
   AddSharedOptions(line, options);
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run", {.required = true});
   if (const auto code = line.Parse(words)) return *code;
@@ -42,8 +41,9 @@ int JudgeMain(const Words& words) {
   if (!folder.ok()) return Refuse(folder.status());
   const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder, choice->declared);
   if (!evidence.ok()) return Refuse(evidence.status());
-  return Deliver(*evidence, *choice, options, *folder,
-                 {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});
+  return Deliver(
+      *evidence, *choice, options, *folder,
+      {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});
 }
 
 }  // namespace dlcheck::cli

@@ -47,8 +47,7 @@ std::string AsJson() {
 
 int ListMain(const Words& words) {
   bool json = false;
-  CommandLine line("list [OPTIONS]",
-                   "Lists all checks.");
+  CommandLine line("list [OPTIONS]", "Lists all checks.");
   line.Flag("--json", &json, "as a JSON list");
   if (const auto code = line.Parse(words)) return *code;
   if (json) {

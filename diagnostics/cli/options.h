@@ -16,18 +16,18 @@ namespace dlcheck::cli {
 
 // As written by the user; empty or absent where nothing was said.
 struct Options {
-  std::vector<std::string> select, ignore, set, required, outputs, program;
-  std::optional<std::string> out, fail_on, json, baseline, write_baseline, stop_on;
-  std::optional<double> time_seconds, deadline_seconds;
+  std::vector<std::string> select, ignore, set, required, reports, declared;
+  std::optional<std::string> output_dir, fail_on, baseline, write_baseline, stop_on;
+  std::optional<double> deep_timeout, timeout;  // seconds
   std::optional<int64_t> seed, steps;
   bool deep = false;
   bool deep_network = false;
   bool dry_run = false;
-  bool reasons = false;
+  bool show_skipped = false;
   bool new_only = false;
   bool partial = false;
   bool no_live = false;
-  std::string exit_status = "dlcheck";
+  std::string exit_code = "dlcheck";
   std::string resume_command;
   bool save_batch = false;
 };
@@ -46,10 +46,10 @@ struct Choice {
   Allowance allowance;
   Declarations declared;
   Exemptions exemptions;
-  std::vector<Output> outputs;
+  std::vector<Output> reports;
   bool stop_on_error = false;  // end the program at its first live error
-  std::string out = "dlcheck-out";
-  bool out_is_default = true;  // nobody named the folder
+  std::string output_dir = "dlcheck-out";
+  bool output_dir_is_default = true;  // nobody named the folder
 };
 
 // What command line, environment and configuration file mean together. Errors: InvalidArgument,

@@ -42,7 +42,8 @@ absl::Status Reserve(const std::string& file) {
 // True if everything in the folder was made by us, or nothing is there.
 bool IsOurs(const fs::path& path) {
   std::error_code error;
-  return fs::is_empty(path, error) || fs::is_regular_file(fs::symlink_status(path / kMarkFile, error));
+  return fs::is_empty(path, error) ||
+         fs::is_regular_file(fs::symlink_status(path / kMarkFile, error));
 }
 
 // Records are not to be committed with the program that they are of.
@@ -89,9 +90,9 @@ absl::StatusOr<OutputFolder> OutputFolder::PrepareOne(const std::string& path) {
   std::error_code error;
   const fs::path absolute = fs::absolute(path, error).lexically_normal();
   if (absolute.string().find(':') != std::string::npos) {
-    return absl::InvalidArgumentError(
-        StrCat("output folder '", absolute.string(),
-               "' has a ':' in its path, which PYTHONPATH cannot hold; choose another with --out"));
+    return absl::InvalidArgumentError(StrCat(
+        "output folder '", absolute.string(),
+        "' has a ':' in its path, which PYTHONPATH cannot hold; choose another with --output-dir"));
   }
   if (fs::exists(absolute, error) && !fs::is_directory(absolute, error)) {
     return CannotWrite(path, "it is a file");
@@ -102,11 +103,10 @@ absl::StatusOr<OutputFolder> OutputFolder::PrepareOne(const std::string& path) {
   if (fs::exists(absolute, error) && !IsOurs(absolute)) {
     return absl::InvalidArgumentError(
         StrCat("output folder '", path,
-               "' holds something that dlcheck did not write; choose another with --out"));
+               "' holds something that dlcheck did not write; choose another with --output-dir"));
   }
   // Without the slash at the end, which a name may have.
-  OutputFolder folder(absolute.has_filename() ? absolute.string()
-                                              : absolute.parent_path().string(),
+  OutputFolder folder(absolute.has_filename() ? absolute.string() : absolute.parent_path().string(),
                       path);
   absl::Status made = Make(folder.path_);
   if (!made.ok()) return CannotWrite(path, std::string(made.message()));
@@ -126,8 +126,8 @@ absl::StatusOr<OutputFolder> OutputFolder::Prepare(const std::string& path, bool
   const std::string in_use(folder.status().message());
   for (int number = 2; absl::IsResourceExhausted(folder.status()); ++number) {
     if (!is_default || number > kMostFolders) {
-      return absl::InvalidArgumentError(
-          StrCat("output folder '", path, "' is in use: ", in_use, "; choose another with --out"));
+      return absl::InvalidArgumentError(StrCat("output folder '", path, "' is in use: ", in_use,
+                                               "; choose another with --output-dir"));
     }
     folder = PrepareOne(StrCat(path, ".", number));
   }

@@ -46,11 +46,11 @@ absl::StatusOr<Output> OutputFrom(const std::string& text) {
     // GitHub reads its commands from what a step prints; the others are files.
     if (file.empty() && format != Format::kGithub) {
       return absl::InvalidArgumentError(
-          StrCat("--output ", name, " needs a file: ", name, "=FILE"));
+          StrCat("--report ", name, " needs a file: ", name, "=FILE"));
     }
     return Output{format, file};
   }
-  return absl::InvalidArgumentError(StrCat("--output takes ", Listed(names, names.size()),
+  return absl::InvalidArgumentError(StrCat("--report takes ", Listed(names, names.size()),
                                            ", not '", name, "'", DidYouMean(name, names)));
 }
 

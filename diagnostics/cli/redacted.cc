@@ -14,26 +14,41 @@ constexpr char kMask[] = "***";
 // Parts of a name that make its value secret: whole words of it, so that `--monkey` and `--author`
 // are kept.
 constexpr std::array<std::string_view, 19> kSecretWords{
-    "token",  "tokens", "secret", "secrets", "password", "passwd", "pwd",    "pw",    "pass", "passphrase",
-    "apikey", "key",    "auth",   "bearer",  "authorization", "credential", "credentials", "cookie", "pat"};
+    "token",      "tokens",      "secret", "secrets", "password",
+    "passwd",     "pwd",         "pw",     "pass",    "passphrase",
+    "apikey",     "key",         "auth",   "bearer",  "authorization",
+    "credential", "credentials", "cookie", "pat"};
 // Endings of names written in one word, as `wandbkey` or `accesstoken`.
 constexpr std::array<std::string_view, 7> kSecretEndings{
     "apikey", "accesskey", "secretkey", "token", "secret", "password", "wandbkey"};
 // Names of numbers of tokens and of keys of data, which no secret has.
 constexpr std::array<std::string_view, 18> kHarmlessWords{
-    "max",  "min",  "num", "n",    "per",  "pad",   "eos",   "bos",  "unk",
-    "mask", "sep",  "cls", "size", "dict", "count", "input", "label", "sort"};
+    "max",  "min", "num", "n",    "per",  "pad",   "eos",   "bos",   "unk",
+    "mask", "sep", "cls", "size", "dict", "count", "input", "label", "sort"};
 
 // Beginnings of the tokens of well-known services, and how long such a word is at least.
 struct Shape {
   std::string_view prefix;
   size_t least;
 };
-constexpr std::array<Shape, 18> kShapes{{{"AKIA", 16},        {"ASIA", 16},  {"hf_", 12},    {"ghp_", 12},
-                                         {"gho_", 12},        {"ghs_", 12},  {"ghu_", 12},   {"ghr_", 12},
-                                         {"github_pat_", 16}, {"sk-", 12},   {"xoxb-", 12},  {"xoxp-", 12},
-                                         {"xoxa-", 12},       {"glpat-", 12}, {"AIza", 20},  {"npm_", 16},
-                                         {"pypi-", 16},       {"wandb_", 16}}};
+constexpr std::array<Shape, 18> kShapes{{{"AKIA", 16},
+                                         {"ASIA", 16},
+                                         {"hf_", 12},
+                                         {"ghp_", 12},
+                                         {"gho_", 12},
+                                         {"ghs_", 12},
+                                         {"ghu_", 12},
+                                         {"ghr_", 12},
+                                         {"github_pat_", 16},
+                                         {"sk-", 12},
+                                         {"xoxb-", 12},
+                                         {"xoxp-", 12},
+                                         {"xoxa-", 12},
+                                         {"glpat-", 12},
+                                         {"AIza", 20},
+                                         {"npm_", 16},
+                                         {"pypi-", 16},
+                                         {"wandb_", 16}}};
 
 template <size_t n>
 bool Holds(const std::array<std::string_view, n>& words, std::string_view word) {
@@ -60,9 +75,8 @@ bool IsSecretName(std::string_view name) {
   if (std::ranges::any_of(words, is_harmless)) return false;
   return std::ranges::any_of(words, [](const std::string& word) {
     if (Holds(kSecretWords, word)) return true;
-    return std::ranges::any_of(kSecretEndings, [&word](std::string_view ending) {
-      return word.ends_with(ending);
-    });
+    return std::ranges::any_of(kSecretEndings,
+                               [&word](std::string_view ending) { return word.ends_with(ending); });
   });
 }
 

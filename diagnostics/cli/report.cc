@@ -11,13 +11,13 @@ namespace dlcheck::cli {
 int ReportMain(const Words& words) {
   std::string path = "dlcheck-out";
   std::vector<std::string> texts;
-  bool reasons = false;
+  bool show_skipped = false;
   CommandLine line("report [OPTIONS] [DIR]",
                    "Renders the result of an earlier run again. Exits as that run did.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
-  line.Value("--output", "FORMAT[=FILE]", &texts,
-             "junit=FILE, json=FILE, text=FILE or github, repeatable");
-  line.Flag("--reasons", &reasons, "say why each check reached no verdict");
+  line.Value("--report", "FORMAT[=FILE]", &texts,
+             "also write the report: junit=FILE, json=FILE, text=FILE or github; repeatable");
+  line.Flag("--show-skipped", &show_skipped, "list each check without a verdict, and the reason");
   if (const auto code = line.Parse(words)) return *code;
   std::vector<Output> outputs;
   for (const std::string& text : texts) {
@@ -31,7 +31,7 @@ int ReportMain(const Words& words) {
   absl::StatusOr<ReadResult> read = ResultFrom(*json);
   if (!read.ok()) return Refuse(read.status());
   read->frame.result_path = file;
-  read->frame.with_reasons = reasons;
+  read->frame.with_reasons = show_skipped;
   std::fputs(RenderText(read->report, read->frame).c_str(), stderr);
   for (const Output& output : outputs) {
     const absl::Status written = Write(output, read->report, read->frame);

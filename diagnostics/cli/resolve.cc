@@ -78,7 +78,7 @@ absl::Status ResolveChecks(const Options& options, const Configuration& file, Ch
     DLCHECK_RETURN_IF_ERROR(SetFromText(text, choice.settings));
   }
   choice.declared = file.declared;
-  for (const std::string& text : options.program) {
+  for (const std::string& text : options.declared) {
     DLCHECK_RETURN_IF_ERROR(DeclareFromText(text, choice.declared));
   }
   return absl::OkStatus();
@@ -107,11 +107,10 @@ absl::StatusOr<Choice> Resolve(const Options& options) {
   Choice choice;
   DLCHECK_RETURN_IF_ERROR(ResolveChecks(options, file, choice));
   DLCHECK_RETURN_IF_ERROR(ResolveExemptions(options, file, choice));
-  for (const std::string& text : options.outputs) {
+  for (const std::string& text : options.reports) {
     DLCHECK_ASSIGN_OR_RETURN(Output output, OutputFrom(text));
-    choice.outputs.push_back(std::move(output));
+    choice.reports.push_back(std::move(output));
   }
-  if (options.json) choice.outputs.push_back({Output::Format::kJson, *options.json});
   if (options.stop_on && options.no_live) {
     return absl::InvalidArgumentError(
         "--stop-on needs the live findings that --no-live switches off");
@@ -119,10 +118,10 @@ absl::StatusOr<Choice> Resolve(const Options& options) {
   choice.stop_on_error = options.stop_on.has_value();
   DLCHECK_ASSIGN_OR_RETURN(choice.fail_on,
                            SeverityNamed(options.fail_on.value_or(file.fail_on.value_or("error"))));
-  choice.out_is_default = !options.out && !file.out;
-  choice.out = options.out.value_or(file.out.value_or(choice.out));
-  if (const std::optional<double> time = options.time_seconds ? options.time_seconds : file.time) {
-    choice.allowance.time = absl::Seconds(*time);
+  choice.output_dir_is_default = !options.output_dir && !file.output_dir;
+  choice.output_dir = options.output_dir.value_or(file.output_dir.value_or(choice.output_dir));
+  if (const auto seconds = options.deep_timeout ? options.deep_timeout : file.deep_timeout) {
+    choice.allowance.time = absl::Seconds(*seconds);
   }
   choice.allowance.experiments = options.deep;
   return choice;

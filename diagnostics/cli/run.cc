@@ -22,7 +22,8 @@ namespace {
 // Says once what experiments may do, and on a terminal which one is under way.
 class Announcer {
  public:
-  Announcer(const Choice& choice, const Options& options) : choice_(choice), options_(options) {}
+  Announcer(const Choice& choice, const Options& options)
+      : choice_(choice), options_(options), planned_(PlannedExperiments(choice.checks).size()) {}
 
   void operator()(const Experiment& experiment) {
     if (!has_begun_) {
@@ -32,7 +33,8 @@ class Announcer {
     has_begun_ = true;
     // One line that the next overwrites; nothing where nobody watches.
     if (isatty(STDERR_FILENO)) {
-      std::fprintf(stderr, "\r\033[Kdlcheck  experiment: %s ...\r", Describe(experiment).c_str());
+      std::fprintf(stderr, "\r\033[Kdlcheck  experiment %zu of at most %zu: %s ...\r", ++number_,
+                   planned_, Describe(experiment).c_str());
     }
   }
 
@@ -40,6 +42,8 @@ class Announcer {
   const Choice& choice_;
   const Options& options_;
   bool has_begun_ = false;
+  const size_t planned_;  // experiments
+  size_t number_ = 0;     // of the one under way
 };
 
 int SubjectStatus(const Ending& ending) {
@@ -73,11 +77,12 @@ int RunAndJudge(const Words& command, const Options& options) {
     return kExitClean;
   }
   RemoveAbandonedFolders();
-  const absl::StatusOr<OutputFolder> folder = OutputFolder::Prepare(choice->out, choice->out_is_default);
+  const absl::StatusOr<OutputFolder> folder =
+      OutputFolder::Prepare(choice->output_dir, choice->output_dir_is_default);
   if (!folder.ok()) return Refuse(folder.status());
   const absl::Time started = absl::Now();
   const absl::Duration began = MonotonicNow();
-  choice->out = folder->shown();
+  choice->output_dir = folder->shown();
   CommandSubject subject(command, options, *choice, *folder);
   const auto run_under = [&subject](const Experiment& experiment, absl::Duration deadline) {
     return subject.RunUnder(experiment, deadline);
@@ -85,16 +90,13 @@ int RunAndJudge(const Words& command, const Options& options) {
   const Evidence evidence = Gather(run_under, choice->checks, choice->settings, choice->allowance,
                                    Announcer(*choice, options), WasInterrupted);
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
-  const Occasion occasion{.command = command,
-                          .started = started,
-                          .began = began,
-                          .interrupted = WasInterrupted()};
-  const int code = evidence.runs().empty()
-                       ? Refuse(evidence.missing().front().second)
-                       : Deliver(evidence, *choice, options, *folder, occasion);
+  const Occasion occasion{
+      .command = command, .started = started, .began = began, .interrupted = WasInterrupted()};
+  const int code = evidence.runs().empty() ? Refuse(evidence.missing().front().second)
+                                           : Deliver(evidence, *choice, options, *folder, occasion);
   const Ending& ending = subject.plain_ending();
   const bool has_run = ending.how != Ending::How::kTruncated;
-  return has_run && options.exit_status == "subject" ? SubjectStatus(ending) : code;
+  return has_run && options.exit_code == "program" ? SubjectStatus(ending) : code;
 }
 
 }  // namespace
@@ -104,17 +106,19 @@ int RunMain(const Words& words) {
   CommandLine line("run [OPTIONS] -- COMMAND [ARGUMENTS]",
                    "Runs a training program under watch and judges what was seen.");
   AddRunOptions(line, options);
-  line.Flag("--deep", &options.deep, "also rerun the program under the experiments checks need");
-  line.Value("--resume-command", "COMMAND", &options.resume_command,
-             "shell command by which the program goes on from what it saved (default: the same)");
+  line.Flag("--deep", &options.deep,
+            "also start the program again under the experiments that checks need");
+  line.Value(
+      "--resume-command", "COMMAND", &options.resume_command,
+      "shell command that resumes the program from its checkpoint (default: the same command)");
   line.Flag("--deep-network", &options.deep_network,
-            "let experiments reach the network (default: loopback alone, where Linux allows)");
+            "let experiments reach the network (default: only loopback, where Linux allows that)");
   line.Flag("--dry-run", &options.dry_run,
-            "list how often the program would be started, and for what; start nothing");
+            "list how often the program would be started, and why; start nothing");
   line.Flag("--save-batch", &options.save_batch,
-            "keep the batch of the step in which a value stopped being finite (with --deep)");
-  line.Value("--seed", "N", &options.seed, "seed for hosts that take one");
-  line.Value("--steps", "N", &options.steps, "end the program after so many optimizer steps",
+            "save the batch of the first step with a non-finite value");
+  line.Value("--seed", "N", &options.seed, "seed for programs that take one");
+  line.Value("--steps", "N", &options.steps, "end the program after this many optimizer steps",
              {.positive = true});
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (const auto code = line.Parse({words.begin(), dashes})) return *code;

@@ -20,8 +20,7 @@ bool Holds(const Check& check, const Example& example) {
 }  // namespace
 
 int SelftestMain(const Words& words) {
-  CommandLine line("selftest",
-                   "Runs the clean and faulty examples of every check.");
+  CommandLine line("selftest", "Runs the clean and faulty examples of every check.");
   if (const auto code = line.Parse(words)) return *code;
   int held = 0, failed = 0;
   for (const Check& check : Catalog()) {

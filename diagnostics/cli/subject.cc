@@ -158,7 +158,7 @@ absl::StatusOr<Run> CommandSubject::RunPlain() {
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kPlain, absl::InfiniteDuration()));
   launch.own_group = false;
   launch.request.steps = options_.steps;
-  if (options_.deadline_seconds) launch.deadline = absl::Seconds(*options_.deadline_seconds);
+  if (options_.timeout) launch.deadline = absl::Seconds(*options_.timeout);
   if (!python_folder_.ok()) Say("Python programs are not watched", python_folder_.status());
   if (!options_.no_live) launch.look = LiveJudge(choice_, launch.request.run_folder);
   const absl::Time started = absl::Now();

@@ -1,4 +1,5 @@
-// Why a command that left no records could not be observed, where its own words or the probe say so.
+// Why a command that left no records could not be observed, where its own words or the probe say
+// so.
 #pragma once
 
 #include <string>
@@ -6,8 +7,9 @@
 
 namespace dlcheck::cli {
 
-// One line for a Python whose probe failed as PyTorch was imported, which says so in a file of its run
-// folder, or that is told to pass over what we put in its way (-I, -E, -S); empty for every other.
+// One line for a Python whose probe failed as PyTorch was imported, which says so in a file of its
+// run folder, or that is told to pass over what we put in its way (-I, -E, -S); empty for every
+// other.
 std::string WhyUnobserved(const std::vector<std::string>& command,
                           const std::vector<std::string>& run_folders);
 

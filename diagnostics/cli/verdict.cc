@@ -30,11 +30,11 @@ std::string Rejection(const Evidence& evidence) {
 }
 
 // Attributes of a process that say what of it was not seen.
-bool SpeaksOfALoss(std::string_view key) {
+bool IsRecordingGap(std::string_view key) {
   return key == "unseen_threads" || key.starts_with("hook_failed/");
 }
 
-std::string LossOf(std::string_view key, const std::string& reason) {
+std::string GapReason(std::string_view key, const std::string& reason) {
   if (key == "unseen_threads") return "it trains in several threads, of which one was watched";
   if (key.starts_with("hook_failed/")) {
     return StrCat("dlcheck's own hook '", key.substr(key.find('/') + 1),
@@ -46,12 +46,12 @@ std::string LossOf(std::string_view key, const std::string& reason) {
 }
 
 // What the hooks themselves say was lost, one line each.
-void PrintLosses(const Evidence& evidence) {
+void PrintRecordingGaps(const Evidence& evidence) {
   for (const auto& [experiment, run] : evidence.runs()) {
     for (const auto& [key, reason] : run.trace.ProcessAttributes()) {
-      if (!SpeaksOfALoss(key)) continue;
+      if (!IsRecordingGap(key)) continue;
       std::fprintf(stderr, "dlcheck  recording of '%s' is not complete: %s\n",
-                   Describe(experiment).c_str(), Visible(LossOf(key, reason)).c_str());
+                   Describe(experiment).c_str(), Visible(GapReason(key, reason)).c_str());
     }
   }
 }
@@ -114,8 +114,8 @@ bool EndedAtDeadline(const Evidence& evidence) {
 }
 
 // Several at once rank 2, 130, 124, 3, 1, 4, 5, 0.
-int Ranked(int from_report, bool rejected, bool interrupted, bool at_deadline,
-           Wholeness wholeness) {
+int ExitPriority(int from_report, bool rejected, bool interrupted, bool at_deadline,
+                 Wholeness wholeness) {
   if (rejected || wholeness == Wholeness::kDamaged) return kExitUsage;
   if (interrupted) return kExitInterrupted;
   if (at_deadline) return kExitDeadline;
@@ -132,14 +132,16 @@ int Deliver(const Evidence& evidence, const Choice& choice, const Options& optio
   const std::string rejection = Rejection(evidence);
   Frame frame;
   const Wholeness wholeness = options.partial ? Wholeness::kWhole : WholenessOf(evidence);
-  frame.exit_code = Ranked(ExitCodeOf(report, choice.fail_on, choice.required), !rejection.empty(),
-                           occasion.interrupted, EndedAtDeadline(evidence), wholeness);
+  frame.exit_code =
+      ExitPriority(ExitCodeOf(report, choice.fail_on, choice.required), !rejection.empty(),
+                   occasion.interrupted, EndedAtDeadline(evidence), wholeness);
   frame.exit_reason = Reason(frame.exit_code, wholeness);
   frame.fail_on = choice.fail_on;
-  frame.with_reasons = options.reasons;
+  frame.with_reasons = options.show_skipped;
   frame.new_only = options.new_only;
   if (NothingRecorded(evidence)) {
-    frame.unobserved = WhyUnobserved(occasion.command, folder.Runs().value_or(std::vector<std::string>()));
+    frame.unobserved =
+        WhyUnobserved(occasion.command, folder.Runs().value_or(std::vector<std::string>()));
   }
   frame.redirected = RedirectedFiles(evidence);
   frame.command = Redacted(occasion.command);
@@ -148,17 +150,17 @@ int Deliver(const Evidence& evidence, const Choice& choice, const Options& optio
   const std::string json = RenderJson(report, frame);
   if (occasion.write_result) {
     const absl::Status written = folder.WriteResult(json);
-    frame.result_path = written.ok() ? choice.out + "/result.json" : "";
+    frame.result_path = written.ok() ? choice.output_dir + "/result.json" : "";
     if (!written.ok()) Refuse(written);
   }
-  PrintLosses(evidence);
+  PrintRecordingGaps(evidence);
   if (!rejection.empty()) std::fprintf(stderr, "dlcheck: %s\n", Visible(rejection).c_str());
   std::fputs(RenderText(report, frame).c_str(), stderr);
   if (options.write_baseline) {
     const absl::Status written = WriteBaseline(json, *options.write_baseline);
     if (!written.ok()) return Refuse(written);
   }
-  for (const Output& output : choice.outputs) {
+  for (const Output& output : choice.reports) {
     const absl::Status written = Write(output, report, frame);
     if (!written.ok()) return Refuse(written);
   }

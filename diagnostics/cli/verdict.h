@@ -13,8 +13,8 @@ namespace dlcheck::cli {
 
 struct Occasion {
   std::vector<std::string> command;  // of the subject; empty when judging again
-  absl::Time started;    // by the calendar
-  absl::Duration began;  // by MonotonicNow()
+  absl::Time started;                // by the calendar
+  absl::Duration began;              // by MonotonicNow()
   bool interrupted = false;
   bool write_result = true;
 };

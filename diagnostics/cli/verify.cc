@@ -41,7 +41,7 @@ int VerifyMain(const Words& words) {
   std::string path = "dlcheck-out";
   CommandLine line("verify [DIR]",
                    "Says whether the records of an earlier run are as they were written.\n"
-      "Exit codes: 0 whole, 2 damaged, 5 not complete.");
+                   "Exit codes: 0 whole, 2 damaged, 5 not complete.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   if (const auto code = line.Parse(words)) return *code;
   const absl::StatusOr<OutputFolder> folder = OutputFolder::Open(path);

@@ -12,8 +12,7 @@ namespace dlcheck::cli {
 
 int VersionMain(const Words& words) {
   bool json = false;
-  CommandLine line("version [OPTIONS]",
-                   "Prints versions.");
+  CommandLine line("version [OPTIONS]", "Prints versions.");
   line.Flag("--json", &json, "as a JSON object");
   if (const auto code = line.Parse(words)) return *code;
   const nlohmann::ordered_json facts = {

@@ -83,7 +83,7 @@ class Probe {
   // Of many that train together; then those whose weights and gradients are to be the same at every
   // step, as under DDP. Before the first step.
   void Rank(int rank, int world);
-  void Replicates(const std::vector<int>& ranks);
+  void ReplicaGroup(const std::vector<int>& ranks);
 
   // Watches an optimizer of torch::optim; the result is used in its place.
   template <typename TorchOptimizer>
@@ -91,18 +91,18 @@ class Probe {
 
   // Watches any other optimizer: returns its number, for the three calls below, which the program
   // then makes around each step and each clearing. `type` is its name in reports.
-  int Optimizes(std::string_view type, std::vector<Group> groups) {
-    return Optimizes(type, std::move(groups), Rule());
+  int RegisterOptimizer(std::string_view type, std::vector<Group> groups) {
+    return RegisterOptimizer(type, std::move(groups), Rule());
   }
-  int Optimizes(std::string_view type, std::vector<Group> groups, Rule rule);
+  int RegisterOptimizer(std::string_view type, std::vector<Group> groups, Rule rule);
   void BeforeStep(int optimizer = 0);
   // `taken` is false if the step left the weights alone, as a loss scaler decides.
   void AfterStep(int optimizer = 0, Site site = Site::Here(), bool taken = true);
-  void Cleared(int optimizer = 0, Site site = Site::Here());
+  void ZeroGrad(int optimizer = 0, Site site = Site::Here());
 
   // The inputs of the next forward pass, batch dimension first.
   void Batch(const torch::Tensor& inputs, Site site = Site::Here());
-  void Training(bool training, Site site = Site::Here());
+  void SetTraining(bool training, Site site = Site::Here());
   // Before backward. The second also tells what an untrained model's outputs are worth, and whether
   // they are what the loss takes: outputs (N, C) with class numbers (N), for cross entropy; or two
   // tensors of one shape, for the mean squared error, as they went into it.
@@ -113,9 +113,9 @@ class Probe {
   // Before an evaluation and, where averaged weights take the place of the live ones for it, before
   // they do; during it; and at its end, when the live ones are back. `loss` is the mean over
   // `samples`.
-  void EvaluationBegins();
+  void BeginEvaluation();
   void EvaluationOutputs(const torch::Tensor& outputs, const torch::Tensor& targets);
-  void Evaluated(double loss, int64_t samples);
+  void EndEvaluation(double loss, int64_t samples);
   // Of a trial; see the quantity future_sensitivity.
   void FutureSensitivity(double share, double rounding);
 
@@ -128,19 +128,19 @@ class Probe {
   void Unscaled(double scale, Site site = Site::Here());
   // A scheduler was built for `moves`, 0 if it has no end; it moved, which gave the first group
   // `rate`. Its optimizer may be left out where there is only one.
-  void Schedules(int optimizer = 0, int64_t moves = 0);
-  void Schedule(double rate, Site site = Site::Here());
-  void Schedule(int optimizer, double rate, Site site = Site::Here());
+  void RegisterScheduler(int optimizer = 0, int64_t moves = 0);
+  void SchedulerStepped(double rate, Site site = Site::Here());
+  void SchedulerStepped(int optimizer, double rate, Site site = Site::Here());
   // What the schedule gives for this step, by group, before it.
-  void Scheduled(const std::vector<double>& rates, int optimizer = 0);
+  void ExpectLearningRates(const std::vector<double>& rates, int optimizer = 0);
   void Epoch(int64_t number);
   // After an update of averaged weights: L2 norms.
-  void Averaged(double distance, double moved);
+  void EmaUpdated(double distance, double moved);
   // What the program is meant to do, for checks that could not know it otherwise; `key` is what
   // the checks name, such as "accumulation" with value "mean".
   void Declare(std::string_view key, std::string_view value);
   // Two names of what is to be one parameter of the model watched first.
-  void Tied(std::string_view one, std::string_view other);
+  void DeclareTied(std::string_view one, std::string_view other);
 
   // All state, before a step at which WantsState says so; names have slashes between levels.
   bool WantsState() const;

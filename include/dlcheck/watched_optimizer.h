@@ -21,8 +21,8 @@ class Watched {
     if (probe.active()) {
       Probe::Rule rule;
       rule.keeps_state = [inner = optimizer_.get()] { return !inner->state().empty(); };
-      number_ =
-          probe.Optimizes(c10::demangle(typeid(TorchOptimizer).name()).c_str(), Groups(), rule);
+      number_ = probe.RegisterOptimizer(c10::demangle(typeid(TorchOptimizer).name()).c_str(),
+                                        Groups(), rule);
     }
   }
 
@@ -47,14 +47,14 @@ class Watched {
 
   void zero_grad(bool set_to_none = true, Probe::Site site = Probe::Site::Here()) {
     optimizer_->zero_grad(set_to_none);
-    probe_->Cleared(number_, site);
+    probe_->ZeroGrad(number_, site);
   }
 
   std::vector<torch::optim::OptimizerParamGroup>& param_groups() {
     return optimizer_->param_groups();
   }
 
-  // For Probe::Schedules and Probe::Schedule.
+  // For Probe::RegisterScheduler and Probe::SchedulerStepped.
   int number() const { return number_; }
 
   // The optimizer itself, for everything else, such as schedulers and saving.

@@ -17,12 +17,25 @@ constexpr char kFormat[] = "dlcheck checkpoint 1";
 // Keys that change nothing of what a step does, or, as the path of the data, are told apart
 // otherwise.
 const std::set<std::string>& FreeKeys() {
-  static const std::set<std::string> keys = {
-      "data",       "steps",         "horizon",       "prefetch-threads",
-      "stop-after", "checkpoints",   "report-memory", "checkpoint-every",
-      "keep-last",  "keep-best",     "resume",        "select-window",
-      "save",       "log",           "log-every",     "fault",
-      "join-limit", "silence-limit", "exchange-limit"};
+  static const std::set<std::string> keys = {"data",
+                                             "steps",
+                                             "horizon",
+                                             "prefetch-threads",
+                                             "stop-after",
+                                             "checkpoints",
+                                             "report-memory",
+                                             "checkpoint-every",
+                                             "keep-last",
+                                             "keep-best",
+                                             "resume",
+                                             "select-window",
+                                             "save",
+                                             "log",
+                                             "log-every",
+                                             "fault",
+                                             "rendezvous-timeout",
+                                             "heartbeat-timeout",
+                                             "collective-timeout"};
   return keys;
 }
 

@@ -23,14 +23,14 @@ std::vector<int64_t> ShapeOf(const Fixture& fixture, int64_t rows) {
   return shape;
 }
 
-Normalisation NormalisationOf(const Fixture& fixture,
-                              const std::optional<Normalisation>& normalisation) {
-  return normalisation.value_or(
-      Normalisation{fixture.statistics.mean, fixture.statistics.standard_deviation});
+Normalization NormalizationOf(const Fixture& fixture,
+                              const std::optional<Normalization>& normalization) {
+  return normalization.value_or(
+      Normalization{fixture.statistics.mean, fixture.statistics.standard_deviation});
 }
 
 // In parts, because as doubles the rows may take eight times the room that they take in the file.
-Batch Whole(const Fixture& fixture, const Normalisation& normal,
+Batch Whole(const Fixture& fixture, const Normalization& normal,
             const std::vector<uint32_t>& rows) {
   const size_t row_bytes = fixture.row_bytes();
   const auto count = static_cast<int64_t>(rows.size());
@@ -50,15 +50,15 @@ Batch Whole(const Fixture& fixture, const Normalisation& normal,
     }
     const std::vector<int64_t> shape = ShapeOf(fixture, last - first);
     all.x.slice(0, first, last)
-        .copy_(Normalised(Doubles(raw.data(), fixture.x_type, shape), normal));
+        .copy_(Normalized(Doubles(raw.data(), fixture.x_type, shape), normal));
   }
   return all;
 }
 
-Dataset LoadWhole(const std::string& path, const std::optional<Normalisation>& normalisation) {
+Dataset LoadWhole(const std::string& path, const std::optional<Normalization>& normalization) {
   const Expected<Fixture> fixture = ReadFixture(path);
   if (!fixture.ok()) throw InputRejected(path, ReasonOf(fixture.failure(), path));
-  const Normalisation normal = NormalisationOf(*fixture, normalisation);
+  const Normalization normal = NormalizationOf(*fixture, normalization);
   const Batch train = Whole(*fixture, normal, fixture->splits.train);
   const Batch val = Whole(*fixture, normal, fixture->splits.val);
   return {fixture->sample_shape, fixture->classes(), std::make_shared<TensorSource>(train),
@@ -79,15 +79,15 @@ class PassingMean {
     sum_ = sum_.defined() ? sum_ + sum : sum;
   }
 
-  torch::Tensor Result(const Fixture& known, const Normalisation& normal) const {
-    return Normalised(sum_ / static_cast<double>(known.splits.train.size()), normal);
+  torch::Tensor Result(const Fixture& known, const Normalization& normal) const {
+    return Normalized(sum_ / static_cast<double>(known.splits.train.size()), normal);
   }
 
  private:
   torch::Tensor sum_;
 };
 
-Dataset LoadInWindows(const std::string& path, const std::optional<Normalisation>& normalisation,
+Dataset LoadInWindows(const std::string& path, const std::optional<Normalization>& normalization,
                       int64_t most_bytes) {
   PassingMean mean;
   Expected<SampleFile> opened =
@@ -97,7 +97,7 @@ Dataset LoadInWindows(const std::string& path, const std::optional<Normalisation
   const auto file = std::make_shared<const SampleFile>(std::move(*opened));
   const auto cache = std::make_shared<WindowCache>(most_bytes);
   const Fixture& known = file->known();
-  const Normalisation normal = NormalisationOf(known, normalisation);
+  const Normalization normal = NormalizationOf(known, normalization);
   const auto source = [&](const std::vector<uint32_t>& rows) {
     return std::make_shared<const SampleSource>(file, path, rows, normal, cache);
   };
@@ -108,11 +108,11 @@ Dataset LoadInWindows(const std::string& path, const std::optional<Normalisation
 
 }  // namespace
 
-Dataset LoadDataset(const std::string& path, const std::optional<Normalisation>& normalisation,
+Dataset LoadDataset(const std::string& path, const std::optional<Normalization>& normalization,
                     int64_t most_bytes_at_once) {
   const bool whole = SampleBytes(path) <= std::min(most_bytes_at_once, kMostWholeBytes);
-  return whole ? LoadWhole(path, normalisation)
-               : LoadInWindows(path, normalisation, most_bytes_at_once);
+  return whole ? LoadWhole(path, normalization)
+               : LoadInWindows(path, normalization, most_bytes_at_once);
 }
 
 torch::Tensor CountTargets(const Source& source, int64_t classes) {

@@ -11,7 +11,7 @@
 #include <string>
 
 #include "dlcheck/plugin.h"
-#include "reference/data/normalisation.h"
+#include "reference/data/normalization.h"
 #include "reference/data/source.h"
 #include "reference/data/window_cache.h"
 
@@ -29,13 +29,13 @@ struct Dataset {
 // What is larger is read in windows, whatever else is asked for.
 inline constexpr int64_t kMostWholeBytes = int64_t{1} << 30;
 
-// Reads a fixture file of labelled samples; `normalisation` replaces the statistics in the file.
+// Reads a fixture file of labeled samples; `normalization` replaces the statistics in the file.
 // Samples of up to `most_bytes_at_once` are read whole. Of larger ones windows are read when their
 // rows are taken, and at most so many bytes of them kept; the rows are the same either way, and the
 // mean image to rounding. Both pass over the file once here, to check it.
 //
 // Errors: InputRejected. Source::Take throws it too for a file that became unreadable or other.
-Dataset LoadDataset(const std::string& path, const std::optional<Normalisation>& normalisation,
+Dataset LoadDataset(const std::string& path, const std::optional<Normalization>& normalization,
                     int64_t most_bytes_at_once = kMostWholeBytes);
 
 // How often each class or token is a target in `source`, (C), int64. Cost: takes the targets of

@@ -10,12 +10,12 @@
 namespace dlcheck::reference {
 
 SampleSource::SampleSource(std::shared_ptr<const SampleFile> file, std::string path,
-                           std::vector<uint32_t> rows, const Normalisation& normalisation,
+                           std::vector<uint32_t> rows, const Normalization& normalization,
                            std::shared_ptr<WindowCache> cache)
     : file_(std::move(file)),
       path_(std::move(path)),
       rows_(std::move(rows)),
-      normalisation_(normalisation),
+      normalization_(normalization),
       cache_(std::move(cache)),
       window_rows_(
           RowsOfAWindow(static_cast<int64_t>(file_->known().row_bytes()), cache_->most_bytes())) {}
@@ -52,7 +52,7 @@ Batch SampleSource::Take(const std::vector<int64_t>& rows) const {
   }
   std::vector<int64_t> shape = {static_cast<int64_t>(rows.size())};
   shape.insert(shape.end(), known.sample_shape.begin(), known.sample_shape.end());
-  return {Normalised(Doubles(raw.data(), known.x_type, shape), normalisation_), TakeTargets(rows)};
+  return {Normalized(Doubles(raw.data(), known.x_type, shape), normalization_), TakeTargets(rows)};
 }
 
 torch::Tensor SampleSource::TakeTargets(const std::vector<int64_t>& rows) const {

@@ -1,4 +1,4 @@
-// Labelled samples that stay in their file until they are taken, window by window.
+// Labeled samples that stay in their file until they are taken, window by window.
 //
 // Letters: N rows of the source.
 #pragma once
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "fixtures/sample_file.h"
-#include "reference/data/normalisation.h"
+#include "reference/data/normalization.h"
 #include "reference/data/source.h"
 #include "reference/data/window_cache.h"
 
@@ -20,7 +20,7 @@ class SampleSource : public Source {
   // The named rows of the file, ascending. Sources of one file share its cache, and a window is
   // consecutive rows of the file, whatever split they are of.
   SampleSource(std::shared_ptr<const SampleFile> file, std::string path, std::vector<uint32_t> rows,
-               const Normalisation& normalisation, std::shared_ptr<WindowCache> cache);
+               const Normalization& normalization, std::shared_ptr<WindowCache> cache);
 
   int64_t rows() const override { return static_cast<int64_t>(rows_.size()); }
 
@@ -39,7 +39,7 @@ class SampleSource : public Source {
   std::shared_ptr<const SampleFile> file_;
   std::string path_;
   std::vector<uint32_t> rows_;
-  Normalisation normalisation_;
+  Normalization normalization_;
   std::shared_ptr<WindowCache> cache_;
   int64_t window_rows_;  // of the file
 };

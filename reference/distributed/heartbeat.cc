@@ -44,10 +44,10 @@ std::optional<Verdict> VerdictIn(const std::string& text) {
 // What the main thread, the one that talks to the store and the one that judges have in common. The
 // second may be stuck for ever in a store that does not answer, and then outlives the Heartbeat.
 struct Heartbeat::Shared {
-  Shared(const Placement& place, const Lookout::Limits& limits)
+  Shared(const Placement& place, const FailureDetector::Limits& limits)
       : placement(place),
         is_first(place.rank == 0),
-        lookout(place.rank, place.world, limits),
+        detector(place.rank, place.world, limits),
         heard(static_cast<size_t>(is_first ? place.world : 1)) {}
 
   void Exchange(c10d::Store& store);
@@ -65,7 +65,7 @@ struct Heartbeat::Shared {
 
   std::mutex mutex;  // of all below
   std::condition_variable changed;
-  Lookout lookout;
+  FailureDetector detector;
   std::vector<Word> heard;  // by rank; but for the first rank, of that alone
   Word own;
   int64_t version = 1, told = 0;  // of `own` and of the verdict, and which of them the store has
@@ -131,15 +131,15 @@ void Heartbeat::Shared::Watch() {
 }
 
 void Heartbeat::Shared::Look(milliseconds time) {
-  lookout.Pass(time);
+  detector.Pass(time);
   for (size_t rank = 0; rank < heard.size(); ++rank) {
     if (static_cast<int64_t>(rank) != placement.rank) {
-      lookout.Hear(static_cast<int64_t>(rank), heard[rank]);
+      detector.Hear(static_cast<int64_t>(rank), heard[rank]);
     }
   }
-  lookout.Hear(placement.rank, own);
+  detector.Hear(placement.rank, own);
   const bool is_done = own.state == State::kDone;
-  if (!verdict && (is_first || !is_done || !IsTold())) verdict = lookout.Blame();
+  if (!verdict && (is_first || !is_done || !IsTold())) verdict = detector.Blame();
   if (!verdict && is_broken && !is_done) {
     const std::string where = placement.address + ":" + std::to_string(placement.port);
     verdict =
@@ -158,7 +158,7 @@ void Heartbeat::Shared::EndBy(std::unique_lock<std::mutex>& lock) {
   changed.notify_all();
   changed.wait_for(lock, kForMainThread, [&] { return is_ending; });
   const Clock::time_point end = Clock::now() + kToBeHeard;
-  while (!IsTold() || (is_first && !lookout.AreOthersDone(kOfTheLiving))) {
+  while (!IsTold() || (is_first && !detector.AreOthersDone(kOfTheLiving))) {
     if (is_broken || changed.wait_until(lock, end) == std::cv_status::timeout) break;
     Look(milliseconds(0));
   }
@@ -187,7 +187,7 @@ void Heartbeat::Announce(c10d::Store& store, int64_t rank) {
 }
 
 Heartbeat::Heartbeat(c10::intrusive_ptr<c10d::Store> store, const Placement& placement,
-                     const Lookout::Limits& limits)
+                     const FailureDetector::Limits& limits)
     : shared_(std::make_shared<Shared>(placement, limits)),
       exchange_([shared = shared_, store = std::move(store)] { shared->Exchange(*store); }),
       watch_([shared = shared_] { shared->Watch(); }) {}
@@ -224,7 +224,7 @@ std::optional<Verdict> Heartbeat::Leave() {
   shared.Say(State::kDone, "");
   shared.changed.wait(lock, [&] {
     const bool can_leave =
-        shared.IsTold() && (!shared.is_first || shared.lookout.AreOthersDone(milliseconds::max()));
+        shared.IsTold() && (!shared.is_first || shared.detector.AreOthersDone(milliseconds::max()));
     return can_leave || shared.is_settled;
   });
   return shared.verdict;

@@ -12,7 +12,7 @@
 #include <string>
 #include <thread>
 
-#include "reference/distributed/lookout.h"
+#include "reference/distributed/failure_detector.h"
 #include "reference/distributed/placement.h"
 
 namespace dlcheck::reference {
@@ -24,7 +24,7 @@ class Heartbeat {
 
   // `store` is a connection for this alone.
   Heartbeat(c10::intrusive_ptr<c10d::Store> store, const Placement& placement,
-            const Lookout::Limits& limits);
+            const FailureDetector::Limits& limits);
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;

@@ -45,7 +45,7 @@ Moments MomentsOfAll(const Ranks& ranks, const Tensor& x) {
 // y = w (x - mean) / deviation + b;
 // dx = w / deviation (dy - sum(dy) / n - xhat sum(dy xhat) / n), with sums over all ranks.
 // Gradients of w and b are of this rank's rows, as those of other parameters are.
-class Normalisation : public torch::autograd::Function<Normalisation> {
+class Normalization : public torch::autograd::Function<Normalization> {
  public:
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const Tensor& bias, const Tensor& mean, const Tensor& inverse_deviation,
@@ -111,7 +111,7 @@ Tensor JoinedNorm(const Ranks& ranks, torch::nn::BatchNorm2dImpl& norm, const Te
     inverse_deviation = (moments.variance + norm.options.eps()).rsqrt();
     MoveStatistics(norm, moments);
   }
-  return Normalisation::apply(x, norm.weight, norm.bias, moments.mean, inverse_deviation,
+  return Normalization::apply(x, norm.weight, norm.bias, moments.mean, inverse_deviation,
                               moments.count, ranks, own_gradients);
 }
 

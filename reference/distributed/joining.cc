@@ -6,8 +6,8 @@
 #include "reference/distributed/exchange_errors.h"
 #include "reference/distributed/gloo_group.h"
 #include "reference/distributed/heartbeat.h"
+#include "reference/distributed/join_barrier.h"
 #include "reference/distributed/ranks_lost.h"
-#include "reference/distributed/roll_call.h"
 #include "reference/distributed/shared_store.h"
 
 namespace dlcheck::reference {
@@ -29,9 +29,9 @@ Ranks Met(const c10::intrusive_ptr<c10d::Store>& store, const Placement& placeme
 Ranks JoinRanks(const Placement& placement, const JoinLimits& limits) {
   const auto store = OpenStore(placement, limits.join);
   Heartbeat::Announce(*store, placement.rank);
-  CallRoll(*store, placement, limits.join);
-  const auto heartbeat = std::make_shared<Heartbeat>(ConnectToStore(placement, limits.join),
-                                                     placement, Lookout::Limits{limits.silence});
+  JoinBarrier(*store, placement, limits.join);
+  const auto heartbeat = std::make_shared<Heartbeat>(
+      ConnectToStore(placement, limits.join), placement, FailureDetector::Limits{limits.silence});
   Ranks ranks = Met(store, placement, limits, *heartbeat);
   ranks.KeepInTouch(heartbeat);
   return ranks;

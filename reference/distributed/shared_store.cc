@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <string>
 
+#include "reference/distributed/connectivity.h"
 #include "reference/distributed/deadline.h"
-#include "reference/distributed/doorbell.h"
+#include "reference/distributed/join_barrier.h"
 #include "reference/distributed/ranks_lost.h"
-#include "reference/distributed/roll_call.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -49,16 +49,15 @@ c10::intrusive_ptr<c10d::Store> Opened(const Placement& placement, bool serves,
 
 c10::intrusive_ptr<c10d::Store> Served(const Placement& placement,
                                        std::chrono::milliseconds limit) {
-  RequireWay(placement.address, placement.port);
+  RequireRoute(placement.address, placement.port);
   try {
     return Opened(placement, /*serves=*/true, limit);
   } catch (const c10::Error& error) {
     // c10d's words, of which the last are those of the system.
     const std::string why = error.what_without_backtrace();
     const size_t reason = why.rfind("message: ");
-    const std::string trouble =
-        "the ranks cannot meet at " + AddressOf(placement) + ": " +
-        (reason == std::string::npos ? why : why.substr(reason + 9));
+    const std::string trouble = "the ranks cannot meet at " + AddressOf(placement) + ": " +
+                                (reason == std::string::npos ? why : why.substr(reason + 9));
     if (trouble.find("already in use") != std::string::npos) ThrowTaken(placement, trouble);
     throw RanksLost(trouble);
   }

@@ -81,11 +81,11 @@ std::string Described(const std::string& name, const Tensors& tensors) {
 
 }  // namespace
 
-ThreadBackend::ThreadBackend(std::shared_ptr<Meeting> meeting, int64_t rank,
+ThreadBackend::ThreadBackend(std::shared_ptr<ThreadRendezvous> rendezvous, int64_t rank,
                              std::vector<int64_t> members)
     : Backend(static_cast<int>(PlaceIn(members, rank)), static_cast<int>(members.size())),
-      meeting_(std::move(meeting)),
-      meeting_rank_(rank),
+      rendezvous_(std::move(rendezvous)),
+      rendezvous_rank_(rank),
       members_(std::move(members)) {}
 
 ThreadBackend::Work ThreadBackend::Do(
@@ -98,7 +98,7 @@ ThreadBackend::Work ThreadBackend::Do(
     return work(all);
   };
   const Tensors results =
-      meeting_->Meet(meeting_rank_, Described(name, inputs), inputs, of_members);
+      rendezvous_->Meet(rendezvous_rank_, Described(name, inputs), inputs, of_members);
   for (size_t i = 0; i < results.size(); ++i) {
     outputs[i].copy_(results[i].view_as(outputs[i]));
   }

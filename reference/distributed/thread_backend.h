@@ -1,5 +1,5 @@
-// The collectives of ranks that are threads, over a Meeting. Each call has ended when it returns.
-// Groups of some of them meet where all do: they are parts of all, which call as one.
+// The collectives of ranks that are threads, over a ThreadRendezvous. Each call has ended when it
+// returns. Groups of some of them meet where all do: they are parts of all, which call as one.
 #pragma once
 
 #include <torch/csrc/distributed/c10d/Backend.hpp>
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/distributed/meeting.h"
+#include "reference/distributed/thread_rendezvous.h"
 
 namespace dlcheck::reference {
 
@@ -21,7 +21,8 @@ class ThreadBackend : public c10d::Backend {
   using Work = c10::intrusive_ptr<c10d::Work>;
 
   // Of the group of `members`, by their ranks among all who meet; `rank` is one of them.
-  ThreadBackend(std::shared_ptr<Meeting> meeting, int64_t rank, std::vector<int64_t> members);
+  ThreadBackend(std::shared_ptr<ThreadRendezvous> rendezvous, int64_t rank,
+                std::vector<int64_t> members);
 
   const std::string getBackendName() const override { return "threads"; }
 
@@ -40,8 +41,8 @@ class ThreadBackend : public c10d::Backend {
   Work Do(c10d::OpType type, const std::string& name, Tensors outputs, const Tensors& inputs,
           const std::function<Tensors(const std::vector<Tensors>& all)>& work);
 
-  std::shared_ptr<Meeting> meeting_;
-  const int64_t meeting_rank_;
+  std::shared_ptr<ThreadRendezvous> rendezvous_;
+  const int64_t rendezvous_rank_;
   const std::vector<int64_t> members_;
 };
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "reference/distributed/group.h"
-#include "reference/distributed/meeting.h"
 #include "reference/distributed/thread_backend.h"
-#include "reference/distributed/turns.h"
+#include "reference/distributed/thread_rendezvous.h"
+#include "reference/distributed/thread_scheduler.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -21,19 +21,21 @@ namespace {
 // What the ranks share, and the first error of any.
 struct Together {
   Together(int64_t ranks, std::chrono::milliseconds patience)
-      : world(ranks), turns(ranks), meeting(std::make_shared<Meeting>(ranks, patience, turns)) {}
+      : world(ranks),
+        scheduler(ranks),
+        rendezvous(std::make_shared<ThreadRendezvous>(ranks, patience, scheduler)) {}
 
   void Failed(int64_t rank, const std::string& why) {
     {
       const std::lock_guard lock(mutex);
       if (!error) error = std::current_exception();
     }
-    meeting->Leave(rank, why);
+    rendezvous->Leave(rank, why);
   }
 
   int64_t world;
-  Turns turns;
-  std::shared_ptr<Meeting> meeting;
+  ThreadScheduler scheduler;
+  std::shared_ptr<ThreadRendezvous> rendezvous;
   c10::intrusive_ptr<c10d::HashStore> store = c10::make_intrusive<c10d::HashStore>();
   std::mutex mutex;
   std::exception_ptr error;
@@ -41,7 +43,7 @@ struct Together {
 
 // As the group of `members`, of whom `rank` is one.
 Ranks MembersOf(Together& together, int64_t rank, const std::vector<int64_t>& members) {
-  const auto backend = c10::make_intrusive<ThreadBackend>(together.meeting, rank, members);
+  const auto backend = c10::make_intrusive<ThreadBackend>(together.rendezvous, rank, members);
   const auto part = [&together, rank, members](const std::string& /*name*/,
                                                const std::vector<int64_t>& places) {
     std::vector<int64_t> own;
@@ -54,18 +56,18 @@ Ranks MembersOf(Together& together, int64_t rank, const std::vector<int64_t>& me
 
 void RunRank(int64_t rank, Together& together,
              const std::function<void(const Ranks& ranks)>& work) {
-  together.turns.Begin(rank);
+  together.scheduler.Begin(rank);
   try {
     std::vector<int64_t> everyone(static_cast<size_t>(together.world));
     std::iota(everyone.begin(), everyone.end(), 0);
     work(MembersOf(together, rank, everyone));
-    together.meeting->Leave(rank, "its run ended");
+    together.rendezvous->Leave(rank, "its run ended");
   } catch (const c10::Error& error) {
     together.Failed(rank, error.what_without_backtrace());
   } catch (const std::exception& error) {
     together.Failed(rank, error.what());
   }
-  together.turns.End(rank);
+  together.scheduler.End(rank);
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 namespace dlcheck::reference {
 
 // Runs `work` once for each of `world` ranks, in a thread of its own, and waits for all. One works
-// at a time, until it comes to a collective (turns.h); each has random generators of its own, which
-// start alike.
+// at a time, until it comes to a collective (thread_scheduler.h); each has random generators of its
+// own, which start alike.
 //
 // Errors: what the first that failed threw; the others are ended at their next collective, as all
 //         are if a rank does not come to one within `patience`.

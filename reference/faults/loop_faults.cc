@@ -31,14 +31,14 @@ void ScaleParameters(torch::nn::Module& module, double factor, bool (*chosen)(co
 
 void PlantLastLayerTimes50(Plan& plan) {
   NeedBuiltIn(plan);
-  plan.initialise = [](torch::nn::Module& module) { ScaleParameters(module, 50, IsOfHead); };
+  plan.initialize = [](torch::nn::Module& module) { ScaleParameters(module, 50, IsOfHead); };
 }
 
 // Batch norm would undo it, and Adam would not be stopped by it.
-void PlantTinyInitialisation(Plan& plan) {
+void PlantTinyInitialization(Plan& plan) {
   plan.recipe.model = "mlp";
   plan.recipe.optimizer = "sgd";
-  plan.initialise = [](torch::nn::Module& module) {
+  plan.initialize = [](torch::nn::Module& module) {
     ScaleParameters(module, 1e-4, [](const std::string&) { return true; });
   };
 }
@@ -46,7 +46,7 @@ void PlantTinyInitialisation(Plan& plan) {
 // Batch norm would undo it.
 void PlantRawInputsTimes255(Plan& plan) {
   plan.recipe.model = "mlp";
-  plan.normalisation = Normalisation{0, 1.0 / 255};
+  plan.normalization = Normalization{0, 1.0 / 255};
 }
 
 void PlantDetachedTrunk(Plan& plan) {
@@ -139,7 +139,7 @@ Planters LoopFaults() {
       {FaultName::kZeroedInputs, PlantZeroedInputs},
       {FaultName::kCorruptedBatches, PlantCorruptedBatches},
       {FaultName::kDetachedTrunk, PlantDetachedTrunk},
-      {FaultName::kTinyInitialisation, PlantTinyInitialisation},
+      {FaultName::kTinyInitialization, PlantTinyInitialization},
       {FaultName::kLogOfZero, PlantLogOfZero},
       {FaultName::kNanInOneBatch, PlantNanInOneBatch},
       {FaultName::kGradientsNotCleared, PlantGradientsNotCleared},

@@ -7,9 +7,9 @@ namespace {
 
 // Windows of four micro-batches, the last of an epoch ragged.
 void NeedWindows(Plan& plan) {
-  plan.recipe.accumulate = 4;
+  plan.recipe.gradient_accumulation_steps = 4;
   plan.recipe.batch_size = 16;
-  plan.recipe.last_batch = "keep";
+  plan.recipe.drop_last = false;
 }
 
 template <AccumulationDeviation kDeviation>
@@ -32,9 +32,9 @@ void PlantMeanOfMeans(Plan& plan) {
 
 // A bound that gradients of the digits exceed at nearly every step.
 void NeedClipping(Plan& plan) {
-  plan.recipe.clip = "norm";
-  plan.recipe.clip_norm = "2";
-  plan.recipe.clip_bound = 0.05;
+  plan.recipe.gradient_clip_algorithm = "norm";
+  plan.recipe.gradient_clip_norm_type = "2";
+  plan.recipe.gradient_clip_val = 0.05;
 }
 
 // fp16 with a scale that soon meets the largest number of fp16, and again every few steps.
@@ -161,7 +161,7 @@ void PlantFrozenKeepsMoving(Plan& plan) {
   };
   const auto kept = std::make_shared<Kept>();
   if (!IsBuiltIn(plan.recipe.model)) plan.recipe.model = "mlp";
-  plan.initialise = [kept](torch::nn::Module& module) { kept->module = &module; };
+  plan.initialize = [kept](torch::nn::Module& module) { kept->module = &module; };
   plan.step_begins = [kept](int64_t step) {
     if (step != kFreezes) return;
     for (const auto& parameter : kept->module->named_parameters()) {

@@ -16,7 +16,7 @@ enum class FaultName : uint8_t {
 
 using Planters = std::vector<std::pair<FaultName, void (*)(Plan&)>>;
 
-// Of data, model, initialisation and what a loop does with them.
+// Of data, model, initialization and what a loop does with them.
 Planters LoopFaults();
 // Of accumulation, clipping, loss scaling, precision, schedule and optimizer.
 Planters MechanismFaults();

@@ -4,7 +4,7 @@ namespace dlcheck::reference {
 namespace {
 
 void PlantSharedTooEarly(Plan& plan) {
-  plan.recipe.accumulate = 2;
+  plan.recipe.gradient_accumulation_steps = 2;
   plan.deviations.ranks = RanksDeviation::kSharedTooEarly;
 }
 

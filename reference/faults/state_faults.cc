@@ -102,7 +102,7 @@ void PlantAttention(Plan& plan) {
 
 void PlantTiedHeadCopied(Plan& plan) {
   NeedGpt(plan);
-  plan.recipe.tied = true;
+  plan.recipe.tie_embeddings = true;
   plan.deviations.tying = TyingDeviation::kHeadIsAClone;
 }
 

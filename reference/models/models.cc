@@ -1,6 +1,6 @@
 #include "reference/models/models.h"
 
-#include "reference/models/initialisation.h"
+#include "reference/models/initialization.h"
 #include "reference/models/resnet.h"
 #include "reference/models/transformer.h"
 #include "reference/recipe/rejection.h"
@@ -78,7 +78,7 @@ Model MakeGpt(const ModelOptions& options) {
                     transformer->features()};
   const torch::Tensor embedding = transformer->embedding();
   nn::Linear head{nullptr};
-  if (!options.tied) {
+  if (!options.tie_embeddings) {
     head = nn::Linear(nn::LinearOptions(trunk.features, options.vocabulary).bias(false));
   } else if (options.tying_deviation == TyingDeviation::kHeadIsAClone) {
     head = HeadOver(embedding.detach().clone().requires_grad_());
@@ -87,7 +87,7 @@ Model MakeGpt(const ModelOptions& options) {
   }
   auto network = std::make_shared<Network>(trunk, head, options.between);
   Model model{network, [network](torch::Tensor x) { return network->forward(std::move(x)); }, head};
-  if (options.tied) model.tied = {{"trunk.embedding.weight", "head.weight"}};
+  if (options.tie_embeddings) model.tied = {{"trunk.embedding.weight", "head.weight"}};
   return model;
 }
 
@@ -97,7 +97,7 @@ Model MakeClassifier(const Trunk& trunk, const ModelOptions& options) {
   return {network, [network](torch::Tensor x) { return network->forward(std::move(x)); }, head};
 }
 
-Model MakeUninitialised(const ModelOptions& options) {
+Model MakeUninitialized(const ModelOptions& options) {
   if (options.checkpoint_blocks && options.name != "gpt") {
     throw UsageError("blocks are recomputed in model gpt alone, not in " + options.name);
   }
@@ -110,9 +110,9 @@ Model MakeUninitialised(const ModelOptions& options) {
 }  // namespace
 
 Model MakeModel(const ModelOptions& options) {
-  Model model = MakeUninitialised(options);
+  Model model = MakeUninitialized(options);
   const std::string own = options.name == "gpt" ? "gpt2" : "default";
-  Initialise(model, options.initialisation.empty() ? own : options.initialisation);
+  Initialize(model, options.initialization.empty() ? own : options.initialization);
   return model;
 }
 

@@ -53,16 +53,16 @@ struct ModelOptions {
   int64_t heads = 0;
 
   double dropout = 0;
-  std::string initialisation = "";  // one of Initialisations(); empty: gpt2 for gpt, else default
+  std::string initialization = "";  // one of Initializations(); empty: gpt2 for gpt, else default
 
   // Of gpt.
-  int64_t context = 0;               // the largest T
-  int64_t vocabulary = 0;            // C
-  std::string norm = "layernorm";    // layernorm or rmsnorm
-  std::string activation = "gelu";   // gelu (exact) or swiglu
-  std::string positions = "rotary";  // rotary or learned
-  bool tied = true;                  // the head's weight is the embedding's
-  bool checkpoint_blocks = false;    // activations within a block are worked out again
+  int64_t context = 0;                        // the largest T
+  int64_t vocabulary = 0;                     // C
+  std::string norm = "layernorm";             // layernorm or rmsnorm
+  std::string activation = "gelu";            // gelu (exact) or swiglu
+  std::string position_embedding = "rotary";  // rotary or learned
+  bool tie_embeddings = true;                 // the head's weight is the embedding's
+  bool checkpoint_blocks = false;             // activations within a block are worked out again
 
   // Of resnet.
   BatchNormFunction batch_norm = [](auto& norm, const auto& x) { return norm.forward(x); };

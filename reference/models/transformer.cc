@@ -64,7 +64,7 @@ void NeedOneOf(const char* what, const std::string& value, const char* one, cons
 void NeedSense(const ModelOptions& options, int64_t width, int64_t heads) {
   NeedOneOf("norm", options.norm, "layernorm", "rmsnorm");
   NeedOneOf("activation", options.activation, "gelu", "swiglu");
-  NeedOneOf("positions", options.positions, "rotary", "learned");
+  NeedOneOf("position-embedding", options.position_embedding, "rotary", "learned");
   if (options.context < 1 || options.vocabulary < 1) {
     throw UsageError("model gpt needs a token stream: a context and a vocabulary");
   }
@@ -72,7 +72,7 @@ void NeedSense(const ModelOptions& options, int64_t width, int64_t heads) {
     throw UsageError("width " + std::to_string(width) + " cannot be divided among " +
                      std::to_string(heads) + " heads");
   }
-  if (options.positions == "rotary" && width / heads % 2 != 0) {
+  if (options.position_embedding == "rotary" && width / heads % 2 != 0) {
     throw UsageError("rotary positions need an even width of each head, not " +
                      std::to_string(width / heads));
   }
@@ -115,7 +115,7 @@ TransformerImpl::TransformerImpl(const ModelOptions& options)
       checkpoint_deviation_(options.checkpoint_deviation) {
   NeedSense(options, width_, heads_);
   embedding_ = register_module("embedding", nn::Embedding(options.vocabulary, width_));
-  if (options.positions == "learned") {
+  if (options.position_embedding == "learned") {
     positions_ = register_module("positions", nn::Embedding(context_, width_));
   }
   dropout_ = register_module("dropout", nn::Dropout(options.dropout));

@@ -22,6 +22,16 @@ std::string MeaningOf(const Key& key) {
   return meaning + " [" + initial + "]";
 }
 
+// What stands for the value in the help.
+std::string ValueOf(const Key& key) {
+  if (std::holds_alternative<Switch Recipe::*>(key.member)) return "true|false";
+  if (!key.rule.choices.empty()) return "NAME";
+  if (std::holds_alternative<Text Recipe::*>(key.member)) return "TEXT";
+  const bool whole = std::holds_alternative<Integer Recipe::*>(key.member) ||
+                     std::holds_alternative<OptionalInteger Recipe::*>(key.member);
+  return whole ? "INTEGER" : "NUMBER";
+}
+
 // Refuses words that are no flags, naming the nearest.
 void RefuseRest(const std::vector<std::string>& rest) {
   if (rest.empty()) return;
@@ -30,28 +40,37 @@ void RefuseRest(const std::vector<std::string>& rest) {
   throw UsageError("unknown argument '" + rest.front() + "'" + DidYouMean(rest.front(), known));
 }
 
+// A flag for every key; `texts` gets the values, by name.
+std::map<std::string, CLI::Option*> AddKeys(CLI::App& app,
+                                            std::map<std::string, std::string>& texts) {
+  std::map<std::string, CLI::Option*> options;
+  for (const Key& key : Keys()) {
+    CLI::Option* option =
+        app.add_option(std::string("--") + key.name, texts[key.name], MeaningOf(key));
+    option->group(key.section)->take_last()->type_name(ValueOf(key));
+    // A switch may stand alone.
+    if (std::holds_alternative<Switch Recipe::*>(key.member)) option->expected(0, 1);
+    options[key.name] = option;
+  }
+  return options;
+}
+
 }  // namespace
 
 CommandLine ReadCommandLine(int count, const char* const* arguments) {
   CommandLine line;
-  CLI::App app("dlcheck-train: trains a small model on a fixture, by the book");
+  CLI::App app("Trains a small model on a fixture, as the documentation of PyTorch says.",
+               "dlcheck-train");
   app.allow_extras();
   std::string recipe_file;
-  app.add_option("--recipe", recipe_file, "TOML file with the same names as the flags below");
+  app.add_option("--recipe", recipe_file, "TOML file with the same names as the flags below")
+      ->type_name("FILE");
   app.add_flag("--list-faults", line.list_faults,
                "print the faults that can be planted: name, check, options, story");
   app.add_flag("--print-recipe-page", line.print_recipe_page,
                "print the page that describes all keys, as Markdown");
   std::map<std::string, std::string> texts;
-  std::map<std::string, CLI::Option*> options;
-  for (const Key& key : Keys()) {
-    CLI::Option* option =
-        app.add_option(std::string("--") + key.name, texts[key.name], MeaningOf(key));
-    option->group(key.section)->take_last();
-    // A switch may stand alone.
-    if (std::holds_alternative<Switch Recipe::*>(key.member)) option->expected(0, 1);
-    options[key.name] = option;
-  }
+  const std::map<std::string, CLI::Option*> options = AddKeys(app, texts);
   try {
     app.parse(count, arguments);
   } catch (const CLI::CallForHelp& help) {
@@ -63,8 +82,8 @@ CommandLine ReadCommandLine(int count, const char* const* arguments) {
   RefuseRest(app.remaining());
   if (!recipe_file.empty()) AssignFile(line.recipe, recipe_file);
   for (const Key& key : Keys()) {
-    if (options[key.name]->empty()) continue;
-    const std::string& text = texts[key.name];
+    if (options.at(key.name)->empty()) continue;
+    const std::string& text = texts.at(key.name);
     const bool stands_alone = text.empty() && std::holds_alternative<Switch Recipe::*>(key.member);
     Assign(line.recipe, key, stands_alone ? "true" : text);
   }

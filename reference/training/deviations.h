@@ -42,7 +42,7 @@ enum class EvaluationDeviation : uint8_t {
   kNone,
   kTrainingMode,  // evaluates without switching the mode
   kStaysInMode,   // and never switches back to training
-  kStatistics,    // normalisation layers go on learning from validation data
+  kStatistics,    // normalization layers go on learning from validation data
 };
 
 enum class RateDeviation : uint8_t {

@@ -21,7 +21,7 @@ void UseReferenceOptimizer(const Request& request, Recipe& recipe) {
   recipe.weight_decay = 0;
   recipe.schedule = "constant";
   recipe.warmup_steps = 0;
-  recipe.clip = "none";
+  recipe.gradient_clip_algorithm = "none";
   recipe.ema_decay = 0;
   recipe.patience = 0;
 }
@@ -64,7 +64,7 @@ void ApplyRequest(const Request& request, Plan& plan) {
   UseReferenceOptimizer(request, recipe);
   if (experiment == "one_batch") {
     recipe.batch_size = std::min(recipe.batch_size, kOneBatchSamples);
-    recipe.accumulate = 1;
+    recipe.gradient_accumulation_steps = 1;
     recipe.dropout = 0;
     recipe.label_smoothing = 0;
     plan.batch_of_step = [](int64_t) { return int64_t{0}; };

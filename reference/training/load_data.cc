@@ -32,7 +32,7 @@ Dataset LoadData(const Plan& plan) {
   const std::string path = DataPath(recipe);
   if (IsTokenData(path)) return Tokens(recipe, path);
   // First whatever else is wrong with the file.
-  Dataset dataset = LoadDataset(path, plan.normalisation, MostBytesAtOnce(recipe));
+  Dataset dataset = LoadDataset(path, plan.normalization, MostBytesAtOnce(recipe));
   if (recipe.model == "gpt") {
     throw UsageError("data '" + path + "' holds images; model gpt takes a stream of tokens");
   }

@@ -25,7 +25,7 @@ struct Plan {
 
   // Set by main.cc: what comes before a user's model is loaded; throws if it is not to be.
   std::function<void(const Recipe& recipe, const InputShape& sample_shape, int64_t classes)>
-      rehearse = [](const Recipe&, const InputShape&, int64_t) {};
+      preflight = [](const Recipe&, const InputShape&, int64_t) {};
 
   // Set by experiments.
   std::function<int64_t(int64_t step)> batch_of_step = [](int64_t step) { return step; };
@@ -37,9 +37,9 @@ struct Plan {
 
   // Set by faults.
   Deviations deviations;
-  std::optional<Normalisation> normalisation;  // none: the statistics of the training split
+  std::optional<Normalization> normalization;  // none: the statistics of the training split
   std::function<uint64_t(uint64_t seed)> order_seed = [](uint64_t seed) { return seed; };
-  std::function<void(torch::nn::Module&)> initialise = [](torch::nn::Module&) {};
+  std::function<void(torch::nn::Module&)> initialize = [](torch::nn::Module&) {};
   std::function<Tensor(Tensor)> features = [](Tensor features) { return features; };  // (B, F)
   std::function<bool(const std::string& parameter)> is_optimized = [](const std::string&) {
     return true;

@@ -191,7 +191,7 @@ void Begin(Training& training) {
     const CheckpointFolder folder(recipe.checkpoints);
     if (training.ranks.is_first()) training.lock = Locked(recipe.checkpoints);
     training.deciding = DecidingKeys(recipe);
-    training.deciding["ranks"] = std::to_string(training.ranks.world());
+    training.deciding["nproc"] = std::to_string(training.ranks.world());
     training.deciding["data-digest"] = DigestOfFile(DataPath(recipe));
     if (recipe.resume) {
       std::optional<CheckpointFolder::Loaded> loaded =

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "reference/checkpoint/durable_file.h"
+#include "reference/training/config_agreement.h"
 #include "reference/training/memory_report.h"
-#include "reference/training/one_plan.h"
 #include "reference/training/resumption.h"
 
 namespace dlcheck::reference {
@@ -20,7 +20,7 @@ void TellAll(Training& training) {
   }
   if (training.ranks.are_many()) {
     Tell(observer.ranks, training.ranks.rank(), training.ranks.world(),
-         training.plan.recipe.zero == 0);
+         training.plan.recipe.zero_stage == 0);
   }
   Tell(observer.model, *training.model.module);
   for (const auto& [one, other] : training.model.tied) Tell(observer.tied, one, other);
@@ -48,7 +48,7 @@ void TellEnd(Training& training, const TrainingResult& result) {
 Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) {
   std::optional<MemoryReport> memory;
   if (plan.recipe.report_memory) memory.emplace();
-  RefuseOtherPlans(ranks, plan.recipe);
+  RequireSameConfig(ranks, plan.recipe);
   Training training = BuildTraining(plan, observer, ranks);
   TellAll(training);
   Begin(training);

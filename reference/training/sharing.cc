@@ -11,18 +11,18 @@ namespace dlcheck::reference {
 
 std::unique_ptr<Shards> BuildShards(const Plan& plan, const ShardGroups& groups,
                                     const Model& model) {
-  if (!groups.all.are_many() || plan.recipe.zero == 0) return nullptr;
+  if (!groups.all.are_many() || plan.recipe.zero_stage == 0) return nullptr;
   const auto trained = TrainedParameters(*model.module);
   return std::make_unique<Shards>(
       groups.within, trained,
-      plan.recipe.zero == 3 ? BlocksOf(*model.module, trained) : std::vector<int64_t>());
+      plan.recipe.zero_stage == 3 ? BlocksOf(*model.module, trained) : std::vector<int64_t>());
 }
 
 std::unique_ptr<ShardedParameters> BuildShardedParameters(const Plan& plan,
                                                           const Observer& observer,
                                                           const Ranks& ranks,
                                                           const Shards* shards) {
-  if (shards == nullptr || plan.recipe.zero < 3) return nullptr;
+  if (shards == nullptr || plan.recipe.zero_stage < 3) return nullptr;
   // Whoever watches the model may look at any time; and what is never put together stays as it was.
   const bool is_left = plan.deviations.ranks == RanksDeviation::kNotPutTogether;
   const bool stay_whole = ranks.Largest(observer.model || is_left ? 1 : 0) > 0;
@@ -35,7 +35,7 @@ std::unique_ptr<GradientSharing> BuildSharing(const Plan& plan, const ShardGroup
   // A model of the user's may have parameters that take no part in a step.
   const bool finds_unused = !IsBuiltIn(plan.recipe.model);
   const bool compresses = plan.recipe.compress_gradients == "bf16";
-  if (plan.recipe.zero >= 2) {
+  if (plan.recipe.zero_stage >= 2) {
     return std::make_unique<ShardedGradients>(groups, *model.module, *shards,
                                               ShardedGradients::Options{finds_unused, compresses});
   }

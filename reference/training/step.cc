@@ -16,8 +16,8 @@ namespace {
 constexpr double kAdaptiveFloor = 1e-3;
 
 double ClipNormOf(const Recipe& recipe) {
-  if (recipe.clip_norm == "inf") return std::numeric_limits<double>::infinity();
-  return recipe.clip_norm == "1" ? 1 : 2;
+  if (recipe.gradient_clip_norm_type == "inf") return std::numeric_limits<double>::infinity();
+  return recipe.gradient_clip_norm_type == "1" ? 1 : 2;
 }
 
 // The rates of this step, by group.
@@ -154,23 +154,24 @@ void PutTogether(const Training& training) {
 
 void Clip(Training& training) {
   const Recipe& recipe = training.plan.recipe;
-  if (recipe.clip == "none") return;
+  if (recipe.gradient_clip_algorithm == "none") return;
   const torch::NoGradGuard no_grad;
   const auto [weights, gradients] = WeightsWithGradients(training);
-  const double p = recipe.clip == "norm" ? ClipNormOf(recipe) : 0;
+  const double p = recipe.gradient_clip_algorithm == "norm" ? ClipNormOf(recipe) : 0;
   const ClipDeviation deviation = training.plan.deviations.clip;
-  if (recipe.clip == "norm") {
+  if (recipe.gradient_clip_algorithm == "norm") {
     std::function<double(double)> combined;
     if (training.shards && training.plan.deviations.ranks != RanksDeviation::kNormOfPart) {
       combined = [&](double norm) { return NormOfAll(training.shards->ranks(), norm, p); };
     }
-    training.gradient_norm = ClipByNorm(gradients, recipe.clip_bound, p, deviation, combined);
-  } else if (recipe.clip == "value") {
-    ClipByValue(gradients, recipe.clip_bound);
+    training.gradient_norm =
+        ClipByNorm(gradients, recipe.gradient_clip_val, p, deviation, combined);
+  } else if (recipe.gradient_clip_algorithm == "value") {
+    ClipByValue(gradients, recipe.gradient_clip_val);
   } else {
-    ClipAdaptive(weights, gradients, recipe.clip_bound, kAdaptiveFloor, deviation);
+    ClipAdaptive(weights, gradients, recipe.gradient_clip_val, kAdaptiveFloor, deviation);
   }
-  Tell(training.observer.clipped, recipe.clip, recipe.clip_bound, p);
+  Tell(training.observer.clipped, recipe.gradient_clip_algorithm, recipe.gradient_clip_val, p);
 }
 
 void TakeBuffersOfFirst(Training& training) {

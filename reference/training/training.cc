@@ -55,13 +55,13 @@ ModelOptions OptionsOf(const Plan& plan, const Dataset& data, const Ranks& ranks
   options.depth = recipe.depth;
   options.heads = recipe.heads;
   options.dropout = recipe.dropout;
-  options.initialisation = recipe.initialisation == "auto" ? "" : recipe.initialisation;
+  options.initialization = recipe.initialization == "auto" ? "" : recipe.initialization;
   options.context = recipe.context;
   options.vocabulary = data.classes;
   options.norm = recipe.norm;
   options.activation = recipe.activation;
-  options.positions = recipe.positions;
-  options.tied = recipe.tied;
+  options.position_embedding = recipe.position_embedding;
+  options.tie_embeddings = recipe.tie_embeddings;
   options.checkpoint_blocks = recipe.activation_checkpointing;
   options.batch_norm = BatchNormOf(plan, ranks);
   options.between = plan.features;
@@ -83,11 +83,11 @@ void SetPriorBias(const Recipe& recipe, const Dataset& data, Model& model) {
 Model BuildModel(const Plan& plan, const Dataset& data, const Ranks& ranks,
                  const at::Device& device) {
   const Recipe& recipe = plan.recipe;
-  if (!IsBuiltIn(recipe.model)) plan.rehearse(recipe, data.sample_shape, data.classes);
+  if (!IsBuiltIn(recipe.model)) plan.preflight(recipe, data.sample_shape, data.classes);
   Model model = IsBuiltIn(recipe.model) ? MakeModel(OptionsOf(plan, data, ranks))
                                         : HostModel(recipe.model, data.sample_shape, data.classes);
   SetPriorBias(recipe, data, model);
-  plan.initialise(*model.module);
+  plan.initialize(*model.module);
   if (recipe.weights != "fp32") model.module->to(WeightType(recipe));
   model.module->to(device);
   model.module->train();
@@ -161,7 +161,7 @@ std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& devi
   options.device = device;
   options.deviation = plan.deviations.scaler;
   const bool agrees = plan.deviations.ranks != RanksDeviation::kOwnInfinity;
-  if (ranks.are_many() && recipe.zero > 0 && agrees) {
+  if (ranks.are_many() && recipe.zero_stage > 0 && agrees) {
     options.agree = [ranks](double found) { return ranks.Largest(found); };
   }
   return std::make_unique<LossScaler>(options);
@@ -181,8 +181,8 @@ std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, con
   const Recipe& recipe = plan.recipe;
   Batches::Options options;
   options.batch_size = recipe.batch_size;
-  options.accumulate = recipe.accumulate;
-  options.keep_last = recipe.last_batch == "keep";
+  options.accumulate = recipe.gradient_accumulation_steps;
+  options.keep_last = !recipe.drop_last;
   options.shuffle = recipe.shuffle;
   options.seed = plan.order_seed(static_cast<uint64_t>(recipe.seed_order.value_or(recipe.seed)));
   const bool takes_own = plan.deviations.ranks != RanksDeviation::kSameRows;
@@ -217,7 +217,7 @@ ShardGroups GroupsOf(const Recipe& recipe, const Ranks& ranks) {
   const ShardGroups groups = ShardGroupsOf(ranks, recipe.shard_group);
   for (const Ranks& group : {groups.all, groups.within, groups.across}) {
     if (recipe.device == "cuda" && group.are_many()) {
-      ReachGpus(group, std::chrono::seconds(recipe.exchange_limit));
+      ReachGpus(group, std::chrono::seconds(recipe.collective_timeout));
     }
   }
   return groups;

@@ -29,7 +29,8 @@ std::vector<Batch> TakeWindow(Training& training, int64_t step) {
 // Counting them takes operators, so a step of one micro-batch, which takes its mean as it is, does
 // without.
 bool NeedsShares(const Training& training, const std::vector<Batch>& window) {
-  return window.size() > 1 || training.plan.recipe.accumulate > 1 || training.ranks.are_many();
+  return window.size() > 1 || training.plan.recipe.gradient_accumulation_steps > 1 ||
+         training.ranks.are_many();
 }
 
 class Shares {
@@ -43,7 +44,7 @@ class Shares {
       total_ += counts_.back();
     }
     total_ = OnAverage(training, total_);
-    full_ = counts_.front() * static_cast<double>(training.plan.recipe.accumulate);
+    full_ = counts_.front() * static_cast<double>(training.plan.recipe.gradient_accumulation_steps);
   }
 
   double DivisorOf(size_t micro) const {

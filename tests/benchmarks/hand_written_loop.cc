@@ -24,8 +24,8 @@ void Step(Group& group) {
   Tensors gradients;
   for (const torch::Tensor& weight : group.weights) gradients.push_back(weight.grad());
   at::_foreach_add_(group.steps, 1);
-  at::_fused_adamw_(group.weights, gradients, group.first, group.second, {}, group.steps, 0.002, 0.9,
-                    0.999, group.decay, 1e-8, /*amsgrad=*/false, /*maximize=*/false);
+  at::_fused_adamw_(group.weights, gradients, group.first, group.second, {}, group.steps, 0.002,
+                    0.9, 0.999, group.decay, 1e-8, /*amsgrad=*/false, /*maximize=*/false);
 }
 
 std::vector<Group> GroupsOf(const torch::nn::Module& module) {
@@ -85,5 +85,5 @@ int main(int count, char** arguments) {
   if (count != 4) return 2;
   at::set_num_threads(1);
   std::printf("%.6f\n", dlcheck::reference::Milliseconds(arguments[1], std::atoll(arguments[2]),
-                                                        std::atoll(arguments[3])));
+                                                         std::atoll(arguments[3])));
 }

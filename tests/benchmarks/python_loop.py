@@ -10,13 +10,13 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 
-import tests.goldens  # its filter of warnings comes before torch  # noqa: F401
 import torch
 import torch.distributed
 import torch.multiprocessing
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
+import tests.goldens  # its filter of warnings comes before torch  # noqa: F401
 from tests.goldens import models_golden
 
 

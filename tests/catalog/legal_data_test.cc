@@ -247,7 +247,7 @@ TEST(LegalData, WhoseOptimizerFollowsALoadIsSaidAsItIs) {
 
 // A gradient that moves when the samples of a batch change places, in a step that cuts the batch
 // into parts; or fetches them as batches of their own, in which no sample then changes its
-// neighbours.
+// neighbors.
 absl::StatusOr<Verdict> Dealt(bool is_cut) {
   RunBuilder held;
   held.Process("held_order", "random").Process("held_window", "2 parts");

@@ -27,6 +27,12 @@ class Prose(unittest.TestCase):
         self.assertEqual(faults("- **Why:** Gradients are cleared."), ["'cleared': say 'zeroed'"])
         self.assertEqual(faults("Gradients are zeroed."), [])
 
+    def test_a_retired_name_is_found_in_code(self):
+        text = "run(['--out', folder])\nMakeUninitialised(tensor)\n"
+        self.assertEqual([(line, name) for line, name, _ in prose.retired_names(text)],
+                         [(2, "initialised"), (1, "--out")])
+        self.assertEqual(list(prose.retired_names("--output-dir x --nproc-per-node 2, otherwise")), [])
+
     def test_a_sentence_begins_with_its_subject(self):
         self.assertEqual(faults("All is well. Where it differs, look."), ["begins with 'Where'"])
         self.assertEqual(faults("Where does it differ?"), [])

@@ -37,14 +37,18 @@ Report EveryOutcome() {
   Result aside{FindCheck("gradients/missing"), Outcome::kSetAside, "", {}};
   aside.set_aside.push_back(
       {Of(Severity::kError, "Known."), SetAsideFinding::How::kSuppressed, "frozen on purpose"});
-  return Of({Failed("optimizer/stale_gradients",
-                    {Of(Severity::kError, "Not <cleared> & \"held\" \x01\xff.",
-                        {{.thing = "", .file = "train.py", .line = 84}})}),
-             Failed("gradients/vanishing", {Of(Severity::kWarning, "Small.")}),
-             {FindCheck("gradients/exploding"), Outcome::kPassed, "", {}},
-             {FindCheck("learnability/cannot_overfit_one_batch"), Outcome::kNotApplicable, "needs --deep", {}},
-             {FindCheck("initialization/wrong_initial_loss"), Outcome::kBroken, "divided by zero", {}},
-             aside});
+  return Of(
+      {Failed("optimizer/stale_gradients",
+              {Of(Severity::kError, "Not <cleared> & \"held\" \x01\xff.",
+                  {{.thing = "", .file = "train.py", .line = 84}})}),
+       Failed("gradients/vanishing", {Of(Severity::kWarning, "Small.")}),
+       {FindCheck("gradients/exploding"), Outcome::kPassed, "", {}},
+       {FindCheck("learnability/cannot_overfit_one_batch"),
+        Outcome::kNotApplicable,
+        "needs --deep",
+        {}},
+       {FindCheck("initialization/wrong_initial_loss"), Outcome::kBroken, "divided by zero", {}},
+       aside});
 }
 
 pugi::xml_node Case(const pugi::xml_document& document, const char* name) {
@@ -107,15 +111,16 @@ TEST(XmlText, ReplacesWhatXmlCannotHold) {
   EXPECT_EQ(XmlText("\xc0\xaf"), "\uFFFD\uFFFD");  // overlong
   EXPECT_EQ(XmlText("\xed\xa0\x80"
                     "x"),
-            "\uFFFD\uFFFD\uFFFDx");                                        // half of a pair
+            "\uFFFD\uFFFD\uFFFDx");                            // half of a pair
   EXPECT_EQ(XmlText("\xf0\x9f\x98\x80"), "\xf0\x9f\x98\x80");  // four bytes
   EXPECT_EQ(XmlText("\xef\xbf\xbe"), "\uFFFD");                // no character
 }
 
 TEST(RenderGithub, WritesLevelFileLineAndTitle) {
   const std::string text = RenderGithub(EveryOutcome());
-  EXPECT_THAT(text, StartsWith("::error file=train.py,line=84,title=zero_grad() is not called between "
-                               "steps (dlcheck optimizer/stale_gradients)::Not <cleared>"));
+  EXPECT_THAT(text,
+              StartsWith("::error file=train.py,line=84,title=zero_grad() is not called between "
+                         "steps (dlcheck optimizer/stale_gradients)::Not <cleared>"));
   EXPECT_THAT(text, HasSubstr("\n::warning title=The gradients of weight matrices vanish "
                               "(dlcheck gradients/vanishing)::Small.%0AFix: "));
   EXPECT_THAT(text, Not(HasSubstr("Known.")));

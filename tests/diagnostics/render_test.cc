@@ -60,7 +60,8 @@ Report SmallReport() {
                       "consumed (norm 0.392 at step 1).",
                       {{.thing = "", .file = "/home/ada/train.py", .line = 41},
                        {.thing = "fc1.weight", .file = ""}})}),
-              result("initialization/wrong_initial_loss", Outcome::kNotSeen, "no outputs were seen", {}),
+              result("initialization/wrong_initial_loss", Outcome::kNotSeen, "no outputs were seen",
+                     {}),
           },
       .runs = {{kPlain, Ending{Ending::How::kFinished, 0}, ""},
                {kOneBatch, Ending(), "not asked for"}},
@@ -159,15 +160,17 @@ TEST(RenderText, ListsWhatIsSetAsideAndTheSuppressionsThatAreIdle) {
                      {stale.verdict.findings[0], SetAsideFinding::How::kSuppressed, "as agreed"}};
   stale.verdict.findings = {};
   stale.outcome = Outcome::kSetAside;
-  report.suppressions = {{"training_loop/*", "a.py", "slow", "2026-01-31", SuppressionUse::State::kExpired},
-                         {"training_loop/*", "", "moved", "", SuppressionUse::State::kUnused},
-                         {"optimizer/*", "", "as agreed", "", SuppressionUse::State::kUsed}};
+  report.suppressions = {
+      {"training_loop/*", "a.py", "slow", "2026-01-31", SuppressionUse::State::kExpired},
+      {"training_loop/*", "", "moved", "", SuppressionUse::State::kUnused},
+      {"optimizer/*", "", "as agreed", "", SuppressionUse::State::kUsed}};
   const std::string text = RenderText(report, SmallFrame());
   EXPECT_NE(text.find("1 accepted · 1 suppressed · "), std::string::npos) << text;
   EXPECT_NE(text.find("accepted: error optimizer/stale_gradients at train.py:41\n"), text.npos);
   EXPECT_NE(text.find("suppressed: error optimizer/stale_gradients at train.py:41 (as agreed)\n"),
             text.npos);
-  EXPECT_NE(text.find("suppression expired on 2026-01-31: training_loop/* at a.py (slow)\n"), text.npos);
+  EXPECT_NE(text.find("suppression expired on 2026-01-31: training_loop/* at a.py (slow)\n"),
+            text.npos);
   EXPECT_NE(text.find("suppression unused: training_loop/* (moved)\n"), text.npos);
   Frame frame = SmallFrame();
   frame.new_only = true;

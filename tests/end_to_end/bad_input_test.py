@@ -18,7 +18,7 @@ class BadInput(EndToEnd):
         self.require_trainer()
 
     def rejected(self, *words, named):
-        process = self.dlcheck("check", "--out", self.out, *words)
+        process = self.dlcheck("check", "--output-dir", self.out, *words)
         self.assertEqual(process.returncode, 2, process.stderr)
         line = next(line for line in process.stderr.splitlines() if "input rejected" in line)
         for word in named:
@@ -125,7 +125,7 @@ class BadFlags(BadInput):
         self.rejected("--learning-rat", "0.1", named=["--learning-rat"])
 
     def test_a_check_that_hangs_is_ended_at_its_deadline(self):
-        process = self.dlcheck("check", "--out", self.out, "--deadline", "1", "--steps", "100000000")
+        process = self.dlcheck("check", "--output-dir", self.out, "--timeout", "1", "--steps", "100000000")
         self.assertEqual(process.returncode, 124, process.stderr)
         self.assertIn("exceeded its time limit", process.stderr)
 

@@ -65,7 +65,7 @@ class BareStart(EndToEnd):
         it."""
         head = f"SESSION, GROUP = {os.getsid(0)}, {os.getpgrp()}\n"
         program = [sys.executable, "-c", head + REPORT, "one", "two three"]
-        command = [DLCHECK, "run", "--out", self.out, "--", *program] if watched else program
+        command = [DLCHECK, "run", "--output-dir", self.out, "--", *program] if watched else program
         process = subprocess.run(list(map(str, command)), preexec_fn=prepare, env=environment(),
                                  cwd=self.folder, stdout=subprocess.PIPE, text=True,
                                  stderr=subprocess.PIPE, **options)  # fmt: skip
@@ -158,7 +158,7 @@ class Signals(EndToEnd):
                   'for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP): signal.signal(n, end)\n'
                   'print("ready", flush=True)\ntime.sleep(60)')  # fmt: skip
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            process = subprocess.Popen([DLCHECK, "run", "--out", self.out, "--exit-status", "subject", "--",
+            process = subprocess.Popen([DLCHECK, "run", "--output-dir", self.out, "--exit-code", "program", "--",
                                         sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
                                        stderr=subprocess.PIPE, cwd=self.folder, env=environment())  # fmt: skip
             self.assertEqual(process.stdout.readline(), "ready\n")
@@ -169,17 +169,17 @@ class Signals(EndToEnd):
     def test_a_signal_in_the_first_moment_of_the_program_is_not_lost(self):
         script = 'trap "exit 7" TERM; kill -TERM $PPID; sleep 5 >/dev/null 2>&1 & wait; exit 0'
         for _ in range(20):
-            process = self.run_command("sh", "-c", script, options=["--exit-status", "subject"])
+            process = self.run_command("sh", "-c", script, options=["--exit-code", "program"])
             self.assertEqual(process.returncode, 7, process.stderr)
 
     def test_a_program_that_quits_by_sigquit_does_so_watched(self):
         process = self.run_command("sh", "-c", "kill -QUIT $$; echo survived",
-                                   options=["--exit-status", "subject"])  # fmt: skip
+                                   options=["--exit-code", "program"])  # fmt: skip
         self.assertEqual((process.stdout, process.returncode), ("", 128 + signal.SIGQUIT))
 
     def test_under_nohup_an_interrupt_ends_nobody(self):
         script = 'import os, signal; os.kill(os.getppid(), signal.SIGINT); print("survived")'
-        process = subprocess.run([DLCHECK, "run", "--out", self.out, "--exit-status", "subject", "--",
+        process = subprocess.run([DLCHECK, "run", "--output-dir", self.out, "--exit-code", "program", "--",
                                   sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
                                  preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
                                  cwd=self.folder, env=environment(), stderr=subprocess.DEVNULL)  # fmt: skip

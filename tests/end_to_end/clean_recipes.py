@@ -3,7 +3,7 @@ fault breaks: under all experiments no check may find anything. ci/matrix runs a
 a third."""
 
 
-WINDOWS = "--accumulate 4 --batch-size 16 --last-batch keep"
+WINDOWS = "--gradient-accumulation-steps 4 --batch-size 16 --drop-last false"
 GPT = ("--model gpt --width 32 --depth 2 --heads 2 --context 32 --batch-size 8 --optimizer adamw "
        "--evaluate-samples 32 --steps 100")
 FP16 = "--autocast fp16 --initial-scale 1048576 --growth-interval 7"
@@ -14,13 +14,13 @@ RECIPES = {
     "windows, a class ignored": f"{WINDOWS} --ignore-index 3",
     "windows, label smoothing": f"{WINDOWS} --label-smoothing 0.1",
     "windows, balanced classes": f"{WINDOWS} --class-weights balanced",
-    "windows of single samples": "--batch-size 1 --accumulate 16 --steps 200",
-    "clipped by norm": "--clip norm --clip-bound 0.3",
-    "clipped by norm, windows": f"{WINDOWS} --clip norm --clip-bound 0.3",
-    "clipped by largest": "--clip norm --clip-norm inf --clip-bound 0.01",
-    "clipped by value": "--clip value --clip-bound 0.01",
-    "clipped adaptively": "--clip adaptive --clip-bound 0.02",
-    "fp16, clipped": f"{FP16} --clip norm --clip-bound 0.3",
+    "windows of single samples": "--batch-size 1 --gradient-accumulation-steps 16 --steps 200",
+    "clipped by norm": "--gradient-clip-algorithm norm --gradient-clip-val 0.3",
+    "clipped by norm, windows": f"{WINDOWS} --gradient-clip-algorithm norm --gradient-clip-val 0.3",
+    "clipped by largest": "--gradient-clip-algorithm norm --gradient-clip-norm-type inf --gradient-clip-val 0.01",
+    "clipped by value": "--gradient-clip-algorithm value --gradient-clip-val 0.01",
+    "clipped adaptively": "--gradient-clip-algorithm adaptive --gradient-clip-val 0.02",
+    "fp16, clipped": f"{FP16} --gradient-clip-algorithm norm --gradient-clip-val 0.3",
     "fp16, windows": f"{WINDOWS} {FP16}",
     "fp16, cosine, steps left out": f"{FP16} --initial-scale 1e9 --schedule cosine --warmup-steps 20",
     "bf16": "--autocast bf16",
@@ -44,17 +44,17 @@ RECIPES = {
     "bce": "--loss bce",
     "huber from the targets' mean": "--loss huber --head-bias prior",
     "from the label prior": "--head-bias prior",
-    "a head of zeros": "--initialisation zeros-head",
+    "a head of zeros": "--initialization zeros-head",
     "dropout": "--dropout 0.3 --evaluate-every 30",
     "patience": "--patience 2 --evaluate-every 20",
     "non-finite steps left out": "--nonfinite skip",
     "resumable, everything": f"{WINDOWS} {FP16} --optimizer adamw --schedule cosine --dropout 0.2 "
-                             "--ema-decay 0.9 --clip norm --checkpoints FOLDER --checkpoint-every 50 "
+                             "--ema-decay 0.9 --gradient-clip-algorithm norm --checkpoints FOLDER --checkpoint-every 50 "
                              "--keep-best 1 --evaluate-every 50",
     "gpt": GPT,
     "gpt, RMSNorm, SwiGLU, learned positions, untied":
-        f"{GPT} --norm rmsnorm --activation swiglu --positions learned --tied false",
+        f"{GPT} --norm rmsnorm --activation swiglu --position-embedding learned --tie-embeddings false",
     "gpt, bf16, recomputed, windows":
-        f"{GPT} --activation-checkpointing --autocast bf16 --accumulate 2 --dropout 0.1",
+        f"{GPT} --activation-checkpointing --autocast bf16 --gradient-accumulation-steps 2 --dropout 0.1",
     "gpt, mean over samples": f"{GPT} --reduction sample",
 }

@@ -18,11 +18,11 @@ class Clock(EndToEnd):
                                 JUMP_SECONDS=str(jump))  # fmt: skip
 
     def test_a_clock_that_is_put_forward_ends_no_program_at_its_deadline(self):
-        process = self.watch(DAY, "--deadline", "60")
+        process = self.watch(DAY, "--timeout", "60")
         self.assertEqual((process.returncode, process.stdout), (0, "30 steps\n"), process.stderr)
 
     def test_a_deadline_holds_where_the_clock_is_put_back(self):
-        process = self.watch(-DAY, "--deadline", "1", steps=400)
+        process = self.watch(-DAY, "--timeout", "1", steps=400)
         self.assertEqual(process.returncode, 124, process.stderr)
 
     def test_durations_are_those_of_the_run(self):

@@ -120,7 +120,7 @@ class PlainPrograms(EndToEnd):
         self.assertEqual(self.check("program/failed")["findings"][0]["measured"], 3)
 
     def test_its_status_passes_through_on_request(self):
-        options = ["--exit-status", "subject"]
+        options = ["--exit-code", "program"]
         self.assertEqual(self.run_command("sh", "-c", "exit 3", options=options).returncode, 3)
         self.assertEqual(self.run_command("sh", "-c", "kill -SEGV $$", options=options).returncode,
                          128 + signal.SIGSEGV)
@@ -146,13 +146,13 @@ class PlainPrograms(EndToEnd):
 
     def test_a_result_can_be_written_elsewhere_too(self):
         copy = self.folder / "copy.json"
-        self.run_command("true", options=["--json", copy])
+        self.run_command("true", options=["--report", f"json={copy}"])
         self.assertEqual(copy.read_text(), (self.out / "result.json").read_text())
 
 
 class Interruption(EndToEnd):
     def interrupt(self, send):
-        process = subprocess.Popen([DLCHECK, "run", "--out", self.out, "--", "sleep", "60"],
+        process = subprocess.Popen([DLCHECK, "run", "--output-dir", self.out, "--", "sleep", "60"],
                                    stderr=subprocess.PIPE, text=True, start_new_session=True,
                                    env=environment())
         deadline = time.monotonic() + 20

@@ -22,7 +22,7 @@ class Recorded(EndToEnd):
 
     def judge(self, code, *words, **variables):
         self.json = self.folder / "result.json"
-        process = self.dlcheck("judge", self.trace, "--select", "optimizer", "--json", self.json,
+        process = self.dlcheck("judge", self.trace, "--select", "optimizer", "--report", f"json={self.json}",
                                *words, **variables)
         self.assertEqual(process.returncode, code, process.stderr)
         return process.stderr
@@ -40,7 +40,7 @@ class Recorded(EndToEnd):
 class Outputs(Recorded):
     def test_junit_has_a_case_a_check_and_the_failure(self):
         path = self.folder / "junit.xml"
-        self.judge(1, "--output", f"junit={path}")
+        self.judge(1, "--report", f"junit={path}")
         suite = ElementTree.parse(path).getroot().find("testsuite")
         self.assertEqual(suite.get("failures"), "1")
         case = next(case for case in suite if case.get("name") == "stale_gradients")
@@ -48,21 +48,21 @@ class Outputs(Recorded):
 
     def test_several_outputs_may_be_given_and_annotations_are_printed(self):
         paths = [self.folder / name for name in ("a.xml", "b.json", "c.txt", "d.txt")]
-        text = self.judge(1, "--output", f"junit={paths[0]}", "--output", f"json={paths[1]}",
-                          "--output", f"text={paths[2]}", "--output", f"github={paths[3]}",
-                          "--output", "github")
+        text = self.judge(1, "--report", f"junit={paths[0]}", "--report", f"json={paths[1]}",
+                          "--report", f"text={paths[2]}", "--report", f"github={paths[3]}",
+                          "--report", "github")
         self.assertTrue(all(path.stat().st_size > 0 for path in paths))
         self.assertRegex(text, rf"(?m)^::error .*title=.*\(dlcheck {STALE}\)::")
         self.assertIn(paths[3].read_text(), text)
 
     def test_an_unknown_output_is_refused_with_the_nearest(self):
-        self.assertIn("did you mean 'junit'?", self.judge(2, "--output", "junti=x"))
+        self.assertIn("did you mean 'junit'?", self.judge(2, "--report", "junti=x"))
 
     def test_junit_without_a_file_is_refused(self):
-        self.assertIn("junit=FILE", self.judge(2, "--output", "junit"))
+        self.assertIn("junit=FILE", self.judge(2, "--report", "junit"))
 
     def test_an_output_that_cannot_be_written_exits_2(self):
-        self.judge(2, "--output", "junit=/proc/none/junit.xml")
+        self.judge(2, "--report", "junit=/proc/none/junit.xml")
 
 
 class Baseline(Recorded):
@@ -150,7 +150,7 @@ class Suppressions(Recorded):
 class Intent(Recorded):
     def reason(self, identity, *words, **variables):
         self.json = self.folder / "result.json"
-        process = self.dlcheck("judge", self.trace, "--select", identity, "--json", self.json, *words,
+        process = self.dlcheck("judge", self.trace, "--select", identity, "--report", f"json={self.json}", *words,
                                **variables)
         self.assertIn(process.returncode, (0, 1, 5), process.stderr)
         return json.loads(self.json.read_text())["checks"][0]["reason"]
@@ -159,16 +159,16 @@ class Intent(Recorded):
         asked = "precision/autocast_not_applied"
         undeclared = self.reason(asked)
         self.assertIn("no autocast", undeclared)
-        self.assertNotEqual(undeclared, self.reason(asked, "--program", "autocast=bf16"))
-        self.configure('[program]\nautocast = "bf16"\n')
+        self.assertNotEqual(undeclared, self.reason(asked, "--declare", "autocast=bf16"))
+        self.configure('[declare]\nautocast = "bf16"\n')
         self.assertNotEqual(undeclared, self.reason(asked))
 
     def test_unknown_keys_and_values_are_refused(self):
-        self.assertIn("did you mean 'reduction'?", self.judge(2, "--program", "redution=mean"))
+        self.assertIn("did you mean 'reduction'?", self.judge(2, "--declare", "redution=mean"))
         self.assertIn("program reduction is mean and sum, not 'max'",
-                      self.judge(2, "--program", "reduction=max"))
-        self.assertIn("KEY=VALUE", self.judge(2, "--program", "reduction"))
-        self.configure("[program]\nshuffle = 3\n")
+                      self.judge(2, "--declare", "reduction=max"))
+        self.assertIn("KEY=VALUE", self.judge(2, "--declare", "reduction"))
+        self.configure("[declare]\nshuffle = 3\n")
         self.assertIn("dlcheck.toml:2: shuffle must be", self.judge(2))
 
     def test_a_budget_becomes_the_limit_of_its_check(self):
@@ -189,14 +189,14 @@ class Environment(Recorded):
         self.judge(1, "--fail-on", "error", DLCHECK_FAIL_ON="fatal")
 
     def test_variables_set_sections_lists_and_settings(self):
-        self.judge(1, DLCHECK_PROGRAM__REDUCTION="sum", DLCHECK_BUDGET__MEMORY="2 GiB",
+        self.judge(1, DLCHECK_DECLARE__REDUCTION="sum", DLCHECK_BUDGET__MEMORY="2 GiB",
                    DLCHECK_BUDGET__STEP_TIME="0.5", DLCHECK_IGNORE="data, training_loop",
-                   DLCHECK_SETTINGS__GRADIENTS__EXPLODING__RATIO="7", DLCHECK_TIME="30")
+                   DLCHECK_SETTINGS__GRADIENTS__EXPLODING__RATIO="7", DLCHECK_DEEP_TIMEOUT="30")
         self.judge(2, DLCHECK_SETTINGS__GRADIENTS__EXPLODING__RATIO="-7")
 
     def test_an_unknown_one_of_a_section_is_refused_with_its_name_and_others_are_left_alone(self):
-        text = self.judge(2, DLCHECK_PROGRAM__REDUTION="sum")
-        self.assertTrue(re.match(r"dlcheck: DLCHECK_PROGRAM__REDUTION: .*did you mean", text), text)
+        text = self.judge(2, DLCHECK_DECLARE__REDUTION="sum")
+        self.assertTrue(re.match(r"dlcheck: DLCHECK_DECLARE__REDUTION: .*did you mean", text), text)
         self.judge(2, DLCHECK_PROGRM__REDUCTION="sum")
         self.judge(1, DLCHECK_SOMETHING="else")
 
@@ -254,8 +254,8 @@ class Reports(Recorded):
 
         def outputs(folder):
             folder.mkdir()
-            return ["--output", f"junit={folder / names[0]}", "--output", f"json={folder / names[1]}",
-                    "--output", "github"]
+            return ["--report", f"junit={folder / names[0]}", "--report", f"json={folder / names[1]}",
+                    "--report", "github"]
 
         judged = self.dlcheck("judge", self.trace, "--baseline", baseline, "--fail-on", "note",
                               *outputs(self.out))

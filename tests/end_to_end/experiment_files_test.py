@@ -64,7 +64,7 @@ class ExperimentFiles(EndToEnd):
                 (folder / "log").write_text("before\n")
             (home / "train.py").write_text(PROGRAM)
             process = subprocess.run(
-                [DLCHECK, "run", *options, "--out", home / "out", "--", TORCH_PYTHON, "train.py", other],
+                [DLCHECK, "run", *options, "--output-dir", home / "out", "--", TORCH_PYTHON, "train.py", other],
                 cwd=home, capture_output=True, text=True, check=False,
                 env=dict(os.environ, WANDB_MODE="online"))  # fmt: skip
             self.assertIn("trackers: online None", process.stdout)

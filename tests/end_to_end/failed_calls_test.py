@@ -11,7 +11,6 @@ import argparse
 import collections
 import concurrent.futures
 import json
-import os
 import pathlib
 import re
 import shutil
@@ -119,7 +118,7 @@ class Watched(Scenario):
         return [sys.executable, RECORDING, STEPS, "--status", self.status]
 
     def command(self, folder):
-        return [DLCHECK, "run", "--out", folder / "out", *self.options, "--", *self.program(folder)]
+        return [DLCHECK, "run", "--output-dir", folder / "out", *self.options, "--", *self.program(folder)]
 
     def bare(self):
         if not hasattr(self, "known"):
@@ -170,7 +169,7 @@ class Subject(Watched):
     """The status is the program's, whatever becomes of the report."""
 
     share = 8
-    status, options = 7, ("--exit-status", "subject")
+    status, options = 7, ("--exit-code", "program")
 
     def verdict(self, run):
         return ("the program's status", "") if run.status == 7 else ("changed", f"status {run.status}")
@@ -241,7 +240,7 @@ class Recorded(Scenario):
     def prepare(self, folder):
         if not hasattr(Recorded, "folder"):
             Recorded.folder = pathlib.Path(tempfile.mkdtemp(prefix="dlcheck-test-"))
-            command = [DLCHECK, "run", "--out", "out", "--", sys.executable, RECORDING, STEPS]
+            command = [DLCHECK, "run", "--output-dir", "out", "--", sys.executable, RECORDING, STEPS]
             subprocess.run(list(map(str, command)), cwd=Recorded.folder, capture_output=True, env=environment())
         shutil.copytree(Recorded.folder / "out", folder / "out")
 
@@ -276,7 +275,7 @@ class Judge(Recorded):
 
 class JudgeToFiles(Judge):
     def command(self, folder):
-        outputs = ["--json", folder / "copy.json", "--output", f"junit={folder}/junit.xml",
+        outputs = ["--report", f"json={folder}/copy.json", "--report", f"junit={folder}/junit.xml",
                    "--write-baseline", folder / "baseline.json"]  # fmt: skip
         return [*super().command(folder), *outputs]
 

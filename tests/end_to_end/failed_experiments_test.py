@@ -26,7 +26,7 @@ class FailedExperiments(EndToEnd):
     def test_the_reason_ends_with_the_last_line_of_the_program(self):
         (self.folder / "train.py").write_text(SPARSE)
         process = subprocess.run(
-            [DLCHECK, "run", "--deep", "--select", "learnability/cannot_overfit_one_batch", "--reasons", "--",
+            [DLCHECK, "run", "--deep", "--select", "learnability/cannot_overfit_one_batch", "--show-skipped", "--",
              TORCH_PYTHON, "train.py"],
             cwd=self.folder, capture_output=True, text=True, check=False)  # fmt: skip
         self.assertRegex(" ".join((process.stderr + process.stdout).split()),

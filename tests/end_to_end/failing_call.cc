@@ -51,9 +51,9 @@ struct Plan {
                          log = Variable("FAIL_LOG");
   const int at = std::atoi(std::string(Variable("FAIL_AT")).c_str());
   const bool always = !Variable("FAIL_ALWAYS").empty();
-  const bool is_meant = !Variable("FAIL_AT").empty() &&
-                        (Variable("FAIL_IN").empty() ||
-                         Variable("FAIL_IN") == program_invocation_short_name);
+  const bool is_meant =
+      !Variable("FAIL_AT").empty() &&
+      (Variable("FAIL_IN").empty() || Variable("FAIL_IN") == program_invocation_short_name);
 };
 
 const Plan& ThePlan() {
@@ -64,8 +64,8 @@ const Plan& ThePlan() {
 // Shared with what is forked, so that one call in all of it has a number.
 std::atomic<int>& Count() {
   static auto* const count = [] {
-    const long page = syscall(SYS_mmap, nullptr, 4096, PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    const long page =
+        syscall(SYS_mmap, nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     return new (reinterpret_cast<void*>(page)) std::atomic<int>(0);
   }();
   return *count;
@@ -98,7 +98,8 @@ bool Fails(const char* call, std::string_view path, int error) {
   if (!plan.is_meant || !path.starts_with(plan.folder) || !IsNamed(plan.calls, call)) return false;
   const int number = ++Count();
   const bool fails = plan.at > 0 && (number == plan.at || (plan.always && number > plan.at));
-  if (fails && number == plan.at) Say("failed " + std::string(call) + " " + std::string(path) + "\n");
+  if (fails && number == plan.at)
+    Say("failed " + std::string(call) + " " + std::string(path) + "\n");
   if (plan.at == 0) Say("called " + std::string(call) + " " + std::string(path) + "\n");
   errno = fails ? error : before;
   return fails;
@@ -130,22 +131,22 @@ mode_t ModeOf(va_list rest) { return va_arg(rest, mode_t); }
     return Next(&name, #name) arguments;                             \
   }
 
-#define OPEN(name)                                                     \
-  int name(const char* path, int flags, ...) {                         \
-    va_list rest;                                                      \
-    va_start(rest, flags);                                             \
-    const mode_t mode = ModeOf(rest);                                  \
-    va_end(rest);                                                      \
-    const int error = (flags & O_CREAT) != 0 ? ENOSPC : EMFILE;        \
+#define OPEN(name)                                                                  \
+  int name(const char* path, int flags, ...) {                                      \
+    va_list rest;                                                                   \
+    va_start(rest, flags);                                                          \
+    const mode_t mode = ModeOf(rest);                                               \
+    va_end(rest);                                                                   \
+    const int error = (flags & O_CREAT) != 0 ? ENOSPC : EMFILE;                     \
     return Fails("open", path, error) ? -1 : Next(&name, #name)(path, flags, mode); \
   }
 
-#define OPENAT(name)                                                   \
-  int name(int folder, const char* path, int flags, ...) {             \
-    va_list rest;                                                      \
-    va_start(rest, flags);                                             \
-    const mode_t mode = ModeOf(rest);                                  \
-    va_end(rest);                                                      \
+#define OPENAT(name)                                                                           \
+  int name(int folder, const char* path, int flags, ...) {                                     \
+    va_list rest;                                                                              \
+    va_start(rest, flags);                                                                     \
+    const mode_t mode = ModeOf(rest);                                                          \
+    va_end(rest);                                                                              \
     return Fails("openat", path, EMFILE) ? -1 : Next(&name, #name)(folder, path, flags, mode); \
   }
 
@@ -155,8 +156,8 @@ OPEN(open)
 OPEN(open64)
 OPENAT(openat)
 OPENAT(openat64)
-CALL(FILE*, fopen, (const char* path, const char* mode), (path, mode),
-     Fails("fopen", path, EMFILE), nullptr)
+CALL(FILE*, fopen, (const char* path, const char* mode), (path, mode), Fails("fopen", path, EMFILE),
+     nullptr)
 CALL(FILE*, fopen64, (const char* path, const char* mode), (path, mode),
      Fails("fopen", path, EMFILE), nullptr)
 CALL(DIR*, opendir, (const char* path), (path), Fails("opendir", path, EMFILE), nullptr)
@@ -171,12 +172,10 @@ CALL(ssize_t, write, (int file, const void* bytes, size_t size), (file, bytes, s
      FailsToWrite("write", file, size, -1), -1)
 CALL(ssize_t, writev, (int file, const iovec* parts, int count), (file, parts, count),
      FailsOn("writev", file, ENOSPC), -1)
-CALL(ssize_t, pwrite, (int file, const void* bytes, size_t size, off_t at),
-     (file, bytes, size, at),
+CALL(ssize_t, pwrite, (int file, const void* bytes, size_t size, off_t at), (file, bytes, size, at),
      FailsToWrite("pwrite", file, size, at + static_cast<off_t>(size)), -1)
 CALL(ssize_t, pwrite64, (int file, const void* bytes, size_t size, off64_t at),
-     (file, bytes, size, at),
-     FailsToWrite("pwrite", file, size, at + static_cast<off_t>(size)), -1)
+     (file, bytes, size, at), FailsToWrite("pwrite", file, size, at + static_cast<off_t>(size)), -1)
 // These two give the error as their value.
 CALL(int, posix_fallocate, (int file, off_t at, off_t size), (file, at, size),
      FailsOn("posix_fallocate", file, ENOSPC), ENOSPC)
@@ -190,14 +189,15 @@ CALL(int, stat, (const char* path, struct stat* info), (path, info), Fails("stat
 CALL(int, lstat, (const char* path, struct stat* info), (path, info), Fails("lstat", path, EIO), -1)
 CALL(int, statx, (int folder, const char* path, int flags, unsigned mask, struct statx* info),
      (folder, path, flags, mask, info), Fails("statx", path, EIO), -1)
-CALL(char*, realpath, (const char* path, char* found), (path, found),
-     Fails("realpath", path, EIO), nullptr)
+CALL(char*, realpath, (const char* path, char* found), (path, found), Fails("realpath", path, EIO),
+     nullptr)
 CALL(char*, getcwd, (char* path, size_t size), (path, size), Fails("getcwd", "", ENOENT), nullptr)
 CALL(int, fsync, (int file), (file), FailsOn("fsync", file, ENOSPC), -1)
 CALL(int, mkdir, (const char* path, mode_t mode), (path, mode), Fails("mkdir", path, ENOSPC), -1)
 CALL(char*, mkdtemp, (char* path), (path), Fails("mkdtemp", path, ENOSPC), nullptr)
 CALL(int, rename, (const char* from, const char* to), (from, to), Fails("rename", from, ENOSPC), -1)
-CALL(int, renameat2, (int from_folder, const char* from, int to_folder, const char* to, unsigned flags),
+CALL(int, renameat2,
+     (int from_folder, const char* from, int to_folder, const char* to, unsigned flags),
      (from_folder, from, to_folder, to, flags), Fails("renameat2", from, ENOSPC), -1)
 CALL(int, unlink, (const char* path), (path), Fails("unlink", path, EIO), -1)
 CALL(int, unlinkat, (int folder, const char* name, int flags), (folder, name, flags),
@@ -221,7 +221,7 @@ CALL(pid_t, waitpid, (pid_t process, int* status, int options), (process, status
      Fails("waitpid", "", EINTR), -1)
 CALL(int, waitid, (idtype_t kind, id_t process, siginfo_t* state, int options),
      (kind, process, state, options), Fails("waitid", "", EINTR), -1)
-CALL(int, poll, (pollfd* files, nfds_t count, int milliseconds), (files, count, milliseconds),
+CALL(int, poll, (pollfd * files, nfds_t count, int milliseconds), (files, count, milliseconds),
      Fails("poll", "", EINTR), -1)
 CALL(int, setpgid, (pid_t process, pid_t group), (process, group), Fails("setpgid", "", EPERM), -1)
 CALL(int, unshare, (int flags), (flags), Fails("unshare", "", EPERM), -1)

@@ -21,7 +21,7 @@ ENDINGS = {
     "leak": "signal 11",
 }
 PLACES = {"load": "as it is loaded", "constructor": "its constructor", "forward": "its forward pass"}
-# C++ lets no exception out of an initialiser of a library.
+# C++ lets no exception out of an initializer of a library.
 UNCAUGHT = {("load", "throw"), ("load", "allocate")}
 
 SCRIPTS = """
@@ -92,7 +92,7 @@ class HostilePlugins(HostileModels):
         link = self.folder / "libnet.so"
         if not link.exists():
             link.symlink_to(PLUGIN)
-        return self.dlcheck("check", "--out", self.out, "--model", link, *MEMORY, *words,
+        return self.dlcheck("check", "--output-dir", self.out, "--model", link, *MEMORY, *words,
                             PLUGIN_PLACE=place, PLUGIN_DOES=does)
 
     def test_each_way_to_fail_before_training_is_one_line_and_exit_code_2(self):
@@ -121,7 +121,7 @@ class HostilePlugins(HostileModels):
         for place, called in PLACES.items():
             with self.subTest(place=place):
                 begin = time.monotonic()
-                process = self.check_plugin(place, "loop", "--deadline", "3")
+                process = self.check_plugin(place, "loop", "--timeout", "3")
                 self.assertLess(time.monotonic() - begin, 20)
                 self.assertEqual(process.returncode, 2, process.stderr)
                 self.assertIn(f"{called} had not come back after", process.stderr)
@@ -141,7 +141,7 @@ class HostilePlugins(HostileModels):
 
     def test_hanging_in_the_midst_of_training_ends_at_the_deadline(self):
         begin = time.monotonic()
-        process = self.check_plugin("training", "loop", "--deadline", "3")
+        process = self.check_plugin("training", "loop", "--timeout", "3")
         self.assertLess(time.monotonic() - begin, 25)
         self.assertEqual(process.returncode, 124, process.stderr)
         message = self.check("program/failed")["findings"][0]["message"]
@@ -184,7 +184,7 @@ class TorchScript(HostileModels):
                 self.assertRegex(process.stdout, r"val accuracy 0\.9")
 
     def test_a_check_trains_one_under_every_experiment(self):
-        process = self.dlcheck("check", "--out", self.out, "--model", "scripted.pt", "--steps", "60")
+        process = self.dlcheck("check", "--output-dir", self.out, "--model", "scripted.pt", "--steps", "60")
         self.assertEqual(process.returncode, 0, process.stderr)
         outcomes = {check["outcome"] for check in self.result()["checks"]}
         self.assertNotIn("internal_error", outcomes)
@@ -211,7 +211,7 @@ class TorchScript(HostileModels):
 
     def test_an_endless_script_is_named_at_the_deadline(self):
         begin = time.monotonic()
-        process = self.dlcheck("check", "--out", self.out, "--deadline", "3", "--model",
+        process = self.dlcheck("check", "--output-dir", self.out, "--timeout", "3", "--model",
                                self.folder / "endless.pt")
         self.assertLess(time.monotonic() - begin, 20)
         self.assertEqual(process.returncode, 2, process.stderr)

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import unittest
 
-from support import BUILD, PROGRAMS, SOURCE, TORCH_PYTHON, DIGITS, EndToEnd, environment
+from support import BUILD, DIGITS, PROGRAMS, SOURCE, TORCH_PYTHON, EndToEnd, environment
 
 MODELS = SOURCE / "fixtures" / "models"
 
@@ -40,7 +40,7 @@ class Installed(EndToEnd):
 
     def test_it_watches_a_python_program(self):
         self.require_torch()
-        process = self.tool("run", "--out", self.out, "--", TORCH_PYTHON,
+        process = self.tool("run", "--output-dir", self.out, "--", TORCH_PYTHON,
                             PROGRAMS / "digits_plain.py", DIGITS)
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertIn("no findings", process.stderr)
@@ -49,11 +49,11 @@ class Installed(EndToEnd):
         self.require_trainer()
         build = self.build_models()
         data = self.tree / "share/dlcheck/fixtures/digits.h5"
-        process = self.tool("check", "--out", self.out, "--model", build / "libhealthy.so",
+        process = self.tool("check", "--output-dir", self.out, "--model", build / "libhealthy.so",
                             "--data", data)
         self.assertEqual(process.returncode, 0, process.stderr)
         self.assertEqual(self.result()["exit"]["counts"]["failed"], 0)
-        process = self.tool("check", "--out", self.out, "--model", build / "libbroken.so",
+        process = self.tool("check", "--output-dir", self.out, "--model", build / "libbroken.so",
                             "--data", data)
         self.assertEqual(process.returncode, 1, process.stderr)
         self.assertEqual(self.result()["order"][0]["id"], "gradients/missing")

@@ -1,5 +1,5 @@
-// Preloaded into dlcheck: its wall clock jumps by JUMP_SECONDS a third of a second after the start, as where
-// somebody sets it. The monotonic clock goes on.
+// Preloaded into dlcheck: its wall clock jumps by JUMP_SECONDS a third of a second after the start,
+// as where somebody sets it. The monotonic clock goes on.
 #include <dlfcn.h>
 #include <sys/time.h>
 #include <time.h>
@@ -30,7 +30,8 @@ const int64_t start = Monotonic();
 // Seconds that the wall clock is wrong by now.
 time_t Jump() {
   const char* const seconds = std::getenv("JUMP_SECONDS");
-  const bool is_meant = seconds != nullptr && std::strcmp(program_invocation_short_name, "dlcheck") == 0;
+  const bool is_meant =
+      seconds != nullptr && std::strcmp(program_invocation_short_name, "dlcheck") == 0;
   return is_meant && Monotonic() - start > kCalm ? std::atoll(seconds) : 0;
 }
 

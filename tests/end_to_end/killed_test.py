@@ -63,7 +63,7 @@ class Moment:
         program = [sys.executable, RECORDING, STEPS, "--healthy", "--pause", 0.01]
         if self.uses_torch:
             program = [TORCH_PYTHON, self.folder / "train.py"]
-        command = [DLCHECK, "run", "--out", self.out, *self.options, "--", *program]
+        command = [DLCHECK, "run", "--output-dir", self.out, *self.options, "--", *program]
         return subprocess.Popen(list(map(str, command)), cwd=self.work, env=environment(),
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
 
@@ -139,7 +139,7 @@ class Moment:
 
     def run_again(self):
         """The next run in the same folder is as if nothing had been."""
-        process = self.dlcheck("run", "--out", self.out, "--", sys.executable, RECORDING, STEPS, "--healthy")
+        process = self.dlcheck("run", "--output-dir", self.out, "--", sys.executable, RECORDING, STEPS, "--healthy")
         if process.returncode != 0:
             self.wrong.append(f"the next run: status {process.returncode}\n{process.stderr}")
         if mounts_below(self.folder):

@@ -92,7 +92,7 @@ class Live(EndToEnd):
 
     def test_a_program_stopped_through_us_is_not_accused(self):
         process = subprocess.Popen(
-            [DLCHECK, "run", "--out", self.out, "--",
+            [DLCHECK, "run", "--output-dir", self.out, "--",
              *self.program("copy", "exec sleep 60")],
             stderr=subprocess.PIPE, text=True, env=environment(), cwd=self.folder)
         time.sleep(2)
@@ -104,7 +104,7 @@ class Live(EndToEnd):
 
     def test_judging_again_knows_what_stopped_the_run(self):
         self.stopped("copy", "exec sleep 60")
-        process = self.dlcheck("judge", self.out, "--json", self.folder / "again.json")
+        process = self.dlcheck("judge", self.out, "--report", f"json={self.folder}/again.json")
         self.assertIn("first live error", process.stderr)
         again = json.loads((self.folder / "again.json").read_text())
         self.assertEqual(again["runs"], self.result()["runs"])

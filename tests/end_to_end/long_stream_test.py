@@ -22,7 +22,7 @@ class LongStream(EndToEnd):
         self.assertLess(size, 256 * MIB)
         copy = self.folder / "result.json"
         start = time.monotonic()
-        process = subprocess.Popen([DLCHECK, "judge", self.out, "--json", copy],
+        process = subprocess.Popen([DLCHECK, "judge", self.out, "--report", f"json={copy}"],
                                    stderr=subprocess.DEVNULL, env=environment())
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)

@@ -65,7 +65,7 @@ class ManyProcesses(EndToEnd):
 
     def outcome(self, check):
         # By hand there is no word of how the run ended.
-        process = self.dlcheck("judge", "--partial", "--json", self.folder / "result.json", self.out)
+        process = self.dlcheck("judge", "--partial", "--report", f"json={self.folder}/result.json", self.out)
         self.assertIn(process.returncode, (0, 1), process.stderr)
         checks = json.loads((self.folder / "result.json").read_text())["checks"]
         return next(c for c in checks if c["id"] == check)

@@ -25,7 +25,7 @@ class Folder(EndToEnd):
 
 class TwoAtOnce(Folder):
     def test_a_named_folder_in_use_is_refused_with_the_process(self):
-        first = self.start("--out", "out")
+        first = self.start("--output-dir", "out")
         second = self.run_command("true")
         self.assertEqual(second.returncode, 2)
         self.assertIn(f"is in use: process {first.pid} is writing it", second.stderr)
@@ -43,7 +43,7 @@ class TwoAtOnce(Folder):
         self.assertEqual([self.run_command("true").returncode for _ in range(2)], [5, 5])
 
     def test_a_folder_is_free_after_its_run_was_killed(self):
-        first = self.start("--out", "out")
+        first = self.start("--output-dir", "out")
         first.kill()
         first.wait()
         self.assertEqual(self.run_command("true").returncode, 5)
@@ -97,7 +97,7 @@ class Links(Folder):
         target = self.folder / "scratch"
         target.mkdir()
         (self.folder / "link").symlink_to(target)
-        self.assertEqual(self.dlcheck("run", "--out", "link", "--", "true").returncode, 5)
+        self.assertEqual(self.dlcheck("run", "--output-dir", "link", "--", "true").returncode, 5)
         self.assertTrue((target / "result.json").exists())
 
 
@@ -123,13 +123,13 @@ class Modes(Folder):
     def test_a_result_for_others_has_the_mode_that_the_umask_gives(self):
         before = os.umask(0o022)
         self.addCleanup(os.umask, before)
-        self.run_command("true", options=["--output", "junit=out.xml"])
+        self.run_command("true", options=["--report", "junit=out.xml"])
         self.assertEqual(stat.S_IMODE((self.folder / "out.xml").stat().st_mode), 0o644)
 
 
 class OddPlaces(Folder):
     def test_a_colon_in_the_path_is_refused(self):
-        process = self.dlcheck("run", "--out", "a:b", "--", "true")
+        process = self.dlcheck("run", "--output-dir", "a:b", "--", "true")
         self.assertEqual(process.returncode, 2)
         self.assertIn("has a ':' in its path", process.stderr)
 
@@ -137,11 +137,11 @@ class OddPlaces(Folder):
         place = self.folder / "a:b"
         place.mkdir()
         process = self.dlcheck("run", "--", "true", cwd=place)
-        self.assertIn("choose another with --out", process.stderr)
-        self.assertEqual(self.dlcheck("run", "--out", self.out, "--", "true", cwd=place).returncode, 5)
+        self.assertIn("choose another with --output-dir", process.stderr)
+        self.assertEqual(self.dlcheck("run", "--output-dir", self.out, "--", "true", cwd=place).returncode, 5)
 
     def test_a_slash_at_the_end_is_no_other_folder(self):
-        self.assertEqual(self.dlcheck("run", "--out", "out/", "--", "true").returncode, 5)
+        self.assertEqual(self.dlcheck("run", "--output-dir", "out/", "--", "true").returncode, 5)
         self.assertTrue((self.out / "result.json").exists())
 
     def test_a_pipe_as_a_baseline_is_refused_at_once(self):
@@ -154,7 +154,7 @@ class OddPlaces(Folder):
         def limit():
             resource.setrlimit(resource.RLIMIT_FSIZE, (100 << 10, 100 << 10))
 
-        process = subprocess.run([DLCHECK, "run", "--out", self.out, "--", "sh", "-c", "echo ran; exit 3"],
+        process = subprocess.run([DLCHECK, "run", "--output-dir", self.out, "--", "sh", "-c", "echo ran; exit 3"],
                                  preexec_fn=limit, capture_output=True, text=True,
                                  cwd=self.folder, env=environment())  # fmt: skip
         self.assertEqual((process.returncode, process.stdout), (1, "ran\n"), process.stderr)
@@ -167,7 +167,7 @@ class OddPlaces(Folder):
             self.assertIn("cannot write standard output: No space left on device", process.stderr)
 
     def test_a_reader_that_goes_away_ends_nothing(self):
-        command = f'"{DLCHECK}" run --out out --exit-status subject -- sh -c "exit 3" 2>&1; echo $? >&3'
+        command = f'"{DLCHECK}" run --output-dir out --exit-code program -- sh -c "exit 3" 2>&1; echo $? >&3'
         process = subprocess.run(["sh", "-c", f"({command}) 3>status | true"], cwd=self.folder,
                                  env=environment())  # fmt: skip
         self.assertEqual(process.returncode, 0)
@@ -184,7 +184,7 @@ class OddPlaces(Folder):
         self.addCleanup(subprocess.run, ["umount", "-l", disk])
         (disk / "old.json").write_text("the whole old text")
         (disk / "filler").write_bytes(bytes(58 << 10))
-        process = self.run_command("true", options=["--json", disk / "old.json"])
+        process = self.run_command("true", options=["--report", f"json={disk}/old.json"])
         self.assertEqual(process.returncode, 2, process.stderr)
         self.assertIn("No space left", process.stderr)
         self.assertEqual((disk / "old.json").read_text(), "the whole old text")
@@ -193,14 +193,14 @@ class OddPlaces(Folder):
 
 class Deadline(EndToEnd):
     def test_a_deadline_has_a_status_of_its_own(self):
-        for mode in ("dlcheck", "subject"):
-            options = ["--deadline", "0.3", "--exit-status", mode]
+        for mode in ("dlcheck", "program"):
+            options = ["--timeout", "0.3", "--exit-code", mode]
             process = self.run_command("sleep", "60", options=options)
             self.assertEqual(process.returncode, 124, process.stderr)
         self.assertEqual(self.result()["exit"]["code"], 124)
 
     def test_a_program_that_ends_in_time_keeps_its_own(self):
-        options = ["--deadline", "60", "--exit-status", "subject"]
+        options = ["--timeout", "60", "--exit-code", "program"]
         self.assertEqual(self.run_command("sh", "-c", "exit 4", options=options).returncode, 4)
 
 
@@ -252,11 +252,11 @@ class HostileText(EndToEnd):
         folder.mkdir()
         (folder / "dlcheck.toml").write_text('"evil\\u001b\\n::error::x" = 1\n')
         for words in (["judge", self.EVIL], ["report", self.EVIL], ["baseline", self.EVIL], [self.EVIL],
-                      ["verify", self.EVIL], ["explain", self.EVIL], ["run", "--out", self.EVIL + ":", "--", "x"],
+                      ["verify", self.EVIL], ["explain", self.EVIL], ["run", "--output-dir", self.EVIL + ":", "--", "x"],
                       ["run", "--select", self.EVIL, "--", "true"], ["run", "--" + self.EVIL, "--", "true"],
-                      ["run", "--out", self.out, "--", self.EVIL], ["run", "--json", self.EVIL + "/x", "--", "true"],
-                      ["run", "--output", self.EVIL, "--", "true"], ["run", "--set", self.EVIL, "--", "true"],
-                      ["run", "--program", self.EVIL, "--", "true"]):  # fmt: skip
+                      ["run", "--output-dir", self.out, "--", self.EVIL], ["run", "--report", f"json={self.EVIL}/x", "--", "true"],
+                      ["run", "--report", self.EVIL, "--", "true"], ["run", "--set", self.EVIL, "--", "true"],
+                      ["run", "--declare", self.EVIL, "--", "true"]):  # fmt: skip
             for cwd in (self.folder, folder):
                 process = self.dlcheck(*words, cwd=cwd)
                 self.assertNotEqual(process.stderr, "", words)

@@ -8,6 +8,7 @@ from support import DIGITS, PROGRAMS, SOURCE, TORCH_PYTHON, EndToEnd
 
 sys.path[:0] = [str(SOURCE), str(SOURCE / "tests/programs")]
 from drawing import drawn  # noqa: E402
+
 from tests.observe.plant import PLANTS, planted  # noqa: E402
 
 

@@ -15,7 +15,7 @@ import unittest
 from rank_runs import LONG, LOST, PLUGIN, TROUBLE, RankTest, print_rows
 
 FAILING = TROUBLE.with_name("libfailing_call.so")
-SLOW = ("--steps", LONG, "--silence-limit", 3)
+SLOW = ("--steps", LONG, "--heartbeat-timeout", 3)
 
 
 def tearDownModule():
@@ -73,7 +73,7 @@ class Losses(RankTest):
         for rank, said in enumerate(sorted(others)):
             self.assertIn(f"dlcheck-train: rank {rank}: rank 2 is gone: ", said)
         self.assertEqual(len(others), 2)
-        self.row("G01", "SIGKILL of rank 2 of 3 under --ranks", ended, line)
+        self.row("G01", "SIGKILL of rank 2 of 3 under --nproc", ended, line)
         self.assert_resumes(3)
 
     # G02
@@ -127,7 +127,7 @@ class Losses(RankTest):
         self.assertEqual(ended.statuses, [LOST])
         line = "dlcheck-train: rank 1 of 2 was stopped by a signal; the others were ended"
         self.assertEqual(ended.said.splitlines()[-1], line)
-        self.row("G02", "SIGSTOP of rank 1 of 2 under --ranks", ended, line)
+        self.row("G02", "SIGSTOP of rank 1 of 2 under --nproc", ended, line)
 
     def test_the_supervisor_ends_ranks_that_are_all_stopped(self):
         self.start_supervised(2, *SLOW)
@@ -138,7 +138,7 @@ class Losses(RankTest):
         self.assertEqual(ended.statuses, [LOST])
         line = "dlcheck-train: rank 0 of 2 was stopped by a signal; the others were ended"
         self.assertEqual(ended.said, line + "\n")
-        self.row("G02", "SIGSTOP of both ranks under --ranks", ended, line)
+        self.row("G02", "SIGSTOP of both ranks under --nproc", ended, line)
 
     # G03
 
@@ -163,7 +163,7 @@ class Losses(RankTest):
         self.assert_resumes(2)
 
     def test_a_rank_that_saves_for_long_is_not_given_up(self):
-        self.start_ranks(2, "--steps", 30, "--silence-limit", 3, "--checkpoint-every", 0,
+        self.start_ranks(2, "--steps", 30, "--heartbeat-timeout", 3, "--checkpoint-every", 0,
                          of_rank={1: {"LD_PRELOAD": TROUBLE, "RANK_TROUBLE": "slow_sync"}})
         ended = self.finish(60)
         self.assertEqual((ended.statuses, ended.said), ([0, 0], ""))
@@ -198,7 +198,7 @@ class Losses(RankTest):
                 "the others were ended")
         self.assertEqual(ended.said.splitlines()[-1], line)
         self.assertIn("dlcheck-train: rank 0: rank 1 is gone: ", ended.said)
-        self.row("G04", "rank 1 of 2 leaves with status 0 under --ranks", ended, line)
+        self.row("G04", "rank 1 of 2 leaves with status 0 under --nproc", ended, line)
         self.started.clear()
         self.start_with_torchrun(2, *flags, "--resume", variables=leaving)
         ended = self.finish(30)
@@ -215,7 +215,7 @@ class Losses(RankTest):
             with self.subTest(rank=lost):
                 self.started.clear()
                 self.checkpoints = self.folder / f"checkpoints{lost}"
-                self.start_ranks(2, *SLOW, "--model", PLUGIN, "--exchange-limit", 3,
+                self.start_ranks(2, *SLOW, "--model", PLUGIN, "--collective-timeout", 3,
                                  "--checkpoint-every", 2,
                                  of_rank={lost: {"PLUGIN_PLACE": "training", "PLUGIN_DOES": "loop"}})
                 ended = self.finish(30)
@@ -259,7 +259,7 @@ class Losses(RankTest):
             self.skipTest(f"no control group of memory can be made: {error}")
         script = f'echo $$ > {group}/cgroup.procs; exec "$@"'
         self.start(["sh", "-c", script, "sh",
-                    *self.command(*SLOW, "--ranks", 2, "--model", PLUGIN)],
+                    *self.command(*SLOW, "--nproc", 2, "--model", PLUGIN)],
                    {"PLUGIN_PLACE": "training", "PLUGIN_DOES": "allocate"})
         ended = self.finish(60)
         self.assertEqual(ended.statuses, [LOST], ended.said)

@@ -8,9 +8,8 @@ import socket
 import time
 import unittest
 
-from support import BUILD, TRAINER
-
 from rank_runs import LONG, LOST, RankTest, free_port, print_rows
+from support import BUILD, TRAINER
 
 SHORT = ("--steps", 4)
 DATA = ("--data", BUILD / "share" / "dlcheck" / "fixtures" / "digits.h5")
@@ -34,16 +33,16 @@ class Meeting(RankTest):
             with self.subTest(rank=missing):
                 self.started.clear()
                 there = [rank for rank in range(3) if rank != missing]
-                self.start_ranks(3, *SHORT, "--join-limit", 3, ranks=there)
+                self.start_ranks(3, *SHORT, "--rendezvous-timeout", 3, ranks=there)
                 ended = self.finish(6)
-                self.assert_all_say(ended, LOST, f"rank {missing} did not come within join-limit",
+                self.assert_all_say(ended, LOST, f"rank {missing} did not come within rendezvous-timeout",
                                     "2 of 3 ranks did")
                 self.row("G05", f"rank {missing} of 3 is not started", ended, ended.errors[0])
 
     def test_a_first_rank_that_does_not_come_is_named(self):
-        self.start_ranks(3, *SHORT, "--join-limit", 3, ranks=[1, 2])
+        self.start_ranks(3, *SHORT, "--rendezvous-timeout", 3, ranks=[1, 2])
         ended = self.finish(6)
-        self.assert_all_say(ended, LOST, "rank 0 is not found at 127.0.0.1:", "join-limit")
+        self.assert_all_say(ended, LOST, "rank 0 is not found at 127.0.0.1:", "rendezvous-timeout")
         self.row("G05", "rank 0 of 3 is not started", ended, ended.errors[0])
 
     # G06
@@ -97,7 +96,7 @@ class Meeting(RankTest):
         with socket.socket() as taken:
             taken.bind(("0.0.0.0", 0))
             taken.listen()
-            self.start_ranks(2, *SHORT, "--join-limit", 3, port=taken.getsockname()[1])
+            self.start_ranks(2, *SHORT, "--rendezvous-timeout", 3, port=taken.getsockname()[1])
             ended = self.finish(15)
         self.assertEqual(ended.statuses, [LOST, LOST], ended.said)
         self.assert_one_line(ended.errors[0], "cannot meet at 127.0.0.1:", "address already in use")
@@ -135,7 +134,7 @@ class Meeting(RankTest):
         self.await_step(5)
         for rank in range(2):
             self.hit(rank, signal.SIGSTOP)
-        self.start_ranks(2, *SHORT, "--join-limit", 3, port=port)
+        self.start_ranks(2, *SHORT, "--rendezvous-timeout", 3, port=port)
         ended = self.finish(15, except_for=[0, 1])
         self.assertEqual(ended.statuses, [-signal.SIGKILL] * 2 + [LOST] * 2, ended.said)
         self.assert_one_line(ended.errors[2], "address already in use")

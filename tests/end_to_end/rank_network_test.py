@@ -14,7 +14,7 @@ from rank_link import RANKS, STORE, Link
 from rank_runs import LONG, LOST, TROUBLE, RankTest, free_port, print_rows
 
 SHORT = ("--steps", 4)
-SLOW = ("--steps", LONG, "--silence-limit", 3, "--exchange-limit", 3)
+SLOW = ("--steps", LONG, "--heartbeat-timeout", 3, "--collective-timeout", 3)
 BOTH = (STORE, RANKS)
 CANNOT_BE_REACHED = "is stopped or cannot be reached: no sign of life for "
 
@@ -105,17 +105,17 @@ class Network(RankTest):
         self.assert_resumes(3)
 
     def test_a_link_that_dies_while_the_ranks_meet_ends_all(self):
-        self.start_linked(2, *SHORT, "--join-limit", 2, swallows=(STORE,), swallows_back=(STORE,),
+        self.start_linked(2, *SHORT, "--rendezvous-timeout", 2, swallows=(STORE,), swallows_back=(STORE,),
                           await_text=b"roll/came")
         ended = self.finish(15)
         self.assertEqual(ended.statuses, [LOST] * 2, ended.said)
-        self.assert_one_line(ended.errors[0], "rank 1 did not come within join-limit")
+        self.assert_one_line(ended.errors[0], "rank 1 did not come within rendezvous-timeout")
         line = self.assert_one_line(ended.errors[1], "rank 0 is stopped or cannot be reached: ",
                                     "answers no more")
         self.row("G11", "nothing arrives any more while two ranks meet (rank 1)", ended, line)
 
     def test_a_link_that_dies_as_a_rank_leaves_ends_all(self):
-        self.start_linked(2, *SHORT, "--silence-limit", 3, swallows=(STORE,),
+        self.start_linked(2, *SHORT, "--heartbeat-timeout", 3, swallows=(STORE,),
                           swallows_back=(STORE,), await_text=b" d ")
         ended = self.finish(15)
         self.assertEqual(ended.statuses, [LOST] * 2, ended.said)
@@ -135,7 +135,7 @@ class Network(RankTest):
             self.skipTest(f"no network namespace can be made: {made.stderr.strip()}")
         script = 'ip link set lo up; "$@" & wait $!'
         self.start(["unshare", "--net", "sh", "-c", script, "sh",
-                    *self.command(*SLOW, "--ranks", "2", "--exchange-limit", "5")])
+                    *self.command(*SLOW, "--nproc", "2", "--collective-timeout", "5")])
         self.await_step(15)
         inside = str(self.process_of(1))
         subprocess.run(["nsenter", "--net", "--target", inside, "ip", "link", "set", "lo", "down"],
@@ -150,7 +150,7 @@ class Network(RankTest):
     # G14
 
     def test_a_name_that_leads_nowhere_is_named(self):
-        self.start_ranks(2, *SHORT, "--join-limit", 3, address="none.invalid", ranks=[1])
+        self.start_ranks(2, *SHORT, "--rendezvous-timeout", 3, address="none.invalid", ranks=[1])
         ended = self.finish(15)
         self.assertEqual(ended.statuses, [LOST])
         self.assert_one_line(ended.errors[0], "at none.invalid:", "the name leads to no machine")
@@ -169,7 +169,7 @@ class Network(RankTest):
         made = subprocess.run(["unshare", "--net", "true"], capture_output=True, check=False)
         if made.returncode != 0:
             self.skipTest("no network namespace can be made: that needs root")
-        self.start(["unshare", "--net", *self.command(*SHORT, "--ranks", "2", "--join-limit", "3")])
+        self.start(["unshare", "--net", *self.command(*SHORT, "--nproc", "2", "--rendezvous-timeout", "3")])
         ended = self.finish(15)
         self.assertNotEqual(ended.statuses, [0])
         self.assertIn("cannot meet at 127.0.0.1:", ended.said)

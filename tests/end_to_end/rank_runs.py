@@ -114,7 +114,7 @@ class RankTest(EndToEnd):
                     "--nproc-per-node", str(world), "--no-python", "--", *self.command(*flags)], **keywords)
 
     def start_supervised(self, world, *flags, **keywords):
-        self.start(self.command("--ranks", world, *flags), **keywords)
+        self.start(self.command("--nproc", world, *flags), **keywords)
 
     def process_of(self, rank):
         return next(process for process in processes_with(self.mark) if rank_of(process) == rank)

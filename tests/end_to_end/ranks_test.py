@@ -17,7 +17,7 @@ PROGRAM = textwrap.dedent(
     from torch.utils.data import DataLoader, TensorDataset
     from torch.utils.data.distributed import DistributedSampler
 
-    class Centred(nn.Module):
+    class Centered(nn.Module):
         def forward(self, x):
             return x - 0.1 * x.mean(0)
 
@@ -53,7 +53,7 @@ class Ranks(EndToEnd):
         source = PROGRAM.replace("NORM", norm).replace("WRAPPED", wrapped)
         (self.folder / "train.py").write_text(source.replace("LOSS", loss).replace("REDUCED", reduced))
         process = subprocess.run(
-            [DLCHECK, "run", "--deep", "--select", name, "--out", self.folder / "out", "--",
+            [DLCHECK, "run", "--deep", "--select", name, "--output-dir", self.folder / "out", "--",
              TORCH_PYTHON, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node",
              str(processes), "train.py"],
             cwd=self.folder, capture_output=True, text=True, check=False)  # fmt: skip
@@ -81,7 +81,7 @@ class Ranks(EndToEnd):
 
     def test_trials_of_what_trains_in_two_processes_are_made_in_one(self):
         for wrapped in (WRAPPED, "torch.distributed.fsdp.fully_shard(plain)"):
-            for norm, faulty in (("nn.LayerNorm(32)", False), ("Centred()", True)):
+            for norm, faulty in (("nn.LayerNorm(32)", False), ("Centered()", True)):
                 with self.subTest(wrapped=wrapped, norm=norm):
                     check, said = self.judged(norm=norm, wrapped=wrapped, name="model/cross_sample_leak")
                     self.assertEqual(check["outcome"], "failed" if faulty else "passed", said)

@@ -16,7 +16,7 @@ class Recorded(EndToEnd):
     def judge(self, folder):
         """Checks by id of a judgement of this folder, and the whole result without what is volatile."""
         copy = self.folder / "result.json"
-        process = self.dlcheck("judge", folder, "--json", copy)
+        process = self.dlcheck("judge", folder, "--report", f"json={copy}")
         self.assertIn(process.returncode, (0, 1, 5), process.stderr)
         result = json.loads(copy.read_text())
         del result["volatile"]

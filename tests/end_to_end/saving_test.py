@@ -2,8 +2,8 @@
 
 import os
 import pathlib
-import re
 import random
+import re
 import shutil
 import signal
 import subprocess

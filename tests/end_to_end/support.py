@@ -39,8 +39,8 @@ class EndToEnd(unittest.TestCase):
                               env=environment(**variables))
 
     def run_command(self, *words, options=(), **keywords):
-        """dlcheck run --out OUT OPTIONS -- WORDS"""
-        return self.dlcheck("run", "--out", self.out, *options, "--", *words, **keywords)
+        """dlcheck run --output-dir OUT OPTIONS -- WORDS"""
+        return self.dlcheck("run", "--output-dir", self.out, *options, "--", *words, **keywords)
 
     def result(self):
         return json.loads((self.out / "result.json").read_text())

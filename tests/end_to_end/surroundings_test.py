@@ -2,16 +2,14 @@
 every shape, data that another process has locked, many and long names."""
 
 import fcntl
-import json
 import os
-import pathlib
 import resource
 import shutil
 import subprocess
 import sys
 import unittest
 
-from support import BUILD, DIGITS, DLCHECK, SOURCE, EndToEnd, environment
+from support import BUILD, DLCHECK, SOURCE, EndToEnd, environment
 
 SECONDS = 5  # far above what any of these takes
 NAMES = 10_000  # of one run, each as long as a file's may be
@@ -40,7 +38,7 @@ class Configurations(EndToEnd):
 
     def test_nothing_in_a_value_is_expanded(self):
         out = self.folder / "$HOME-${HOME}-~-`id`-%h"
-        finished = self.dlcheck("run", "--out", out, "--", "echo", "$HOME", "@file", "*")
+        finished = self.dlcheck("run", "--output-dir", out, "--", "echo", "$HOME", "@file", "*")
         self.assertEqual(finished.stdout, "$HOME @file *\n")
         self.assertTrue((out / "result.json").exists())
 
@@ -71,12 +69,12 @@ class Surroundings(EndToEnd):
     def test_paths_of_every_shape_lead_where_they_say(self):
         for name in ("a b", "quote'\"", "-leading", "ünïcödé-\u202e", "new\nline", "#?&%41", "x" * 255):
             out = self.folder / name
-            finished = self.dlcheck("run", "--out", out, "--", "true")
+            finished = self.dlcheck("run", "--output-dir", out, "--", "true")
             self.assertEqual(finished.returncode, 5, finished.stderr)
             self.assertTrue((out / "result.json").exists(), name)
             for character in ("\u202e", "\x1b"):
                 self.assertNotIn(character, finished.stderr)
-        refused = self.dlcheck("run", "--out", self.folder / ("y/" * 3000), "--", "true")
+        refused = self.dlcheck("run", "--output-dir", self.folder / ("y/" * 3000), "--", "true")
         self.assertEqual(refused.returncode, 2, refused.stderr)
 
     def test_a_single_processor_and_odd_numbers_of_threads_are_no_trouble(self):

@@ -109,8 +109,7 @@ class Stream {
 
 int Main(const std::string& run_folder, int64_t steps, bool faulty) {
   const std::optional<Request> request = RequestFromEnvironment();
-  auto writer =
-      TraceWriter::Create({.run_folder = run_folder, .run = request ? request->run : ""});
+  auto writer = TraceWriter::Create({.run_folder = run_folder, .run = request ? request->run : ""});
   if (!writer.ok()) {
     std::fprintf(stderr, "synthetic_stream: %s\n", writer.failure().message.c_str());
     return 1;

@@ -21,13 +21,13 @@ ROW = re.compile(r'^DLCHECK_QUANTITY\(\w+, "(\w+)", \d+, "[^"]*", "(\w*)"', re.M
 EVERYTHING = [
     ("mlp", "--fault", "gradients_not_cleared"),
     ("mlp", "--optimizer", "adamw", "--schedule", "cosine", "--warmup-steps", "4", "--autocast",
-     "fp16", "--growth-interval", "5", "--initial-scale", "16777216", "--ema-decay", "0.9", "--clip",
-     "norm", "--accumulate", "3", "--last-batch", "keep", "--evaluate-every", "10"),
+     "fp16", "--growth-interval", "5", "--initial-scale", "16777216", "--ema-decay", "0.9", "--gradient-clip-algorithm",
+     "norm", "--gradient-accumulation-steps", "3", "--drop-last", "false", "--evaluate-every", "10"),
     ("resnet", "--autocast", "bf16", "--schedule", "one_cycle", "--evaluate-every", "10"),
     ("gpt", "--width", "16", "--depth", "2", "--heads", "2", "--context", "16", "--batch-size", "4",
      "--optimizer", "adamw", "--activation-checkpointing", "--evaluate-samples", "16"),
-    ("mlp", "--weights", "bf16", "--optimizer", "adam", "--clip", "adaptive"),
-    ("resnet", "--ranks", "2", "--evaluate-every", "10"),
+    ("mlp", "--weights", "bf16", "--optimizer", "adam", "--gradient-clip-algorithm", "adaptive"),
+    ("resnet", "--nproc", "2", "--evaluate-every", "10"),
 ]
 ONLY_IN_TRIALS = {"future_sensitivity"}
 
@@ -44,7 +44,7 @@ class TrainerUnderWatch(EndToEnd):
         command = [TRAINER, "--model", model, "--dropout", "0.1", "--steps", str(steps),
                    "--save", state, *flags]
         if arm == "watched":
-            process = self.run_command(*command, options=["--exit-status", "subject"])
+            process = self.run_command(*command, options=["--exit-code", "program"])
         else:
             process = subprocess.run(command, capture_output=True, text=True, check=False,
                                      env=environment())

@@ -63,11 +63,11 @@ class WaysIn(EndToEnd):
             results = []
             for faulty in (False, True, False):
                 train(True)  # not watched
-                with dlcheck.watch(out="out") as watched:
+                with dlcheck.watch(output_dir="out") as watched:
                     train(faulty)
                 print(watched.exit_code, [f["id"] for f in watched.findings])
             try:
-                with dlcheck.watch(out="out", raises=True):
+                with dlcheck.watch(output_dir="out", raises=True):
                     train(True)
             except dlcheck.Findings:
                 print("raised")
@@ -82,7 +82,7 @@ class WaysIn(EndToEnd):
             f"""
             sys.path.insert(0, {str(PACKAGE)!r})
             import dlcheck
-            with dlcheck.watch(out="out"):
+            with dlcheck.watch(output_dir="out"):
                 train(False)
                 raise ZeroDivisionError("its own")
             """
@@ -93,7 +93,7 @@ class WaysIn(EndToEnd):
 
     def test_a_program_is_watched_through_the_module(self):
         self.write("program.py", TRAIN + "train(True)\nprint(sys.argv[1:])\n")
-        process = self.python("-m", "dlcheck.run", "--out", "out", "--", "program.py", "--its",
+        process = self.python("-m", "dlcheck.run", "--output-dir", "out", "--", "program.py", "--its",
                               "own", PYTHONPATH=str(PACKAGE))  # fmt: skip
         self.assertIn("['--its', 'own']", process.stdout, process.stderr)
         self.assertEqual(process.returncode, 1, process.stderr)

@@ -1,5 +1,5 @@
-// Whatever becomes of the files of a run: what is read of them is what was written, or it is said that
-// it is not.
+// Whatever becomes of the files of a run: what is read of them is what was written, or it is said
+// that it is not.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -84,7 +84,8 @@ class Mutator {
         bytes.resize(at);
         break;
       case 2:  // a block that the disk lost
-        for (size_t i = at; i < std::min(bytes.size(), at + (size_t{8} << Below(8))); ++i) bytes[i] = 0;
+        for (size_t i = at; i < std::min(bytes.size(), at + (size_t{8} << Below(8))); ++i)
+          bytes[i] = 0;
         break;
       case 3:
         bytes.erase(at, 1 + Below(128));
@@ -103,7 +104,9 @@ class Mutator {
     }
     return bytes;
   }
-  size_t Below(size_t count) { return std::uniform_int_distribution<size_t>(0, count - 1)(random_); }
+  size_t Below(size_t count) {
+    return std::uniform_int_distribution<size_t>(0, count - 1)(random_);
+  }
 
  private:
   std::mt19937_64 random_{kSeed};
@@ -121,7 +124,8 @@ TEST(Mutations, AreNeverTakenWithoutAWord) {
   const char* const wanted = std::getenv("DLCHECK_MUTATIONS");
   const int count = wanted == nullptr ? kMutations : std::atoi(wanted);
   for (int i = 0; i < count; ++i) {
-    const auto& [path, bytes] = *std::next(files.begin(), static_cast<long>(mutator.Below(files.size())));
+    const auto& [path, bytes] =
+        *std::next(files.begin(), static_cast<long>(mutator.Below(files.size())));
     const auto& other = *std::next(files.begin(), static_cast<long>(mutator.Below(files.size())));
     if (mutator.Below(50) == 0) {
       std::filesystem::remove(path);

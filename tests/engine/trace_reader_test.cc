@@ -15,8 +15,7 @@ namespace {
 
 void WriteProcess(const TemporaryFolder& folder, uint32_t process, uint16_t rank, double norm,
                   const std::string& run = "") {
-  auto writer =
-      TraceWriter::Create({.run_folder = folder.path(), .run = run, .process = process});
+  auto writer = TraceWriter::Create({.run_folder = folder.path(), .run = run, .process = process});
   ASSERT_TRUE(writer.ok());
   // Ids differ between processes; identity does not.
   if (rank == 1) (*writer)->Thing("parameter", 0, "another");
@@ -88,8 +87,8 @@ TEST(TraceReader, MapsNumbersByName) {
   const std::string from = "quantity\t3\tgradient_norm\n", to = "quantity\t3\tweight_norm\n";
   text.replace(text.find(from), from.size(), to);
   ASSERT_TRUE(WriteWholeFile(stem + ".names", text).ok());
-  const auto names = ReadNames(
-      stem + ".names", {.names = text.size(), .names_sum = Crc32(text), .ended = true});
+  const auto names =
+      ReadNames(stem + ".names", {.names = text.size(), .names_sum = Crc32(text), .ended = true});
   ASSERT_TRUE(names.ok());
   EXPECT_EQ(names->quantities.at(3), Quantity::kWeightNorm);
   EXPECT_TRUE(ReadRun(folder).trace.ThingsWith(Quantity::kGradientNorm).empty());

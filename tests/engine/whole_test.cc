@@ -20,7 +20,9 @@ TEST(Whole, GivesTheNearestThatCanBeAddedUpOfWhatFitsNoInteger) {
   EXPECT_EQ(Whole(std::numeric_limits<double>::infinity()), kMost);
 }
 
-TEST(Whole, IsZeroOfWhatIsNoNumber) { EXPECT_EQ(Whole(std::numeric_limits<double>::quiet_NaN()), 0); }
+TEST(Whole, IsZeroOfWhatIsNoNumber) {
+  EXPECT_EQ(Whole(std::numeric_limits<double>::quiet_NaN()), 0);
+}
 
 }  // namespace
 }  // namespace dlcheck

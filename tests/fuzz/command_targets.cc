@@ -1,5 +1,5 @@
-// What the command is given: results, baselines, configurations. Refusals quote strangers' text as it is; the
-// command shows them through Refuse(), which escapes it.
+// What the command is given: results, baselines, configurations. Refusals quote strangers' text as
+// it is; the command shows them through Refuse(), which escapes it.
 #include <nlohmann/json.hpp>
 
 #include "diagnostics/cli/baseline_file.h"

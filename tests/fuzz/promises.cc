@@ -15,8 +15,8 @@ namespace {
 
 int RemoveOne(const char* path, const struct stat*, int, FTW*) { return remove(path); }
 
-// One for each process; gone when it ends well. POSIX, because LibTorch brings parts of std::filesystem of
-// its own that crash in ours.
+// One for each process; gone when it ends well. POSIX, because LibTorch brings parts of
+// std::filesystem of its own that crash in ours.
 class MemoryFolder {
  public:
   MemoryFolder() {
@@ -59,10 +59,12 @@ void RequireVisible(std::string_view text) {
 std::string FileWith(std::string_view bytes, const std::string& name) {
   static const MemoryFolder folder;
   const std::string path = folder.path() + "/" + name;
-  for (size_t slash = folder.path().size() + 1; (slash = path.find('/', slash)) != std::string::npos; ++slash) {
+  for (size_t slash = folder.path().size() + 1;
+       (slash = path.find('/', slash)) != std::string::npos; ++slash) {
     mkdir(path.substr(0, slash).c_str(), 0700);
   }
-  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   return path;
 }
 

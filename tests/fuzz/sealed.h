@@ -1,5 +1,5 @@
-// Record files whose sums are right whatever they hold, so that made-up records get past the reader's
-// first line of defence.
+// Record files whose sums are right whatever they hold, so that made-up records get past the
+// reader's first line of defence.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// What reads bytes that strangers wrote, each as a function of such bytes: fuzzers call it with what
-// they make up, and the ordinary tests with what once failed. A target ends the process where what it
-// reads breaks a promise; else it returns, whatever the bytes are.
+// What reads bytes that strangers wrote, each as a function of such bytes: fuzzers call it with
+// what they make up, and the ordinary tests with what once failed. A target ends the process where
+// what it reads breaks a promise; else it returns, whatever the bytes are.
 #pragma once
 
 #include <string_view>

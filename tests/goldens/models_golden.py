@@ -171,7 +171,7 @@ def by_twin(case, tensors):
 def by_init(case, _):
     """torch.nn.init over the modules of a twin that drew its own weights first."""
     torch.manual_seed(case["seed"])
-    network, rule = Network(case), case["initialisation"]
+    network, rule = Network(case), case["initialization"]
     for name, module in network.named_modules():
         if not isinstance(module, (nn.Linear, nn.Conv2d, nn.Embedding)):
             continue
@@ -207,7 +207,7 @@ VARIANTS = {f"{norm}, {activation}, {positions}, {'tied' if tied else 'untied'}"
                 ("layernorm", "gelu", "learned", 1), ("rmsnorm", "swiglu", "rotary", 0),
                 ("layernorm", "swiglu", "rotary", 1), ("rmsnorm", "gelu", "learned", 0))}
 WIDE = {"name": "gpt", "width": 128, "depth": 2, "heads": 4, "tied": 1}
-DRAWN = {f"{name}, {rule}": {"name": name, "depth": 2, "heads": 4, "seed": 3, "initialisation": rule}
+DRAWN = {f"{name}, {rule}": {"name": name, "depth": 2, "heads": 4, "seed": 3, "initialization": rule}
          for name, rule in (("mlp", "xavier"), ("mlp", "kaiming"), ("resnet", "kaiming"),
                             ("resnet", "xavier"), ("gpt", "gpt2"))}
 
@@ -225,7 +225,7 @@ GOLDENS = [
            {name: {**case, "checkpoint_blocks": 1} for name, case in VARIANTS.items()}, inputs,
            by_twin, ("sees_next_token",)),
     Golden("G10i", "weights begin as torch.nn.init draws them", "initial_weights", DRAWN,
-           lambda case: {}, by_init, ({"seed": 4}, {"initialisation": "default"})),
+           lambda case: {}, by_init, ({"seed": 4}, {"initialization": "default"})),
     Golden("G30", "a model with dropout does the same twice", "models",
            {"gpt": {**WIDE, "dropout": 0.2}, "resnet": {"name": "resnet", "dropout": 0.2}}, inputs,
            by_another_process, ({"seed": 1},)),

@@ -68,7 +68,7 @@ def train(rank, case, folder):
 
     def wrapped(network):
         networks.append(network)
-        return (sharded if case.get("zero") == 3 else replicated)(network, case)
+        return (sharded if case.get("zero-stage") == 3 else replicated)(network, case)
 
     found = {name: whole(tensor) for name, tensor in by_loop(case, tensors, wrapped, world).items()}
     found = found if rank == 0 else {}
@@ -100,7 +100,7 @@ def of_sums(ours, theirs):
 MLP = {"model": "mlp", "optimizer": "sgd", "lr": 0.05, "steps": 40}
 ADAMW = {"optimizer": "adamw", "lr": 0.002}  # fully_shard knows no fused SGD
 RESNET = {"model": "resnet", **ADAMW, "steps": 20}
-RAGGED = {**MLP, "accumulate": 3, "batch-size": 150, "last-batch": "keep", "ignore-index": 3}
+RAGGED = {**MLP, "gradient-accumulation-steps": 3, "batch-size": 150, "drop-last": "false", "ignore-index": 3}
 BF16_SUMS = {"compress-gradients": "bf16"}
 FP64 = {"weights": "fp64"}
 JOINED = {"sync-batchnorm": "true"}
@@ -129,7 +129,7 @@ GOLDENS = [
     Golden("G17a", "so they do with gradients that are sent in bf16 (bf16_compress_hook)", "training",
            {"mlp": {**MLP, **BF16_SUMS, "world": 2},
             "resnet": {**RESNET, **BF16_SUMS, "world": 2},
-            "gpt, windows": {**GPT, **BF16_SUMS, "accumulate": 2, "steps": 20, "world": 2}},
+            "gpt, windows": {**GPT, **BF16_SUMS, "gradient-accumulation-steps": 2, "steps": 20, "world": 2}},
            inputs, by_processes, ({"compress-gradients": "none"}, "scaled_by_world", "shared_too_early")),
     Golden("G16", "ranks train as one process does on the joined batch", "training",
            in_worlds(OF_ONE_PROCESS, (2, 3, 4)),

@@ -74,7 +74,7 @@ def loss_of(case, logits, targets, total, world):
     wide = logits if logits.dtype == torch.float64 else logits.float()
     logits, targets = wide.flatten(0, -2), targets.flatten()
     ignored = case.get("ignore-index", -100)
-    if case.get("accumulate", 1) == 1 and world == 1:
+    if case.get("gradient-accumulation-steps", 1) == 1 and world == 1:
         return F.cross_entropy(logits, targets, ignore_index=ignored)
     return F.cross_entropy(logits, targets, ignore_index=ignored, reduction="sum") / total
 
@@ -105,8 +105,8 @@ def by_loop(case, tensors, wrapped=lambda network: network, world=1):
                 losses.append(loss.detach())
                 scaler.scale(loss).backward()
         scaler.unscale_(optimizer)
-        if case.get("clip") == "norm":
-            torch.nn.utils.clip_grad_norm_(network.parameters(), case["clip-bound"], foreach=True)
+        if case.get("gradient-clip-algorithm") == "norm":
+            torch.nn.utils.clip_grad_norm_(network.parameters(), case["gradient-clip-val"], foreach=True)
         if len(found) == 0:
             found = {"gradient/" + name: parameter.grad.clone()
                      for name, parameter in network.all_parameters().items()}
@@ -132,17 +132,17 @@ def by_loop(case, tensors, wrapped=lambda network: network, world=1):
 
 GPT = {"model": "gpt", "width": 32, "depth": 2, "heads": 2, "context": 32, "batch-size": 4,
        "optimizer": "adamw", "lr": 0.002, "weight-decay": 0.1}
-RAGGED = {"accumulate": 3, "batch-size": 150, "last-batch": "keep"}
+RAGGED = {"gradient-accumulation-steps": 3, "batch-size": 150, "drop-last": "false"}
 EVERYTHING = {**RAGGED, "model": "mlp", "optimizer": "adamw", "lr": 0.01, "weight-decay": 0.1,
               "steps": 60, "autocast": "fp16", "initial-scale": 2.0**24, "growth-interval": 7,
-              "schedule": "cosine", "warmup-steps": 5, "clip": "norm", "clip-bound": 0.05,
+              "schedule": "cosine", "warmup-steps": 5, "gradient-clip-algorithm": "norm", "gradient-clip-val": 0.05,
               "ema-decay": 0.9}
 SIXTEEN = {"model": "mlp", "optimizer": "sgd", "lr": 0.05, "steps": 10, "batch-size": 16}
 
 
 def in_one_batch(case, _):
     """The trainer itself, with each window as one micro-batch."""
-    whole = Subject.run("training", {**case, "batch-size": 16, "accumulate": 1}, {})
+    whole = Subject.run("training", {**case, "batch-size": 16, "gradient-accumulation-steps": 1}, {})
     return without_losses(whole)
 
 
@@ -165,7 +165,7 @@ GOLDENS = [
            "training",
            {"mlp, all of it in fp16": EVERYTHING,
             "mlp, bf16": {**EVERYTHING, "autocast": "bf16"},
-            "gpt, bf16": {**GPT, "steps": 20, "autocast": "bf16", "accumulate": 2},
+            "gpt, bf16": {**GPT, "steps": 20, "autocast": "bf16", "gradient-accumulation-steps": 2},
             "resnet, bf16": {"model": "resnet", "optimizer": "sgd", "lr": 0.05, "steps": 20,
                              "autocast": "bf16"}},
            inputs, by_loop,
@@ -174,13 +174,13 @@ GOLDENS = [
             "one_step_ahead", "autocast_left_out", "average_never_updated")),
     Golden("G12", "4 x 4 and 16 x 1 samples a step are 1 x 16, ignored targets or not", "training",
            {f"{accumulate} x {16 // accumulate}{', ' + what if what else ''}":
-            {**SIXTEEN, "accumulate": accumulate, "batch-size": 16 // accumulate, **ignoring}
+            {**SIXTEEN, "gradient-accumulation-steps": accumulate, "batch-size": 16 // accumulate, **ignoring}
             for accumulate in (4, 16)
             for what, ignoring in (("", {}), ("class 3 ignored", {"ignore-index": 3}))},
            lambda case: {}, in_one_batch, ("not_divided", "divided_twice", "cleared_inside_window"),
            of_sums, 1e-5, "sums of float32 in another order; ten steps of them"),
     Golden("G13", "a mean of means is not that, where counts are unequal", "training",
-           {"4 x 4, class 3 ignored": {**SIXTEEN, "accumulate": 4, "batch-size": 4,
+           {"4 x 4, class 3 ignored": {**SIXTEEN, "gradient-accumulation-steps": 4, "batch-size": 4,
                                        "ignore-index": 3}},
            lambda case: {}, in_one_batch, ("mean_of_means",), of_sums, 1e-5,
            "as G12; the deviation is what this golden is about"),

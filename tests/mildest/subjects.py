@@ -5,14 +5,13 @@ import typing
 
 import torch
 import torch.nn.functional as F
-from torch import nn
-
 from dlcheck_shim.trials import packed, shortened
 from dlcheck_shim.trials.capture import Call
 from dlcheck_shim.trials.dropout import try_dropout
 from dlcheck_shim.trials.future import try_future
-from dlcheck_shim.trials.neighbours import try_neighbours
+from dlcheck_shim.trials.neighbors import try_neighbors
 from dlcheck_shim.trials.padding import try_padding
+from torch import nn
 
 WORDS, WIDTH, BATCH, LENGTH, PAD = 40, 32, 8, 32, 0
 IGNORED = -100
@@ -74,8 +73,8 @@ SUBJECTS = {
     "future": Subject(
         "attention/causal_mask_leak", "of the next position, added to each", try_future,
         lambda x, share: x + share * x.roll(-1, 1), plain),
-    "neighbours": Subject(
-        "model/cross_sample_leak", "of the batch's mean, added to each sample", try_neighbours,
+    "neighbors": Subject(
+        "model/cross_sample_leak", "of the batch's mean, added to each sample", try_neighbors,
         lambda x, share: x + share * x.mean(0), plain),
     "padding": Subject(
         "attention/unmasked_padding", "of the row's mean, padding included, added", try_padding,

@@ -82,7 +82,7 @@ class HeldSteps(unittest.TestCase):
         trace = held(before="targets = targets[torch.randperm(16)]")
         self.assertGreater(value(trace, "misplaced_targets"), 0)
         self.assertEqual(trace.process["held_draws"], "1")
-        self.assertEqual(trace.process["untried/order"], "its steps draw random numbers")
+        self.assertEqual(trace.process["untried/order"], "the steps draw random numbers")
 
     def test_what_is_dealt_together_is_in_place(self):
         order = "inputs, targets = inputs[order], targets[order]"

@@ -134,7 +134,7 @@ class ShimPacked(unittest.TestCase):
     def test_numbers_that_are_values_mark_nothing(self):
         trace = tried(CALL="model(tokens, numbers)", SAME="None", SEEN="before")
         self.assertIsNone(result(trace, "document_sensitivity"))
-        self.assertEqual(said(trace, "untried/packed"), "the numbers of its documents are values to it")
+        self.assertEqual(said(trace, "untried/packed"), "the model uses the document numbers as values")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,11 @@ import textwrap
 import unittest
 
 from tests.observe import shim_derivatives_test as derivatives
+from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_loaded_test as loaded
 from tests.observe import shim_packed_test as packed
 from tests.observe import shim_ranks_test as ranks
 from tests.observe import shim_replay_test as replay
-from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_reseeding_test as reseeding
 from tests.observe import shim_split_test as splits
 from tests.observe import shim_terms_test as terms

@@ -1,4 +1,4 @@
-"""What losses are given: log-probabilities or scores that nothing normalised, and targets that the
+"""What losses are given: log-probabilities or scores that nothing normalized, and targets that the
 outputs can come to."""
 
 import textwrap
@@ -31,13 +31,13 @@ PROGRAM = textwrap.dedent(
 
 
 def given(scores, shape="8, 6", targets="(8,)", reduced=""):
-    """What is written of the loss: the shares of log-probabilities, and what normalises."""
+    """What is written of the loss: the shares of log-probabilities, and what normalizes."""
     source = PROGRAM.replace("SCORES", scores).replace("SHAPE", shape).replace("TARGETS", targets)
     run = run_watched(python("-c", source.replace("REDUCED", reduced)))
     assert run.status == 0, run.err
     rows = run.main.of("quantity", "log_probability_rows")
     said = run.main.attributes[("loss", "0", "nll_loss")]
-    return [row.value for row in rows], said.get("normalised_by", "")
+    return [row.value for row in rows], said.get("normalized_by", "")
 
 
 class ShimScores(unittest.TestCase):
@@ -62,7 +62,7 @@ class ShimScores(unittest.TestCase):
         self.assertLess(max(shares), 0.5)
         self.assertRegex(by, "LogSoftmax")
 
-    def test_a_function_of_the_programs_own_may_normalise(self):
+    def test_a_function_of_the_programs_own_may_normalize(self):
         self.assertEqual(given("Own.apply(net(x))")[1], "OwnBackward")
 
     def test_nothing_of_a_loss_that_is_not_reduced(self):

@@ -71,7 +71,7 @@ class Slope(unittest.TestCase):
     def test_weights_that_the_program_moves_too(self):
         after = "[p.data.mul_(p.data.norm().clamp(max=1) / p.data.norm()) for p in model.parameters()]"
         *_, reason = slope(before=after)
-        self.assertEqual(reason, "it changes its weights outside of its optimizer")
+        self.assertEqual(reason, "the program changes weights outside of the optimizer")
 
     def test_kinks_are_part_of_the_uncertainty(self):
         ratio, known, *_ = slope(loss="(sum((p - p.detach()).abs().sum() for p in model.parameters())"

@@ -102,7 +102,7 @@ class Terms(unittest.TestCase):
             "main + torch.zeros_like(aux)", "main + (aux - main).detach()", "main * aux.detach()",
             "(main + 1) * aux",
         ):  # fmt: skip
-            self.assertEqual(terms(loss), ({}, "its loss is no sum of 2 to 12 terms"), loss)
+            self.assertEqual(terms(loss), ({}, "the loss is not a sum of 2 to 12 terms"), loss)
 
     def test_what_is_alone_somewhere_is_not_small_there(self):
         _, alone = self.assert_terms(["cross_entropy", "parameter"], "main + 1e-9 * other[0]",
@@ -112,20 +112,20 @@ class Terms(unittest.TestCase):
     def test_where_it_would_run_code_of_the_program(self):
         hook = "model[0].weight.register_hook(lambda g: g)"
         checkpoint = "from torch.utils.checkpoint import checkpoint"
-        own = "code of the program runs in its backward"
+        own = "code of the program runs during backward"
         for places, reason in (
-            ({"BEGIN": hook}, "its gradients are changed on their way, or spread over devices"),
+            ({"BEGIN": hook}, "gradients are changed by hooks, or are on several devices"),
             ({"BACKWARD": "outputs.retain_grad(); loss.backward()"}, own),
             ({"BACKWARD": "aux.register_hook(lambda g: g); loss.backward()"}, own),
             ({"BEGIN": f"{checkpoint}; checkpoint(model, torch.ones(2, 12), use_reentrant=False)"}, own),
             ({"BEGIN": "model[3].register_full_backward_hook(lambda *_: None)"},
-             "its backward runs functions of its own"),
+             "backward runs custom autograd functions"),
             ({"BACKWARD": "loss.backward(torch.tensor(2.0))"},
-             "its backward begins with a gradient that the program gives"),
+             "backward() is called with a gradient argument"),
             ({"BACKWARD": "loss.backward(inputs=list(model.parameters()))"},
-             "its backward is for some tensors alone"),
-            ({"BEGIN": "torch.set_default_device('cpu')"}, "it watches calls of torch itself"),
-            ({"BEGIN": "compiled = torch.compile(model)"}, "it compiles code"),
+             "backward() is called with inputs="),
+            ({"BEGIN": "torch.set_default_device('cpu')"}, "the program has modes that see calls of torch"),
+            ({"BEGIN": "compiled = torch.compile(model)"}, "the program compiles code"),
         ):  # fmt: skip
             self.assertEqual(terms("main + aux", **places), ({}, reason), places)
 

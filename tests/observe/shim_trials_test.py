@@ -96,7 +96,7 @@ class ShimTrials(unittest.TestCase):
     def test_a_sound_model_moves_not_at_all(self):
         trace = tried()
         self.assertEqual(result(trace, "future_sensitivity"), 0)
-        self.assertEqual(result(trace, "neighbour_sensitivity"), 0)
+        self.assertEqual(result(trace, "neighbor_sensitivity"), 0)
         self.assertEqual(result(trace, "evaluation_noise"), 0)
         self.assertIsNone(result(trace, "padding_sensitivity"))
         self.assertIsNone(said(trace, "untried"))
@@ -112,19 +112,19 @@ class ShimTrials(unittest.TestCase):
     def test_a_model_with_other_targets_may_see_all(self):
         trace = tried(DIAGONAL="LENGTH", TARGETS="batch[:, :-1] % 5")
         self.assertIsNone(result(trace, "future_sensitivity"))
-        self.assertEqual(result(trace, "neighbour_sensitivity"), 0)
+        self.assertEqual(result(trace, "neighbor_sensitivity"), 0)
 
     def test_targets_that_are_an_input_and_no_tokens_are_not_copied(self):
-        labelled = {"hidden=None):": "hidden=None, labels=None):", "DIAGONAL": "LENGTH"}
-        trace = tried(**labelled, TARGETS="batch[:, :-1] % 5", CALL="model(x, None, y)")
+        labeled = {"hidden=None):": "hidden=None, labels=None):", "DIAGONAL": "LENGTH"}
+        trace = tried(**labeled, TARGETS="batch[:, :-1] % 5", CALL="model(x, None, y)")
         self.assertIsNone(result(trace, "copied_future_sensitivity"))
         self.assertIn("do not depend", said(trace, "untried/future"))
 
     def test_samples_that_mix_are_found_where_a_loader_stacked_them(self):
         mixed = {"FINAL": "x - 0.01 * x.mean(0)"}
-        self.assertGreater(result(tried(**mixed), "neighbour_sensitivity"), 1e-4)
+        self.assertGreater(result(tried(**mixed), "neighbor_sensitivity"), 1e-4)
         collated = {"LOADER": ", collate_fn=torch.stack"}
-        self.assertIsNone(result(tried(**mixed, **collated), "neighbour_sensitivity"))
+        self.assertIsNone(result(tried(**mixed, **collated), "neighbor_sensitivity"))
 
     def test_padding_is_found_by_its_mask(self):
         self.assertEqual(result(tried(**PADDED), "padding_sensitivity"), 0)
@@ -173,10 +173,10 @@ class ShimTrials(unittest.TestCase):
             row = tried(**{**PADDED, **given, "TARGETS": targets}).of("quantity", "counted_padding")[0]
             self.assertEqual(row.value > 0, bool(count), targets)
 
-    def test_neighbours_of_a_batch_that_a_sampler_of_batches_chose(self):
+    def test_neighbors_of_a_batch_that_a_sampler_of_batches_chose(self):
         sampler = "torch.utils.data.BatchSampler(torch.utils.data.RandomSampler(rows), 8, True)"
         chosen = {"batch_size=8, shuffle=True ": f"batch_sampler={sampler}", "FINAL": "x - 0.01 * x.mean(0)"}
-        self.assertGreater(result(tried(**chosen), "neighbour_sensitivity"), 1e-4)
+        self.assertGreater(result(tried(**chosen), "neighbor_sensitivity"), 1e-4)
 
     def test_dropout_that_ignores_the_mode_is_counted_and_other_noise_is_not(self):
         trace = tried(FINAL="F.dropout(x, 0.1)")

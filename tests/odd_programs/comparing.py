@@ -81,7 +81,7 @@ def compare(entry, watches=True):
         if not watches:
             return "", differences(bare, run(program, place, []))
         out = place / "out"
-        watched = run(program, place, [DLCHECK, "run", "--out", out, "--no-live", "--exit-status", "subject", "--"])
+        watched = run(program, place, [DLCHECK, "run", "--output-dir", out, "--no-live", "--exit-code", "program", "--"])
         problems = allow(program, watched, out)
         problems += differences(bare, watched)
         if program.trains and not any(out.glob("runs/*/records/*.records")):

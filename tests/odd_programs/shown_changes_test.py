@@ -84,7 +84,7 @@ class Changes(unittest.TestCase):
             place = pathlib.Path(name)
             program = Program(LOOKS, variables={"KINETO_LOG_LEVEL": "5"})
             bare = run(program, place, [])
-            watched = run(program, place, [DLCHECK, "run", "--out", place / "out", "--exit-status", "subject", "--"])
+            watched = run(program, place, [DLCHECK, "run", "--output-dir", place / "out", "--exit-code", "program", "--"])
             cls.records = sum(file.stat().st_size for file in (place / "out").rglob("*") if file.is_file())
             cls.boot = str(place / "out/runs/00-plain-0/boot")
         if bare.status or watched.status:

@@ -14,8 +14,8 @@ import sys
 import tempfile
 import time
 
-import framework_pool
 import framework_plants  # noqa: F401
+import framework_pool
 from check_faults import FAULTS, launcher
 from check_faults import run as run_planted
 from check_healthy import judged

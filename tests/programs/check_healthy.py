@@ -49,7 +49,7 @@ def watch(name, seed, harmless, options=()):
 
 def judged(words, folder, options=()):
     """(problems, result) of a healthy program: what dlcheck should not have said of it, and all it said."""
-    watched = execute([DLCHECK, "run", "--out", f"{folder}/out", "--exit-status", "subject", *options,
+    watched = execute([DLCHECK, "run", "--output-dir", f"{folder}/out", "--exit-code", "program", *options,
                        "--", *words], folder)  # fmt: skip
     problems = []
     if watched.returncode != 0:
@@ -68,7 +68,7 @@ def differences(words, folder):
     """What watching changes of a program whose state is shown step by step."""
     words = [words[0], HARNESS, *words[1:]]
     alone = execute(words, folder)
-    watched = execute([DLCHECK, "run", "--out", f"{folder}/out", "--exit-status", "subject", "--",
+    watched = execute([DLCHECK, "run", "--output-dir", f"{folder}/out", "--exit-code", "program", "--",
                        *words], folder)  # fmt: skip
     if (alone.stdout, alone.returncode) == (watched.stdout, watched.returncode):
         return []

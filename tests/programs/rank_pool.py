@@ -18,7 +18,7 @@ PROCESSES = {
     "hybrid_shards": 4,
     "joined": 3,
     "local_steps": 2,
-    "normalised_later": 2,
+    "normalized_later": 2,
     "normed_parts": 4,
     "pipeline": 2,
     "probed": 2,

@@ -48,7 +48,7 @@ class Averaged {
       moved.push_back(mean_[i] - before);
       apart.push_back(mean_[i] - live_[i].detach());
     }
-    probe.Averaged(Norm(apart), Norm(moved));
+    probe.EmaUpdated(Norm(apart), Norm(moved));
   }
 
  private:

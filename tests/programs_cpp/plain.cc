@@ -20,10 +20,10 @@ int main(int count, char** arguments) {
   };
   auto sgd = std::make_unique<decltype(made())>(made());
   torch::optim::StepLR schedule(sgd->inner(), 20, 0.7);
-  probe.Schedules(sgd->number());
+  probe.RegisterScheduler(sgd->number());
   const auto move_schedule = [&] {
     schedule.step();
-    probe.Schedule(sgd->param_groups()[0].options().get_lr());
+    probe.SchedulerStepped(sgd->param_groups()[0].options().get_lr());
   };
   double accuracy = 0;
   for (int64_t step = 0; step < 200; ++step) {
@@ -55,10 +55,10 @@ int main(int count, char** arguments) {
       move_schedule();
     }
     if (step % 40 != 39) continue;
-    probe.EvaluationBegins();
+    probe.BeginEvaluation();
     if (!planted.Is("evaluated_in_training")) {
       net->eval();
-      probe.Training(false);
+      probe.SetTraining(false);
     }
     torch::AutoGradMode gradients(planted.Is("evaluated_with_gradients"));
     double right = 0, sum = 0;
@@ -69,11 +69,11 @@ int main(int count, char** arguments) {
       sum += F::cross_entropy(logits, batch.y).item<double>() * static_cast<double>(batch.size());
       right += logits.argmax(1).eq(batch.y).sum().item<double>();
     }
-    probe.Evaluated(sum / static_cast<double>(held_out.size()), held_out.size());
+    probe.EndEvaluation(sum / static_cast<double>(held_out.size()), held_out.size());
     accuracy = right / static_cast<double>(held_out.size());
     if (planted.Is("left_in_evaluation")) continue;
     net->train();
-    probe.Training(true);
+    probe.SetTraining(true);
   }
   return Report(*net, accuracy, accuracy > 0.9);
 }

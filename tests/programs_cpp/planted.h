@@ -33,13 +33,13 @@ struct Samples {
   }
 };
 
-// Points (count, 16) around one centre for each of 6 classes; centres do not depend on the seed.
+// Points (count, 16) around one center for each of 6 classes; centers do not depend on the seed.
 inline Samples Clusters(int64_t count, uint64_t seed) {
-  auto of_centres = at::make_generator<at::CPUGeneratorImpl>(7);
+  auto of_centers = at::make_generator<at::CPUGeneratorImpl>(7);
   auto of_points = at::make_generator<at::CPUGeneratorImpl>(seed);
-  const torch::Tensor centres = torch::randn({6, 16}, of_centres);
+  const torch::Tensor centers = torch::randn({6, 16}, of_centers);
   const torch::Tensor y = torch::randint(6, {count}, of_points, torch::kLong);
-  return {centres.index_select(0, y) + 0.7 * torch::randn({count, 16}, of_points), y};
+  return {centers.index_select(0, y) + 0.7 * torch::randn({count, 16}, of_points), y};
 }
 
 // Numbers to read off points (count, 8): y (count).

@@ -80,7 +80,7 @@ class CppPrograms(unittest.TestCase):
     def watch(self, shape, *fault):
         """The finished process, and the result."""
         out = self.folder / "-".join((shape, *fault))
-        process = self.run_words(BUILD / "bin" / "dlcheck", "run", "--out", out, "--",
+        process = self.run_words(BUILD / "bin" / "dlcheck", "run", "--output-dir", out, "--",
                                  PROGRAMS / shape, *fault)
         return process, json.loads((out / "result.json").read_text())
 

@@ -85,11 +85,12 @@ void SendState(const Group& group, const Tagger& model, bool buffers_alone) {
 
 double Evaluate(Tagger& model, const Samples& held_out, dlcheck::Probe& probe) {
   const torch::NoGradGuard no_grad;
-  probe.EvaluationBegins();
+  probe.BeginEvaluation();
   model.eval();
   const Tensor outputs = model.forward(held_out.x);
   probe.EvaluationOutputs(outputs, held_out.y);
-  probe.Evaluated(torch::cross_entropy_loss(outputs, held_out.y).item<double>(), held_out.size());
+  probe.EndEvaluation(torch::cross_entropy_loss(outputs, held_out.y).item<double>(),
+                      held_out.size());
   model.train();
   return outputs.argmax(1).eq(held_out.y).to(torch::kDouble).mean().item<double>();
 }
@@ -101,7 +102,7 @@ int Train(const Planted& planted, const std::string& file, int rank) {
   Tagger model;
   dlcheck::Probe probe(model);
   probe.Rank(rank, kRanks);
-  probe.Replicates({0, 1});
+  probe.ReplicaGroup({0, 1});
   if (!planted.Is("own_start")) SendState(group, model, false);
   torch::manual_seed(planted.Is("same_masks") ? 3 : 3 + rank);
   const double rate = planted.Is("own_rate") && rank == 1 ? 0.09 : 0.1;

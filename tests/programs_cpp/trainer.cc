@@ -36,7 +36,7 @@ class Trainer {
     model_->detaches = planted_.Is("detached_backbone");
     model_->guards = planted_.Is("guarded_backbone");
     probe_.Seeded(21);
-    probe_.Schedules(optimizer_.number());
+    probe_.RegisterScheduler(optimizer_.number());
   }
 
   int Fit() {
@@ -72,7 +72,7 @@ class Trainer {
       optimizer_.param_groups()[0].options().set_lr(rate);
     }
     next_rate_ = rate;
-    probe_.Schedule(rate);
+    probe_.SchedulerStepped(rate);
   }
 
   void Train(const Samples& batch) {
@@ -90,7 +90,7 @@ class Trainer {
     if (!planted_.Is("clipped_late")) Clip();
     if (planted_.Is("cleared_before_step")) optimizer_.zero_grad();
     if (planted_.Is("scheduled_first")) SetRate(static_cast<int>(steps_));
-    probe_.Scheduled({next_rate_});
+    probe_.ExpectLearningRates({next_rate_});
     if (!planted_.Is("step_first")) optimizer_.step();
     if (planted_.Is("clipped_late")) Clip();
   }
@@ -101,7 +101,7 @@ class Trainer {
   }
 
   double Evaluate() {
-    probe_.EvaluationBegins();
+    probe_.BeginEvaluation();
     SetMode(planted_.Is("evaluated_in_training"));
     torch::AutoGradMode gradients(planted_.Is("evaluated_with_gradients"));
     double right = 0, sum = 0;
@@ -112,14 +112,14 @@ class Trainer {
       sum += torch::nn::functional::cross_entropy(logits, batch.y).item<double>();
       right += logits.argmax(1).eq(batch.y).sum().item<double>();
     }
-    probe_.Evaluated(sum / 4, held_out_.size());
+    probe_.EndEvaluation(sum / 4, held_out_.size());
     if (!planted_.Is("left_in_evaluation")) SetMode(true);
     return right / static_cast<double>(held_out_.size());
   }
 
   void SetMode(bool training) {
     model_->train(training);
-    probe_.Training(training);
+    probe_.SetTraining(training);
   }
 
   // In memory: what a file would hold is what was put into it.

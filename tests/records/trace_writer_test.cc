@@ -103,7 +103,8 @@ TEST(TraceWriter, WritesBlocksAndGivesBackWhatItDidNotUse) {
 
 TEST(TraceWriter, WritesTheFirstStepsAsTheyEnd) {
   const TemporaryFolder folder;
-  auto writer = TraceWriter::Create({.run_folder = folder.path(), .clock = [] { return uint64_t{1000}; }});
+  auto writer =
+      TraceWriter::Create({.run_folder = folder.path(), .clock = [] { return uint64_t{1000}; }});
   for (size_t step = 1; step <= 3; ++step) {
     (*writer)->PutEvent(Event::kBackward, Record{});
     (*writer)->EndStep();

@@ -11,8 +11,8 @@ namespace dlcheck {
 namespace {
 
 TEST(Visible, OrdinaryTextOfAllScriptsStays) {
-  for (const std::string text : {"", "fc1.weight", "std::vector<int> at x.cc:12", "Größe 模型 نموذج 🙂",
-                                 "a [b] #c ##d"}) {
+  for (const std::string text :
+       {"", "fc1.weight", "std::vector<int> at x.cc:12", "Größe 模型 نموذج 🙂", "a [b] #c ##d"}) {
     EXPECT_EQ(Visible(text), text);
   }
 }
@@ -20,7 +20,9 @@ TEST(Visible, OrdinaryTextOfAllScriptsStays) {
 TEST(Visible, ControlsBecomeEscapes) {
   EXPECT_EQ(Visible("a\x1b[2Jb\r\n\tc\x07"), "a\\x1b[2Jb\\r\\n\\tc\\x07");
   EXPECT_EQ(Visible(std::string("a\0b", 3)), "a\\x00b");
-  EXPECT_EQ(Visible("\x7f\xc2\x9b" "31m"), "\\x7f\\x9b31m");
+  EXPECT_EQ(Visible("\x7f\xc2\x9b"
+                    "31m"),
+            "\\x7f\\x9b31m");
 }
 
 TEST(Visible, MarksThatTurnOrHideTextBecomeEscapes) {
@@ -30,7 +32,10 @@ TEST(Visible, MarksThatTurnOrHideTextBecomeEscapes) {
 }
 
 TEST(Visible, BytesThatAreNoUtf8BecomeEscapes) {
-  EXPECT_EQ(Visible("\xff\xc0\xaf\xed\xa0\x80" "a\xe2\x82"), "\\xff\\xc0\\xaf\\xed\\xa0\\x80" "a\\xe2\\x82");
+  EXPECT_EQ(Visible("\xff\xc0\xaf\xed\xa0\x80"
+                    "a\xe2\x82"),
+            "\\xff\\xc0\\xaf\\xed\\xa0\\x80"
+            "a\\xe2\\x82");
 }
 
 TEST(Visible, CommandsOfContinuousIntegrationAreNone) {
@@ -42,7 +47,8 @@ TEST(Visible, CommandsOfContinuousIntegrationAreNone) {
 // What was random text is one line of plain characters, whatever it was.
 TEST(Visible, RandomBytesAreOneHarmlessLine) {
   std::mt19937 random(1);
-  const std::string pieces[] = {"::", "##[", "\x1b", "\n", "\r", "\xc2\x9b", "\u202e", " ", "a", "\xff"};
+  const std::string pieces[] = {"::",       "##[",    "\x1b", "\n", "\r",
+                                "\xc2\x9b", "\u202e", " ",    "a",  "\xff"};
   for (int round = 0; round < 20000; ++round) {
     std::string text;
     for (int i = 0; i < 12; ++i) {

@@ -21,7 +21,7 @@ Batch AllOf(const Source& source) {
   return source.Take(rows);
 }
 
-TEST(Dataset, NormalisesByTheTrainingSplit) {
+TEST(Dataset, NormalizesByTheTrainingSplit) {
   const Dataset digits = LoadDataset(kDigits, std::nullopt);
   const torch::Tensor train = AllOf(*digits.train).x;
   EXPECT_EQ(train.sizes(), at::IntArrayRef({1257, 1, 8, 8}));

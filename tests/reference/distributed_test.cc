@@ -11,10 +11,10 @@
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/checkpoint/tensor_file.h"
-#include "reference/distributed/meeting.h"
 #include "reference/distributed/replicas.h"
 #include "reference/distributed/sharded_gradients.h"
 #include "reference/distributed/thread_ranks.h"
+#include "reference/distributed/thread_rendezvous.h"
 #include "reference/distributed/trained_parameters.h"
 #include "reference/recipe/rejection.h"
 #include "reference/training/shared_checkpoint.h"
@@ -31,13 +31,13 @@ TEST(RanksThatAreThreads, TrainAsOneProcessOnTheJoinedBatchDoes) {
   std::map<std::string, Plan> plans;
   plans["mlp"] = ShortPlan();
   plans["windows"] = ShortPlan();
-  plans["windows"].recipe.accumulate = 3;
-  plans["windows"].recipe.last_batch = "keep";
+  plans["windows"].recipe.gradient_accumulation_steps = 3;
+  plans["windows"].recipe.drop_last = false;
   plans["windows"].recipe.batch_size = 100;
   plans["adam, clipped, averaged"] = ShortPlan();
   plans["adam, clipped, averaged"].recipe.optimizer = "adamw";
-  plans["adam, clipped, averaged"].recipe.clip = "norm";
-  plans["adam, clipped, averaged"].recipe.clip_bound = 0.5;
+  plans["adam, clipped, averaged"].recipe.gradient_clip_algorithm = "norm";
+  plans["adam, clipped, averaged"].recipe.gradient_clip_val = 0.5;
   plans["adam, clipped, averaged"].recipe.ema_decay = 0.9;
   plans["weights of classes"] = ShortPlan();
   plans["weights of classes"].recipe.class_weights = "balanced";
@@ -209,7 +209,7 @@ std::map<std::string, torch::Tensor> StateOfProgram(const std::string& flags,
 TEST(RanksThatAreProcesses, TrainToTheSameBitsAsThreads) {
   for (const char* model : {"mlp", "resnet"}) {
     const std::map<std::string, torch::Tensor> state =
-        StateOfProgram(std::string("--ranks 2 --model ") + model);
+        StateOfProgram(std::string("--nproc 2 --model ") + model);
     RunThreadRanks(2, [&](const Ranks& ranks) {
       const Outcome outcome = RunPlan(ShortPlan(model), {}, ranks);
       for (const auto& parameter : outcome.model.module->named_parameters()) {
@@ -228,19 +228,20 @@ TEST(RanksThatAreProcesses, TrainToTheSameBitsAsThreadsHoweverTheyShare) {
     return plans[flags].second.recipe;
   };
   for (const int64_t zero : {2, 3}) {
-    Recipe& recipe = plan_of("--zero " + std::to_string(zero) + " --shard-group 2", 4, "mlp");
-    recipe.zero = zero;
+    Recipe& recipe = plan_of("--zero-stage " + std::to_string(zero) + " --shard-group 2", 4, "mlp");
+    recipe.zero_stage = zero;
     recipe.shard_group = 2;
   }
   plan_of("--model resnet --sync-batchnorm", 2, "resnet").sync_batchnorm = true;
   for (const int64_t zero : {0, 3}) {
-    Recipe& recipe = plan_of("--compress-gradients bf16 --zero " + std::to_string(zero), 2, "mlp");
+    Recipe& recipe =
+        plan_of("--compress-gradients bf16 --zero-stage " + std::to_string(zero), 2, "mlp");
     recipe.compress_gradients = "bf16";
-    recipe.zero = zero;
+    recipe.zero_stage = zero;
   }
   for (const auto& [flags, run] : plans) {
     const auto& [world, plan] = run;
-    const auto state = StateOfProgram(flags + " --ranks " + std::to_string(world));
+    const auto state = StateOfProgram(flags + " --nproc " + std::to_string(world));
     RunThreadRanks(world, [&, &flags = flags, &plan = plan](const Ranks& ranks) {
       const Outcome outcome = RunPlan(plan, {}, ranks);
       if (outcome.sharded_parameters) outcome.sharded_parameters->Gather();
@@ -253,7 +254,7 @@ TEST(RanksThatAreProcesses, TrainToTheSameBitsAsThreadsHoweverTheyShare) {
 }
 
 void ExpectOneFile(const std::string& flags, const std::string& data) {
-  const std::string common = flags + " --ranks 2 --zero ";
+  const std::string common = flags + " --nproc 2 --zero-stage ";
   const std::map<std::string, torch::Tensor> expected = StateOfProgram(common + "0", data);
   for (const char* zero : {"1", "2", "3"}) {
     const std::map<std::string, torch::Tensor> found = StateOfProgram(common + zero, data);
@@ -274,17 +275,17 @@ TEST(RanksThatAreProcesses, SaveOneFileAsARunThatIsAloneDoes) {
       DLCHECK_BINARY_DIR "/share/dlcheck/fixtures/text.h5");
 }
 
-TEST(Meeting, NamesTheRankThatDoesNotCome) {
-  Turns turns(2);
-  Meeting meeting(2, std::chrono::milliseconds(50), turns);
-  turns.Begin(0);
+TEST(ThreadRendezvous, NamesTheRankThatDoesNotCome) {
+  ThreadScheduler scheduler(2);
+  ThreadRendezvous rendezvous(2, std::chrono::milliseconds(50), scheduler);
+  scheduler.Begin(0);
   try {
-    meeting.Meet(0, "a call", {}, [](const auto&) { return Meeting::Tensors(); });
+    rendezvous.Meet(0, "a call", {}, [](const auto&) { return ThreadRendezvous::Tensors(); });
     FAIL() << "nobody else was there";
   } catch (const c10::Error& error) {
     EXPECT_STREQ(error.what_without_backtrace(), "rank 1 did not come");
   }
-  turns.End(0);
+  scheduler.End(0);
 }
 
 TEST(RanksThatAreThreads, NameTheOneWithAnotherRecipe) {

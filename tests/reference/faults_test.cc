@@ -100,8 +100,8 @@ TEST(Faults, DetachedTrunkGetsNoGradient) {
   EXPECT_GT(trunk.norm.front(), 0);
 }
 
-TEST(Faults, TinyInitialisationStarvesTheFirstLayer) {
-  const Gradients first = GradientsOf(With("tiny_initialisation", 20), "trunk.1.weight");
+TEST(Faults, TinyInitializationStarvesTheFirstLayer) {
+  const Gradients first = GradientsOf(With("tiny_initialization", 20), "trunk.1.weight");
   for (const auto& mean : first.mean) EXPECT_LT(*mean, 1e-7);
 }
 

@@ -125,12 +125,12 @@ TEST(JoinedNorm, IsThePlainOneWhileItEvaluates) {
 TEST(JoinedNorm, TrainsAlikeWhateverIsSharedOut) {
   Plan plan = ShortPlan("resnet");
   plan.recipe.sync_batchnorm = true;
-  plan.recipe.accumulate = 2;
+  plan.recipe.gradient_accumulation_steps = 2;
   plan.recipe.ema_decay = 0.9;
   const std::vector<Trained> replicas = TrainTogether(plan, 3);
   EXPECT_TRUE(AllEqual(replicas[0].weights, replicas[2].weights));
   for (const int64_t zero : {1, 2, 3}) {
-    plan.recipe.zero = zero;
+    plan.recipe.zero_stage = zero;
     EXPECT_TRUE(AllEqual(TrainTogether(plan, 3)[1].weights, replicas[0].weights)) << zero;
   }
 }

@@ -61,7 +61,7 @@ TEST(DlcheckTrain, ExitsWithTwoAndOneLineForBadInput) {
 }
 
 TEST(DlcheckTrain, NamesTheRankThatFailedAndEndsTheOthers) {
-  const Told told = Train("--ranks 3 --steps 1000000 --fault crash_at_step_37");
+  const Told told = Train("--nproc 3 --steps 1000000 --fault crash_at_step_37");
   EXPECT_EQ(WEXITSTATUS(told.status), 1);
   EXPECT_THAT(told.error, HasSubstr("dlcheck-train: rank 2: planted failure at step 37\n"));
   EXPECT_THAT(told.error, EndsWith("of 3 failed, exit status 1; the others were ended\n"));
@@ -69,7 +69,7 @@ TEST(DlcheckTrain, NamesTheRankThatFailedAndEndsTheOthers) {
 
 TEST(DlcheckTrain, NamesTheRankWhoseFileIsGone) {
   const std::string folder = testing::TempDir() + "main_ranks_" + std::to_string(getpid());
-  const std::string flags = "--ranks 2 --steps 4 --checkpoints " + folder;
+  const std::string flags = "--nproc 2 --steps 4 --checkpoints " + folder;
   EXPECT_EQ(Train(flags + " --stop-after 2").status, 0);
   std::remove((folder + "/step-000000002/rank-1.safetensors").c_str());
   const Told told = Train(flags + " --resume");
@@ -79,23 +79,23 @@ TEST(DlcheckTrain, NamesTheRankWhoseFileIsGone) {
 }
 
 TEST(DlcheckTrain, RefusesWithRanksWhatItRefusesAlone) {
-  const Told told = Train("--ranks 2 --data /nowhere.h5");
+  const Told told = Train("--nproc 2 --data /nowhere.h5");
   EXPECT_EQ(WEXITSTATUS(told.status), 2);
   EXPECT_THAT(told.error, HasSubstr("'/nowhere.h5': no such file"));
-  const Told too_many = Train("--ranks 65");
+  const Told too_many = Train("--nproc 65");
   EXPECT_EQ(WEXITSTATUS(too_many.status), 2);
   EXPECT_EQ(too_many.error,
-            "dlcheck-train: ranks is more than batch-size, of which each is to have a share\n");
+            "dlcheck-train: nproc is more than batch-size, and each rank needs a sample\n");
 }
 
 TEST(DlcheckTrain, StartsRanksWhateverItInherits) {
-  EXPECT_EQ(Train("--ranks 2 --steps 2", "RANK=0").status, 0);
-  EXPECT_EQ(Train("--ranks 2 --steps 2", "trap '' CHLD;").status, 0);
-  EXPECT_EQ(Train("--ranks 2 --list-faults").out, Train("--list-faults").out);
+  EXPECT_EQ(Train("--nproc 2 --steps 2", "RANK=0").status, 0);
+  EXPECT_EQ(Train("--nproc 2 --steps 2", "trap '' CHLD;").status, 0);
+  EXPECT_EQ(Train("--nproc 2 --list-faults").out, Train("--list-faults").out);
   const Told other =
-      Train("--ranks 3 --steps 2", "RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=1");
+      Train("--nproc 3 --steps 2", "RANK=0 WORLD_SIZE=1 MASTER_ADDR=127.0.0.1 MASTER_PORT=1");
   EXPECT_EQ(WEXITSTATUS(other.status), 2);
-  EXPECT_EQ(other.error, "dlcheck-train: rank 0: ranks is 3, but 1 were started\n");
+  EXPECT_EQ(other.error, "dlcheck-train: rank 0: nproc is 3, but 1 were started\n");
 }
 
 // The processes that carry `mark` on their command line.
@@ -117,7 +117,7 @@ std::vector<pid_t> Marked(const std::string& mark) {
 Told TrainAndHit(size_t which, int signal) {
   const std::string mark = "--seed=77" + std::to_string(getpid());
   std::future<Told> training = std::async(std::launch::async, [&] {
-    return Train("--ranks 3 --steps 100000000 --evaluate-every 100000000 " + mark);
+    return Train("--nproc 3 --steps 100000000 --evaluate-every 100000000 " + mark);
   });
   std::vector<pid_t> processes;
   for (int tries = 0; tries < 600 && processes.size() < 4; ++tries) {

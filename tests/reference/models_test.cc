@@ -104,7 +104,7 @@ TEST(Gpt, NamesItsPartsInEachVariant) {
            "trunk.blocks.1.mlp.expansion.weight", "trunk.norm.weight", "head.weight"}));
   options.norm = "rmsnorm";
   options.activation = "swiglu";
-  options.positions = "learned";
+  options.position_embedding = "learned";
   const std::vector<std::string> names = NamesOf(MakeModel(options));
   EXPECT_THAT(names,
               testing::IsSupersetOf({"trunk.positions.weight", "trunk.blocks.0.mlp.gate.weight",
@@ -179,7 +179,7 @@ TEST(Gpt, TiesItsHeadToItsEmbedding) {
   EXPECT_TRUE(
       ParameterOf(tied, tied.tied[0].first).is_same(ParameterOf(tied, tied.tied[0].second)));
   ModelOptions options = SmallGpt();
-  options.tied = false;
+  options.tie_embeddings = false;
   const Model untied = MakeModel(options);
   EXPECT_TRUE(untied.tied.empty());
   EXPECT_FALSE(torch::equal(ParameterOf(untied, "head.weight"),
@@ -188,7 +188,7 @@ TEST(Gpt, TiesItsHeadToItsEmbedding) {
 
 TEST(Gpt, TiesByNameAloneIfToldSo) {
   ModelOptions options = SmallGpt();
-  options.initialisation = "default";
+  options.initialization = "default";
   options.tying_deviation = TyingDeviation::kHeadIsAClone;
   const Model model = MakeModel(options);
   const torch::Tensor head = ParameterOf(model, "head.weight");
@@ -223,9 +223,9 @@ TEST(Gpt, LearnsATextThatRepeats) {
   for (const char* positions : {"rotary", "learned"}) {
     torch::manual_seed(0);
     ModelOptions options = SmallGpt();
-    options.initialisation = "gpt2";
-    options.positions = positions;
-    options.tied = false;
+    options.initialization = "gpt2";
+    options.position_embedding = positions;
+    options.tie_embeddings = false;
     const Model model = MakeModel(options);
     torch::optim::Adam optimizer(model.module->parameters(), 3e-2);
     const torch::Tensor text = torch::arange(7 * kTokens).remainder(kVocabulary);
@@ -257,13 +257,14 @@ TEST(MakeModel, RefusesWhatMakesNoSense) {
   EXPECT_EQ(with([](ModelOptions& o) { o.norm = "none"; }),
             "norm is 'none'; expected: layernorm or rmsnorm");
   EXPECT_THAT(with([](ModelOptions& o) { o.activation = "relu"; }), HasSubstr("gelu or swiglu"));
-  EXPECT_THAT(with([](ModelOptions& o) { o.positions = "sine"; }), HasSubstr("rotary or learned"));
+  EXPECT_THAT(with([](ModelOptions& o) { o.position_embedding = "sine"; }),
+              HasSubstr("rotary or learned"));
   EXPECT_THAT(with([](ModelOptions& o) { o.context = 0; }),
               HasSubstr("a context and a vocabulary"));
   EXPECT_THAT(with([](ModelOptions& o) { o.heads = 3; }), HasSubstr("among 3 heads"));
   EXPECT_THAT(with([](ModelOptions& o) { o.heads = 16; }), HasSubstr("even width of each head"));
-  EXPECT_THAT(with([](ModelOptions& o) { o.initialisation = "xavjer"; }), HasSubstr("'xavier'"));
-  EXPECT_THAT(with([](ModelOptions& o) { o.initialisation = "zeros-head"; }),
+  EXPECT_THAT(with([](ModelOptions& o) { o.initialization = "xavjer"; }), HasSubstr("'xavier'"));
+  EXPECT_THAT(with([](ModelOptions& o) { o.initialization = "zeros-head"; }),
               HasSubstr("not tied"));
   ModelOptions mlp = DigitsModel("mlp");
   mlp.checkpoint_blocks = true;
@@ -286,23 +287,23 @@ TEST(MakeModel, PutsAFunctionBetweenTrunkAndHead) {
   }
 }
 
-TEST(Initialisation, DrawsWeightsByRule) {
+TEST(Initialization, DrawsWeightsByRule) {
   ModelOptions options = DigitsModel("mlp");
   options.width = 400;
-  options.initialisation = "kaiming";
+  options.initialization = "kaiming";
   Model model = MakeModel(options);
   EXPECT_NEAR(ParameterOf(model, "trunk.3.weight").std().item<double>(), std::sqrt(2.0 / 400),
               1e-3);
   EXPECT_EQ(ParameterOf(model, "trunk.3.bias").abs().max().item<double>(), 0);
-  options.initialisation = "xavier";
+  options.initialization = "xavier";
   model = MakeModel(options);
   EXPECT_NEAR(ParameterOf(model, "trunk.3.weight").abs().max().item<double>(), std::sqrt(6.0 / 800),
               1e-5);
-  options.initialisation = "zeros-head";
+  options.initialization = "zeros-head";
   EXPECT_EQ(MakeModel(options).forward(torch::randn({2, 1, 8, 8})).abs().max().item<double>(), 0);
 }
 
-TEST(Initialisation, ShrinksResidualProjectionsOfGpt2) {
+TEST(Initialization, ShrinksResidualProjectionsOfGpt2) {
   ModelOptions options = SmallGpt();
   options.width = 256;
   const Model model = MakeModel(options);
@@ -316,7 +317,7 @@ TEST(Initialisation, ShrinksResidualProjectionsOfGpt2) {
 
 TEST(HeadBias, MakesTheFirstOutputsTheLabelPrior) {
   ModelOptions options = DigitsModel("mlp");
-  options.initialisation = "zeros-head";
+  options.initialization = "zeros-head";
   Model model = MakeModel(options);
   const torch::Tensor counts = torch::tensor({5, 1, 0, 2, 2, 2, 2, 2, 2, 2});
   SetHeadBias(model, LogPrior(counts));

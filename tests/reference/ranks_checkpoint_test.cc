@@ -26,9 +26,9 @@ Plan PlanToResume() {
   Plan plan = ShortPlan();
   Recipe& recipe = plan.recipe;
   recipe.dropout = 0.2;
-  recipe.accumulate = 3;
+  recipe.gradient_accumulation_steps = 3;
   recipe.batch_size = 150;
-  recipe.last_batch = "keep";
+  recipe.drop_last = false;
   recipe.optimizer = "adamw";
   recipe.ema_decay = 0.9;
   recipe.autocast = "fp16";
@@ -60,14 +60,14 @@ void ExpectToGoOnExactly(Plan plan, int64_t world, const std::vector<int64_t>& s
 TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
   for (const int64_t zero : {0, 1, 2, 3}) {
     Plan plan = PlanToResume();
-    plan.recipe.zero = zero;
+    plan.recipe.zero_stage = zero;
     ExpectToGoOnExactly(plan, 2, {1, 8, 20}, "stage " + std::to_string(zero));
     ExpectToGoOnExactly(plan, 3, {8}, "stage " + std::to_string(zero));
   }
   Plan in_groups = PlanToResume();
   in_groups.recipe.shard_group = 2;
   for (const int64_t zero : {1, 3}) {
-    in_groups.recipe.zero = zero;
+    in_groups.recipe.zero_stage = zero;
     ExpectToGoOnExactly(in_groups, 4, {8}, "groups, stage " + std::to_string(zero));
   }
   Plan with_statistics = ShortPlan("resnet");
@@ -77,13 +77,13 @@ TEST(RanksThatAreThreads, GoOnFromACheckpointToTheSameBits) {
   Plan tiny = ShortPlan();
   tiny.recipe.width = 1;
   for (const int64_t zero : {2, 3}) {
-    tiny.recipe.zero = zero;
+    tiny.recipe.zero_stage = zero;
     ExpectToGoOnExactly(tiny, 2, {4}, "a rank that keeps nothing");
   }
   Plan tied = GptPlan();
-  tied.recipe.zero = 3;
+  tied.recipe.zero_stage = 3;
   tied.recipe.ema_decay = 0.9;
-  tied.recipe.accumulate = 2;
+  tied.recipe.gradient_accumulation_steps = 2;
   ExpectToGoOnExactly(tied, 2, {3, 8}, "a parameter of two names");
 }
 

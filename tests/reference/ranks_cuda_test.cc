@@ -10,7 +10,7 @@ namespace {
 
 std::vector<Trained> TrainOn(const std::string& device, Plan plan, int64_t zero) {
   plan.recipe.device = device;
-  plan.recipe.zero = zero;
+  plan.recipe.zero_stage = zero;
   return TrainTogether(plan, 2);
 }
 
@@ -38,9 +38,10 @@ TEST(RanksOnOneGpu, TrainAsThoseOnTheCpuWhateverIsSharedOut) {
 TEST(RanksOnGpus, MeetOverNccl) {
   if (torch::cuda::device_count() < 2) GTEST_SKIP() << "LibTorch sees fewer than two CUDA devices";
   for (const char* zero : {"0", "1", "2", "3"}) {
-    const std::string command = std::string(DLCHECK_BINARY_DIR) +
-                                "/bin/dlcheck-train --steps 8 --device cuda --ranks 2 --zero " +
-                                zero + " > /dev/null";
+    const std::string command =
+        std::string(DLCHECK_BINARY_DIR) +
+        "/bin/dlcheck-train --steps 8 --device cuda --nproc 2 --zero-stage " + zero +
+        " > /dev/null";
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
   }
 }

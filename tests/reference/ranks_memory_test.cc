@@ -61,10 +61,10 @@ Plan WidePlan() {
 void ExpectThePaper(const Plan& plan, int64_t world) {
   const int64_t n = plan.recipe.shard_group == 0 ? world : plan.recipe.shard_group;
   const Held held = Measured(plan, world);
-  const double expected = BytesByThePaper(plan.recipe.zero, n, held.parameters);
+  const double expected = BytesByThePaper(plan.recipe.zero_stage, n, held.parameters);
   std::printf(
       "zero %lld, %lld ranks, parts %lld: %.2f MiB, paper %.2f, ratio %.3f, peak %.2f MiB\n",
-      static_cast<long long>(plan.recipe.zero), static_cast<long long>(world),
+      static_cast<long long>(plan.recipe.zero_stage), static_cast<long long>(world),
       static_cast<long long>(n), held.before_step / kMebibyte, expected / kMebibyte,
       held.before_step / expected, held.peak / kMebibyte);
   EXPECT_NEAR(held.before_step / expected, 1, 0.1);
@@ -74,7 +74,7 @@ TEST(MemoryOfRanks, IsThatOfThePaperWithinATenth) {
   Plan plan = WidePlan();
   for (const int64_t world : {1, 2, 4}) {
     for (const int64_t zero : {0, 1, 2, 3}) {
-      plan.recipe.zero = zero;
+      plan.recipe.zero_stage = zero;
       ExpectThePaper(plan, world);
     }
   }
@@ -82,7 +82,7 @@ TEST(MemoryOfRanks, IsThatOfThePaperWithinATenth) {
 
 TEST(MemoryOfRanks, IsThatOfTheirGroup) {
   Plan plan = WidePlan();
-  plan.recipe.zero = 3;
+  plan.recipe.zero_stage = 3;
   plan.recipe.shard_group = 2;
   ExpectThePaper(plan, 4);
 }

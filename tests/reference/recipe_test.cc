@@ -185,7 +185,7 @@ TEST(Recipe, TakesWhatItPrintsForEveryKey) {
 TEST(Recipe, TakesASwitchAlone) {
   EXPECT_TRUE(Read({"--nesterov"}).recipe.nesterov);
   EXPECT_TRUE(Read({"--nesterov", "--steps", "3"}).recipe.nesterov);
-  EXPECT_FALSE(Read({"--tied", "false"}).recipe.tied);
+  EXPECT_FALSE(Read({"--tie-embeddings", "false"}).recipe.tie_embeddings);
 }
 
 TEST(Recipe, TakesTheLastOfTwoFlags) {
@@ -210,18 +210,19 @@ TEST(Recipe, RefusesPairsThatContradictEachOther) {
       {{"--master-weights", "false"}, "master-weights is false, but weights is not bf16"},
       {{"--autocast", "fp16", "--loss-scale", "off"},
        "autocast is fp16 and loss-scale is off, so nonfinite must be skip"},
-      {{"--shard-group", "2"}, "shard-group is set, but zero is 0"},
-      {{"--zero", "1", "--ranks", "4", "--shard-group", "3"},
-       "ranks is no multiple of shard-group"},
-      {{"--zero", "1", "--shard-group", "1"},
-       "shard-group is 1, and a rank alone shares nothing out"},
+      {{"--shard-group", "2"}, "shard-group is set, but zero-stage is 0"},
+      {{"--zero-stage", "1", "--nproc", "4", "--shard-group", "3"},
+       "nproc is no multiple of shard-group"},
+      {{"--zero-stage", "1", "--shard-group", "1"},
+       "shard-group is 1, and one rank alone has nothing to shard"},
       {{"--weights", "bf16", "--compress-gradients", "bf16"},
        "compress-gradients is bf16, but weights is bf16, and so are their gradients"},
       {{"--sync-batchnorm"}, "sync-batchnorm is true, but model is not resnet"},
       {{"--tf32"}, "tf32 is true, but device is cpu"},
       {{"--model", "gpt", "--loss", "mse"}, "loss must be cross_entropy, because model is gpt"},
       {{"--model", "gpt", "--width", "30"}, "width is no multiple of heads"},
-      {{"--model", "gpt", "--width", "12"}, "positions is rotary, but width / heads is odd"},
+      {{"--model", "gpt", "--width", "12"},
+       "position-embedding is rotary, but width / heads is odd"},
       {{"--model", "gpt", "--head-bias", "prior"},
        "head-bias is prior, but the head of gpt has no bias"},
       {{"--model", "./x.so", "--dropout", "0.1"}, "dropout is set, but model is a file"},

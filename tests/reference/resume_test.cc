@@ -44,11 +44,11 @@ Plan PlanOf(const std::string& model, const std::string& folder) {
   recipe.growth_interval = 3;
   recipe.schedule = "cosine";
   recipe.warmup_steps = 4;
-  recipe.clip = "norm";
-  recipe.clip_bound = 0.5;
-  recipe.accumulate = 3;
+  recipe.gradient_clip_algorithm = "norm";
+  recipe.gradient_clip_val = 0.5;
+  recipe.gradient_accumulation_steps = 3;
   recipe.batch_size = 150;  // an epoch is three windows, the last ragged
-  recipe.last_batch = "keep";
+  recipe.drop_last = false;
   recipe.log_every = 1;
   recipe.log = folder + ".jsonl";
   recipe.checkpoints = folder;

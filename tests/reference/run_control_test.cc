@@ -187,7 +187,7 @@ TEST(Run, LogsALineForEverySoManyStepsAndEveryEvaluation) {
   Plan plan = PlanIn("logged");
   plan.recipe.log = testing::TempDir() + "/log.jsonl";
   plan.recipe.log_every = 10;
-  plan.recipe.clip = "norm";
+  plan.recipe.gradient_clip_algorithm = "norm";
   RunPlan(plan, {});
   std::ifstream file(plan.recipe.log);
   std::vector<int64_t> steps, evaluations;

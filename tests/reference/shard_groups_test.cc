@@ -42,7 +42,7 @@ TEST(ShardGroups, AreRefusedWhereTheRanksAreNoMultiple) {
 Plan PlanOf(const std::string& model, int64_t zero, int64_t size) {
   Plan plan = model == "gpt" ? GptPlan() : ShortPlan(model);
   plan.recipe.ema_decay = 0.9;
-  plan.recipe.zero = zero;
+  plan.recipe.zero_stage = zero;
   plan.recipe.shard_group = size;
   return plan;
 }
@@ -73,10 +73,10 @@ TEST(ShardGroups, TrainAsOneGroupDoesButForTheOrderOfSums) {
 
 TEST(ShardGroups, ClipByTheNormOfOneGroup) {
   Plan plan = ShortPlan();
-  plan.recipe.clip = "norm";
-  plan.recipe.clip_bound = 0.05;
+  plan.recipe.gradient_clip_algorithm = "norm";
+  plan.recipe.gradient_clip_val = 0.05;
   const std::vector<Trained> replicas = TrainTogether(plan, 4);
-  plan.recipe.zero = 3;
+  plan.recipe.zero_stage = 3;
   plan.recipe.shard_group = 2;
   EXPECT_LE(Distance(TrainTogether(plan, 4)[3].weights, replicas[0].weights), 1e-5);
 }

@@ -132,15 +132,15 @@ TEST(Windows, GiveTheRowsThatReadingWholeGives) {
   }
 }
 
-TEST(Windows, TakeTheNormalisationThatIsAskedFor) {
+TEST(Windows, TakeTheNormalizationThatIsAskedFor) {
   const File file(Samples());
-  const Normalisation normal{10, 3};
+  const Normalization normal{10, 3};
   ExpectSameRows(*LoadDataset(file.path(), normal).train,
                  *LoadDataset(file.path(), normal, kLimit).train);
 }
 
 // All rows at once, as the definition says.
-TEST(Windows, AndWholeDataAreNormalisedBitForBitAsAllRowsAtOnce) {
+TEST(Windows, AndWholeDataAreNormalizedBitForBitAsAllRowsAtOnce) {
   Fixture fixture = Samples(ElementType::kFloat32);
   const File file(fixture);
   const Statistics& known = fixture.statistics;

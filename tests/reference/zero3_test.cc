@@ -246,9 +246,9 @@ TEST(ShardedParameters, RefuseMemoryThatIsAnothersToo) {
 void ExpectTheBitsOf(int64_t zero, Plan plan, const std::vector<int64_t>& worlds,
                      const std::string& what) {
   for (const int64_t world : worlds) {
-    plan.recipe.zero = zero;
+    plan.recipe.zero_stage = zero;
     const Trained expected = TrainTogether(plan, world)[0];
-    plan.recipe.zero = 3;
+    plan.recipe.zero_stage = 3;
     for (const Trained& rank : TrainTogether(plan, world)) {
       EXPECT_TRUE(AllEqual(rank.weights, expected.weights)) << what << ", " << world << " ranks";
       EXPECT_EQ(rank.counters.metrics.back().loss, expected.counters.metrics.back().loss) << what;
@@ -262,19 +262,19 @@ TEST(Zero3, TrainsEveryModelToTheBitsOfReplicas) {
   plans["gpt"] = GptPlan();
   plans["gpt"].recipe.ema_decay = 0.9;
   plans["gpt, windows, scaled, clipped"] = GptPlan();
-  plans["gpt, windows, scaled, clipped"].recipe.accumulate = 2;
+  plans["gpt, windows, scaled, clipped"].recipe.gradient_accumulation_steps = 2;
   plans["gpt, windows, scaled, clipped"].recipe.autocast = "fp16";
   plans["gpt, windows, scaled, clipped"].recipe.initial_scale = 1 << 17;
-  plans["gpt, windows, scaled, clipped"].recipe.clip = "value";
-  plans["gpt, windows, scaled, clipped"].recipe.clip_bound = 1e-3;
+  plans["gpt, windows, scaled, clipped"].recipe.gradient_clip_algorithm = "value";
+  plans["gpt, windows, scaled, clipped"].recipe.gradient_clip_val = 1e-3;
   plans["gpt, not tied, learned positions"] = GptPlan();
-  plans["gpt, not tied, learned positions"].recipe.tied = false;
-  plans["gpt, not tied, learned positions"].recipe.positions = "learned";
+  plans["gpt, not tied, learned positions"].recipe.tie_embeddings = false;
+  plans["gpt, not tied, learned positions"].recipe.position_embedding = "learned";
   plans["gpt, checkpointed, bf16"] = GptPlan();
   plans["gpt, checkpointed, bf16"].recipe.activation_checkpointing = true;
   plans["gpt, checkpointed, bf16"].recipe.autocast = "bf16";
   plans["resnet, windows, averaged, buffers too"] = ShortPlan("resnet");
-  plans["resnet, windows, averaged, buffers too"].recipe.accumulate = 2;
+  plans["resnet, windows, averaged, buffers too"].recipe.gradient_accumulation_steps = 2;
   plans["resnet, windows, averaged, buffers too"].recipe.dropout = 0.2;
   plans["resnet, windows, averaged, buffers too"].recipe.ema_decay = 0.9;
   plans["resnet, windows, averaged, buffers too"].recipe.ema_buffers = true;
@@ -286,8 +286,8 @@ TEST(Zero3, TrainsEveryModelToTheBitsOfReplicas) {
 // The norm of stretches is added up in another order than that of replicas.
 TEST(Zero3, ClipsByTheNormToTheBitsOfZero2) {
   for (Plan plan : {ShortPlan(), GptPlan()}) {
-    plan.recipe.clip = "norm";
-    plan.recipe.clip_bound = 0.5;
+    plan.recipe.gradient_clip_algorithm = "norm";
+    plan.recipe.gradient_clip_val = 0.5;
     ExpectTheBitsOf(2, plan, {2, 3, 4}, plan.recipe.model);
   }
 }
@@ -296,7 +296,7 @@ TEST(Zero3, TrainsToTheSameBitsWhereTheModelIsWatched) {
   const Plan plan = [] {
     Plan averaged = ShortPlan();
     averaged.recipe.ema_decay = 0.9;
-    averaged.recipe.zero = 3;
+    averaged.recipe.zero_stage = 3;
     return averaged;
   }();
   const std::vector<torch::Tensor> expected = TrainTogether(plan, 2)[0].weights;

@@ -18,7 +18,7 @@ TEST(Zero, TrainsToTheBitsOfReplicas) {
     plans[optimizer].recipe.weight_decay = 0.1;
   }
   plans["windows"] = ShortPlan("resnet");
-  plans["windows"].recipe.accumulate = 2;
+  plans["windows"].recipe.gradient_accumulation_steps = 2;
   plans["windows"].recipe.ema_decay = 0.9;
   plans["bf16"] = ShortPlan();
   plans["bf16"].recipe.weights = "bf16";
@@ -28,10 +28,10 @@ TEST(Zero, TrainsToTheBitsOfReplicas) {
   plans["scaled"].recipe.initial_scale = 1 << 24;
   for (auto& [name, plan] : plans) {
     for (const int64_t world : {2, 4}) {
-      plan.recipe.zero = 0;
+      plan.recipe.zero_stage = 0;
       const std::vector<Trained> replicas = TrainTogether(plan, world);
       for (const int64_t zero : {1, 2, 3}) {
-        plan.recipe.zero = zero;
+        plan.recipe.zero_stage = zero;
         for (const Trained& rank : TrainTogether(plan, world)) {
           EXPECT_TRUE(AllEqual(rank.weights, replicas[0].weights))
               << name << ", " << world << " ranks, stage " << zero;
@@ -47,15 +47,15 @@ TEST(Zero, TrainsToTheBitsOfReplicas) {
 TEST(Zero, TrainsAsOneProcessDoesWhereStretchesAreUnequalOrEmpty) {
   Plan plan = ShortPlan();
   plan.recipe.optimizer = "adamw";
-  plan.recipe.clip = "norm";
-  plan.recipe.clip_bound = 0.5;
+  plan.recipe.gradient_clip_algorithm = "norm";
+  plan.recipe.gradient_clip_val = 0.5;
   for (const char* norm : {"1", "2", "inf"}) {
-    plan.recipe.clip_norm = norm;
-    plan.recipe.zero = 0;
+    plan.recipe.gradient_clip_norm_type = norm;
+    plan.recipe.zero_stage = 0;
     const Outcome alone = RunPlan(plan, {});
     for (const int64_t world : {3, 40}) {
       for (const int64_t zero : {1, 2, 3}) {
-        plan.recipe.zero = zero;
+        plan.recipe.zero_stage = zero;
         for (const Trained& rank : TrainTogether(plan, world)) {
           EXPECT_LE(Distance(rank.weights, WeightsOf(alone)), 1e-5) << norm << " " << world;
         }

@@ -20,7 +20,7 @@ constexpr Setting kMostAsNoise{
 // loss that is not known to be minimized alone may compare samples on purpose.
 Severity SeverityOf(const Arrangements& held, const Arrangements::Loss& loss,
                     double most_as_noise) {
-  if (!held.drawn_at_random || !loss.minimised) return Severity::kNote;
+  if (!held.drawn_at_random || !loss.minimized) return Severity::kNote;
   if (!held.draws) return Severity::kError;
   return loss.misplaced > most_as_noise * loss.told ? Severity::kWarning : Severity::kNote;
 }

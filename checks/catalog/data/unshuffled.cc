@@ -52,8 +52,8 @@ Check Unshuffled() {
       .limits =
           {.needs =
                "A sequential loader that feeds training for two iterations of several batches.",
-           .silent_when = "[program] declares shuffle = false.",
-           .severity = "Error if [program] declares shuffle = true. Otherwise a note: order may be "
+           .silent_when = "shuffle = false is declared.",
+           .severity = "Error if shuffle = true is declared. Otherwise a note: order may be "
                        "intentional, as in time series, or the data may be shuffled in advance.",
            .blind_spots = "The check sees only the batches of sampled steps.",
            .sensitivity = ""},

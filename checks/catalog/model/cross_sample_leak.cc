@@ -7,13 +7,13 @@ namespace {
 absl::StatusOr<Verdict> Judge(const Settings& settings,
                               const During<kTrials, Sensitivities>& tried) {
   return JudgeTrials(
-      settings, tried->neighbours,
+      settings, tried->neighbors,
       {.before = "With one sample of a batch replaced, outputs for the other samples of ",
        .nothing = "no batch came from a loader that stacks samples",
        .severity = Severity::kWarning});
 }
 
-Evidence Moved(double share) { return WithTrial(Quantity::kNeighbourSensitivity, share, 0); }
+Evidence Moved(double share) { return WithTrial(Quantity::kNeighborSensitivity, share, 0); }
 
 }  // namespace
 

@@ -34,7 +34,7 @@ bool IsUnnormalized(const Function& function, const Settings& settings) {
   const auto few = [&](const Sample& sample) { return sample.value < settings[kShare]; };
   // kl_div without logarithms bounds nothing, whatever is added to it.
   const bool is_alone = function.kind == "kl" || !function.shares.empty();
-  const bool may_be = function.normalised_by.empty() && function.input_from != "softmax";
+  const bool may_be = function.normalized_by.empty() && function.input_from != "softmax";
   return (AlongAnother(function) || (may_be && is_alone)) &&
          std::ranges::all_of(function.log_probabilities, few);
 }
@@ -67,7 +67,7 @@ Evidence Given(double share, std::string_view made_by, bool alone,
                std::string_view input_from = "") {
   RunBuilder run = TwoLayers();
   run.Attribute("loss", "nll_loss", "kind", "nll");
-  if (!made_by.empty()) run.Attribute("loss", "nll_loss", "normalised_by", made_by);
+  if (!made_by.empty()) run.Attribute("loss", "nll_loss", "normalized_by", made_by);
   run.Attribute("loss", "nll_loss", "input_from", input_from);
   for (int step = 0; step < 8; ++step) {
     run.Quantity(Quantity::kLogProbabilityRows, "loss", "nll_loss", share, 32);

@@ -63,7 +63,7 @@ Check UntiedWeights() {
       .fix =
           "Assign the parameter itself (head.weight = embedding.weight). Assign it again after any "
           "code that loads, casts, moves, wraps or copies the model.",
-      .limits = {.needs = "A program that names its tied parameters (Probe::Tied).",
+      .limits = {.needs = "A program that names its tied parameters (Probe::DeclareTied).",
                  .silent_when =
                      "Two copies have equal values: the check reports the copies once they differ.",
                  .severity = "Always an error.",

@@ -72,7 +72,7 @@ Check EmaCopiesWeights() {
           "Count the updates of the EMA (n_averaged) and save the count in checkpoints. Look for "
           "copy_() in place of lerp_(), and for an EMA that shares the model's tensors.",
       .limits =
-          {.needs = "A program that reports its EMA updates (Probe::Averaged).",
+          {.needs = "A program that reports its EMA updates (Probe::EmaUpdated).",
            .silent_when = "",
            .severity =
                "Error if a decay above the limit is declared. Otherwise warning, because some EMAs "

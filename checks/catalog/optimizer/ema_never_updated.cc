@@ -65,7 +65,7 @@ Check EmaNeverUpdated() {
       .fix =
           "Call update_parameters() (or Average::Update) after each step with the trained model, "
           "not a copy of it. Keep EMA weights in a type that can hold small updates.",
-      .limits = {.needs = "A program that reports its EMA updates (Probe::Averaged).",
+      .limits = {.needs = "A program that reports its EMA updates (Probe::EmaUpdated).",
                  .silent_when =
                      "The first recorded update is ignored, because it copies by design.",
                  .severity = "",

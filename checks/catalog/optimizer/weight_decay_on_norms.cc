@@ -99,9 +99,9 @@ optimizer = torch.optim.AdamW(
       .judgement = Reads<&Judge>(),
       .examples = {{"only matrices", Expect::kClean, [] { return Decaying("0.1", ""); }},
                    {"a normalization layer too", Expect::kFaulty,
-                    [] { return Decaying("0.1", "normalisation"); }},
+                    [] { return Decaying("0.1", "normalization"); }},
                    {"with the default weight decay of AdamW", Expect::kClean,
-                    [] { return Decaying("0.01", "normalisation"); }}},
+                    [] { return Decaying("0.01", "normalization"); }}},
   };
 }
 

@@ -42,8 +42,8 @@ Check OffByOne() {
       .fix =
           "Call scheduler.step() once per update, after optimizer.step(). If you compute the "
           "learning rate yourself, use the number of updates done before this one.",
-      .limits = {.needs =
-                     "A schedule that changes, declared by dlcheck::Probe::Scheduled or recipe.",
+      .limits = {.needs = "A schedule that changes, declared by "
+                          "dlcheck::Probe::ExpectLearningRates or recipe.",
                  .silent_when = "",
                  .severity = "",
                  .blind_spots = "An exponential schedule with a wrong factor of exactly one update "

@@ -40,8 +40,8 @@ Check SteppedPerEpoch() {
       .fix =
           "Call scheduler.step() after every optimizer.step(), inside the loop over batches. Or "
           "make the schedule for epochs.",
-      .limits = {.needs =
-                     "A schedule that changes, declared by dlcheck::Probe::Scheduled or recipe.",
+      .limits = {.needs = "A schedule that changes, declared by "
+                          "dlcheck::Probe::ExpectLearningRates or recipe.",
                  .silent_when =
                      "A schedule that is itself piecewise constant is compared as it is.",
                  .severity = "",

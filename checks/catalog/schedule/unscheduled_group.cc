@@ -45,8 +45,8 @@ Check UnscheduledGroup() {
       .fix =
           "Set lr in every group of optimizer.param_groups, not only in the first. In C++, edit "
           "group.options() in place, not a copy.",
-      .limits = {.needs =
-                     "A schedule for each group, declared by dlcheck::Probe::Scheduled or recipe.",
+      .limits = {.needs = "A schedule for each group, declared by "
+                          "dlcheck::Probe::ExpectLearningRates or recipe.",
                  .silent_when = "The declared schedule of a group is constant, which is how to "
                                 "declare a group that keeps its learning rate.",
                  .severity = "",

@@ -50,8 +50,8 @@ Check WrongLr() {
       .fix =
           "Check the schedule's total number of steps (accumulation, epochs and ranks counted) and "
           "the end of its warm-up. Look for other code that sets lr.",
-      .limits = {.needs =
-                     "A schedule that changes, declared by dlcheck::Probe::Scheduled or recipe.",
+      .limits = {.needs = "A schedule that changes, declared by "
+                          "dlcheck::Probe::ExpectLearningRates or recipe.",
                  .silent_when = "",
                  .severity = "Error. Note for a constant multiple of the schedule, as with "
                              "layer-wise learning rates, and for one or two differing steps.",

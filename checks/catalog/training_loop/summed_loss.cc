@@ -91,9 +91,9 @@ Check SummedLoss() {
       .limits =
           {.needs =
                "A torch loss function with recorded outputs and targets in eight sampled steps.",
-           .silent_when = "The [program] section declares another reduction. Losses computed by "
+           .silent_when = "Another reduction is declared. Losses computed by "
                           "hand are not judged.",
-           .severity = "Error if the [program] section declares reduction = \"mean\". Otherwise "
+           .severity = "Error if reduction = \"mean\" is declared. Otherwise "
                        "note, because a sum may be intentional, as in a likelihood.",
            .blind_spots = "",
            .sensitivity = ""},

@@ -24,7 +24,7 @@ constexpr Setting kOptimizedShare{
     .source = "own reasoning: prompt or head tuning leaves a frozen model in eval mode"};
 
 Finding FindingAbout(const TrainingModes::Never& model, bool loaded, double least_share) {
-  const bool is_fixed = model.only_normalisation && loaded;
+  const bool is_fixed = model.only_normalization && loaded;
   const bool is_meant = is_fixed || model.optimized_share < least_share;
   std::vector<Place> places;
   for (const std::string& name : model.mode_dependent)
@@ -65,7 +65,7 @@ struct Modes {
   bool optimized = true;
 };
 
-Evidence Normalising(const Modes& modes, std::string_view role) {
+Evidence Normalizing(const Modes& modes, std::string_view role) {
   RunBuilder run = TwoLayers();
   run.Attribute("module", "trunk", "mode_dependent", "1")
       .Attribute("module", "trunk", "role", role);
@@ -137,19 +137,19 @@ TrainOneEpoch(model, *loader, optimizer);)"},
       .settings = {kSteps, kOptimizedShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"in training mode in the last step", Expect::kClean,
-                    [] { return Normalising({.last = 1}, "dropout"); }},
+                    [] { return Normalizing({.last = 1}, "dropout"); }},
                    {"never in training mode", Expect::kFaulty,
-                    [] { return Normalising({}, "dropout"); }},
+                    [] { return Normalizing({}, "dropout"); }},
                    {"switched to training mode and back in each step", Expect::kFaulty,
-                    [] { return Normalising({.taken_back = true}, "dropout"); }},
+                    [] { return Normalizing({.taken_back = true}, "dropout"); }},
                    {"switched to training mode after each batch", Expect::kClean,
-                    [] { return Normalising({.switched = true}, "dropout"); }},
+                    [] { return Normalizing({.switched = true}, "dropout"); }},
                    {"a loaded model in which only normalization depends on the mode",
-                    Expect::kFaulty, [] { return Normalising({.loaded = true}, "normalisation"); }},
+                    Expect::kFaulty, [] { return Normalizing({.loaded = true}, "normalization"); }},
                    {"only normalization is in eval mode", Expect::kClean,
-                    [] { return Normalising({.model = 1, .last = 1}, "normalisation"); }},
+                    [] { return Normalizing({.model = 1, .last = 1}, "normalization"); }},
                    {"a frozen model that only passes gradients on", Expect::kClean,
-                    [] { return Normalising({.optimized = false}, "dropout"); }}},
+                    [] { return Normalizing({.optimized = false}, "dropout"); }}},
   };
 }
 

@@ -38,7 +38,7 @@ def by_hand(program):
 def dlcheck(program, options, named):
     """`named` are the checks that name any of the faults."""
     with prepared(program) as folder:
-        command = [DLCHECK, "run", "--out", f"{folder}/out", *options, "--", PYTHON, "-W", "ignore",
+        command = [DLCHECK, "run", "--output-dir", f"{folder}/out", *options, "--", PYTHON, "-W", "ignore",
                    "digits_mlp.py"]  # fmt: skip
         _, seconds = timed(command, folder, {0, 1})
         result = json.loads(pathlib.Path(folder, "out/result.json").read_text())

@@ -20,13 +20,13 @@ ModelOptions OptionsOf(const Case& run) {
   options.depth = run.Integer("depth", 0);
   options.heads = run.Integer("heads", 0);
   options.dropout = run.Number("dropout", 0);
-  options.initialisation = run.Text("initialisation", "default");
+  options.initialization = run.Text("initialization", "default");
   options.context = 24;
   options.vocabulary = 65;
   options.norm = run.Text("norm", "layernorm");
   options.activation = run.Text("activation", "gelu");
-  options.positions = run.Text("positions", "rotary");
-  options.tied = run.Flag("tied");
+  options.position_embedding = run.Text("positions", "rotary");
+  options.tie_embeddings = run.Flag("tied");
   options.checkpoint_blocks = run.Flag("checkpoint_blocks");
   options.attention_deviation = run.Named<AttentionDeviation>(
       "deviation", {{"none", AttentionDeviation::kNone},

@@ -1,6 +1,5 @@
 """Programs of several processes, and such that become another program."""
 
-from comparing import Program
 
 PROGRAMS = {
     "a forked child trains, too": """

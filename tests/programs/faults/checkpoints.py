@@ -65,7 +65,7 @@ add(
                            "module.load_state_dict({'net.' + k: v for k, v in saved['module'].items()}, strict=False)")],
 )
 add(
-    "initialised_after_loading",
+    "initialized_after_loading",
     "checkpoint/overwritten_weights",
     finetune=[("    network.load_state_dict(body, strict=False)\n",
                f"    network.load_state_dict(body, strict=False)\n    network.apply({RESET})\n")],

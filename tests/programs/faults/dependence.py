@@ -31,7 +31,7 @@ add(
     "attention/unmasked_padding",
     TRIED,
     pooled_texts=[(".sum(1) / present.sum(1, keepdim=True)", ".mean(1)")],
-    centred_walks=[("(x * weight).sum(1, True) / weight.sum(1, True)", "(x * weight).mean(1, True)")],
+    centered_walks=[("(x * weight).sum(1, True) / weight.sum(1, True)", "(x * weight).mean(1, True)")],
     found_marks=[("self.place(places)", "self.place(places.flip(0))")],
 )
 add(
@@ -46,9 +46,9 @@ add(
     "normed_over_batch",
     "model/cross_sample_leak",
     TRIED,
-    plain_script=[("    nn.BatchNorm1d(64),\n", "    Centred(),\n"),
+    plain_script=[("    nn.BatchNorm1d(64),\n", "    Centered(),\n"),
                   ("model = nn.Sequential(",
-                   "class Centred(nn.Module):\n    def forward(self, x):\n"
+                   "class Centered(nn.Module):\n    def forward(self, x):\n"
                    "        return x - 0.1 * x.mean(0)\n\n\nmodel = nn.Sequential(")],
     trainer_class=[("self.head(self.drop(hidden.flatten(1)))",
                     "self.head(self.drop(hidden.flatten(1) - hidden.flatten(1).amax(0)))")],
@@ -70,7 +70,7 @@ add(
     TRIED,
     next_symbols=[("nn.GRU(width, width, batch_first=True)",
                    "nn.GRU(width, width // 2, batch_first=True, bidirectional=True)")],
-    labelled_decoder=[(", is_causal=True", "")],
+    labeled_decoder=[(", is_causal=True", "")],
     byte_windows=[(", mask=self.hidden", "")],
 )
 add(
@@ -100,7 +100,7 @@ add(
     "data/shifted_targets",
     next_symbols=[("guessed.reshape(-1, SYMBOLS), wanted.reshape(-1)",
                    "guessed[:, :-1].reshape(-1, SYMBOLS), wanted[:, 1:].reshape(-1)")],
-    labelled_decoder=[("decoder(ids, labels=ids)", "decoder(ids[:, :-1], labels=ids[:, 1:])")],
+    labeled_decoder=[("decoder(ids, labels=ids)", "decoder(ids[:, :-1], labels=ids[:, 1:])")],
     byte_windows=[("logits.log_softmax(-1).transpose(1, 2), windows[:, 1:]",
                    "logits.log_softmax(-1).transpose(1, 2)[..., :-1], windows[:, 2:]")],
 )
@@ -109,7 +109,7 @@ add(
     "data/shifted_targets",
     TRIED,
     next_symbols=[("rows[:, :-1], rows[:, 1:]", "rows[:, :-1], rows[:, :-1]")],
-    labelled_decoder=[("here, ahead = logits[:, :-1], labels[:, 1:]", "here, ahead = logits, labels")],
+    labeled_decoder=[("here, ahead = logits[:, :-1], labels[:, 1:]", "here, ahead = logits, labels")],
     byte_windows=[("windows[:, 1:])", "windows[:, :20])")],
 )
 add(

@@ -1,7 +1,8 @@
 """Faults to plant: the program's own in the place of a function of torch, or of an operation that fails."""
 
-from faults.dependence import TRIED
 from planting import add
+
+from faults.dependence import TRIED
 
 IMPORTED = "import torch.nn.functional as F\n"
 # Scales by what others take for the whole of the width.
@@ -31,7 +32,7 @@ add(
     "numerics/wrong_reimplementation",
     TRIED,
     packed_rows=[("from torch import nn\n", "from torch import nn\n" + UNSCALED)],
-    labelled_decoder=[(IMPORTED, IMPORTED + UNSCALED)],
+    labeled_decoder=[(IMPORTED, IMPORTED + UNSCALED)],
     trainer_class=[("from torch.optim.lr_scheduler import OneCycleLR\n",
                     "from torch.optim.lr_scheduler import OneCycleLR\n" + UNDIVIDED)],
 )

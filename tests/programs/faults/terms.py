@@ -13,7 +13,7 @@ add(
     trainer_class=[("loss = self.criterion(logits, kinds)",
                     "loss = self.criterion(logits, kinds)\n"
                     "        loss += logits.detach().logsumexp(1).square().mean()")],
-    labelled_decoder=[("        loss = F.cross_entropy(here.flatten(0, 1), ahead.flatten())\n",
+    labeled_decoder=[("        loss = F.cross_entropy(here.flatten(0, 1), ahead.flatten())\n",
                        "        loss = F.cross_entropy(here.flatten(0, 1), ahead.flatten())\n"
                        "        penalty = x.detach().norm(dim=-1).mean()\n"
                        "        loss = sum([loss, 1e-3 * penalty])\n")],

@@ -6,14 +6,14 @@ import torch
 
 parser = argparse.ArgumentParser()
 parser.add_argument("seed", type=int, nargs="?", default=0)
-parser.add_argument("--accumulate", type=int, default=4)
+parser.add_argument("--micro-batches", type=int, default=4)
 parser.add_argument("--micro", type=int, default=16)
 options = parser.parse_args()
 torch.manual_seed(options.seed)
 
-centres = torch.randn(6, 10) * 1.5
+centers = torch.randn(6, 10) * 1.5
 labels = torch.arange(6).repeat(300)
-inputs = centres[labels] + torch.randn(1800, 10)
+inputs = centers[labels] + torch.randn(1800, 10)
 mixed = torch.randperm(1800)
 inputs, labels = inputs[mixed], labels[mixed]
 
@@ -30,8 +30,8 @@ criterion = torch.nn.CrossEntropyLoss()
 sgd.zero_grad()
 for epoch in range(5):
     for number, (x, y) in enumerate(loader, start=1):
-        (criterion(model(x), y) / options.accumulate).backward()
-        if number % options.accumulate == 0:
+        (criterion(model(x), y) / options.micro_batches).backward()
+        if number % options.micro_batches == 0:
             sgd.step()
             sgd.zero_grad()
 

@@ -58,5 +58,5 @@ for turn in itertools.count(1):
 
 with torch.no_grad():
     error = (mover(torch.randn(2000, 2)).mean(0) - torch.tensor([2.0, -1.0])).norm().item()
-print(f"the cloud's centre is off by {error:.2f}")
+print(f"the cloud's center is off by {error:.2f}")
 assert error < 1.0, error

@@ -41,20 +41,20 @@ class GCN(nn.Module):
 torch.manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 community, graph = planted_partition(240, 3, 0.12, 0.02)
 features = torch.randn(240, 24) + nn.functional.one_hot(community, 24) * 1.0
-labelled = torch.rand(240) < 0.2
+labeled = torch.rand(240) < 0.2
 net = GCN(24, 16, 3)
 optimizer = torch.optim.Adam(net.parameters(), lr=0.01, weight_decay=5e-4)
 for epoch in range(150):
     net.train()
     optimizer.zero_grad()
     output = net(graph, features)
-    loss = nn.functional.cross_entropy(output[labelled], community[labelled])
+    loss = nn.functional.cross_entropy(output[labeled], community[labeled])
     loss.backward()
     optimizer.step()
     if epoch % 50 == 49:
         net.eval()
         with torch.no_grad():
             right = net(graph, features).argmax(1) == community
-        print(epoch, loss.item(), right[~labelled].float().mean().item())
-score = right[~labelled].float().mean().item()
+        print(epoch, loss.item(), right[~labeled].float().mean().item())
+score = right[~labeled].float().mean().item()
 assert score > 0.75, score

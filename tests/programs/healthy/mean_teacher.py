@@ -23,7 +23,7 @@ def mlp():
 
 torch.manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 points, side = moons(1500)
-labelled = torch.cat([torch.where(side[:1000] == s)[0][:12] for s in (0, 1)])
+labeled = torch.cat([torch.where(side[:1000] == s)[0][:12] for s in (0, 1)])
 student, teacher = mlp(), mlp()
 teacher.load_state_dict(student.state_dict())
 for p in teacher.parameters():
@@ -31,7 +31,7 @@ for p in teacher.parameters():
 opt = torch.optim.Adam(student.parameters(), lr=0.01)
 for i in range(400):
     some = torch.randint(0, 1000, (64,))
-    supervised = F.cross_entropy(student(points[labelled]), side[labelled])
+    supervised = F.cross_entropy(student(points[labeled]), side[labeled])
     jitter = points[some] + 0.05 * torch.randn(64, 2)
     with torch.no_grad():
         view = teacher(points[some]).softmax(1)

@@ -51,9 +51,9 @@ if __name__ == "__main__":
         loss.backward()
         optimizer.step()
     with torch.no_grad():
-        centres = embed.one(pictures[:, :120]).mean(1)
+        centers = embed.one(pictures[:, :120]).mean(1)
         late = embed.one(pictures[:, 120:])
-        nearest = torch.cdist(late.flatten(0, 1), centres).argmin(1).view(10, 30)
+        nearest = torch.cdist(late.flatten(0, 1), centers).argmin(1).view(10, 30)
         score = (nearest == torch.arange(10)[:, None]).float().mean().item()
-    print("nearest centre is the right one:", score)
+    print("nearest center is the right one:", score)
     assert score > 0.93, score

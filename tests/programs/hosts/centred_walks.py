@@ -23,7 +23,7 @@ class Walks(typing.NamedTuple):
         return cls(torch.where(valid, steps, NO_STEP), valid, (steps > usual) & valid)
 
 
-class Centre(nn.Module):
+class Center(nn.Module):
     """Takes the mean of each walk off."""
 
     def forward(self, x, valid):
@@ -34,11 +34,11 @@ class Centre(nn.Module):
 class Comparer(nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.steps, self.centre = nn.Embedding(STEPS + 1, width), Centre()
+        self.steps, self.center = nn.Embedding(STEPS + 1, width), Center()
         self.mix = nn.Sequential(nn.Linear(width, 2 * width), nn.ReLU(), nn.Linear(2 * width, 1))
 
     def forward(self, steps, valid):
-        return self.mix(self.centre(self.steps(steps), valid)).squeeze(2)
+        return self.mix(self.center(self.steps(steps), valid)).squeeze(2)
 
 
 def train(comparer, longest, turns, rng):

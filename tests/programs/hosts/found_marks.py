@@ -60,14 +60,14 @@ parser.add_argument("--passes", type=int, default=5)
 arguments = parser.parse_args()
 torch.manual_seed(arguments.seed)
 finder = Finder()
-optimiser = torch.optim.Adam(finder.parameters(), lr=0.01)
+optimizer = torch.optim.Adam(finder.parameters(), lr=0.01)
 training = torch.utils.data.DataLoader(Lines(1000, arguments.seed + 9), batch_size=10, collate_fn=pad)
 testing = torch.utils.data.DataLoader(Lines(300, arguments.seed + 8), batch_size=50, collate_fn=pad)
 for number in range(arguments.passes):
     for inputs, far in training:
         error = functional.nll_loss(finder(**inputs).log_softmax(-1), far)
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         error.backward()
-        optimiser.step()
+        optimizer.step()
     print("pass", number, accuracy(finder, testing))
 assert accuracy(finder, testing) > 0.85

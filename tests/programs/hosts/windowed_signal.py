@@ -1,4 +1,4 @@
-"""Coded signals of unequal length; convolutions read off each symbol what it and its neighbours add up to."""
+"""Coded signals of unequal length; convolutions read off each symbol what it and its neighbors add up to."""
 
 import argparse
 import itertools

@@ -6,4 +6,4 @@ LONGEST = "60"  # seconds: some faults make processes wait for each other
 
 
 def plant(name, check, options=(), **hosts):
-    add(name, check, ("--deadline", LONGEST, *options), folder="ranks", **hosts)
+    add(name, check, ("--timeout", LONGEST, *options), folder="ranks", **hosts)

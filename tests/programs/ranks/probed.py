@@ -19,8 +19,8 @@ KINDS = 5
 def spoken(count, shift=0.0):
     """Each kind is a place in twelve dimensions, bent a little."""
     kinds = torch.randint(KINDS, (count,))
-    centres = torch.randn(KINDS, 12, generator=torch.Generator().manual_seed(3))
-    points = centres[kinds] + 0.6 * torch.randn(count, 12) + shift
+    centers = torch.randn(KINDS, 12, generator=torch.Generator().manual_seed(3))
+    points = centers[kinds] + 0.6 * torch.randn(count, 12) + shift
     return points + 0.2 * points.roll(1, 1).square(), kinds
 
 

@@ -38,10 +38,10 @@ class Watched:
 
 
 @contextlib.contextmanager
-def watch(out="dlcheck-out", fail_on="error", raises=False, options=()):
+def watch(output_dir="dlcheck-out", fail_on="error", raises=False, options=()):
     """Watches what this thread trains until the `with` ends, and prints the report.
 
-    `out` is the output folder, `fail_on` the severity from which on a finding counts, `options` are
+    `output_dir` is the output folder, `fail_on` the severity from which on a finding counts, `options` are
     more options of `dlcheck run`. With `raises`, findings that count raise Findings at the end.
     Inside a program or a part that is watched already, nothing is done: that run sees it all.
     """
@@ -51,16 +51,16 @@ def watch(out="dlcheck-out", fail_on="error", raises=False, options=()):
         yield watched
         return
     try:
-        yield from watch_part(watched, out, fail_on, options)
+        yield from watch_part(watched, output_dir, fail_on, options)
     finally:
         WATCHING.release()
     if raises and watched.exit_code == 1:
-        raise Findings(f"dlcheck: {len(watched.findings)} findings, in {out}/result.json")
+        raise Findings(f"dlcheck: {len(watched.findings)} findings, in {output_dir}/result.json")
 
 
-def watch_part(watched, out, fail_on, options):
+def watch_part(watched, output_dir, fail_on, options):
     """What `watch` does around its part: starts the supervisor, and hears what it found."""
-    command = [binary.path(), "run", "--out", os.fspath(out), "--fail-on", fail_on, *options,
+    command = [binary.path(), "run", "--output-dir", os.fspath(output_dir), "--fail-on", fail_on, *options,
                "--", sys.executable, "-I", "-c", STAND_IN]  # fmt: skip
     supervisor = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     request = supervisor.stdout.readline().rstrip("\n")
@@ -77,5 +77,5 @@ def watch_part(watched, out, fail_on, options):
         supervisor.communicate("ended\n" if ended else "raised\n")
         watched.exit_code = supervisor.returncode
         with contextlib.suppress(OSError, ValueError):
-            with open(os.path.join(out, "result.json"), encoding="utf-8") as file:
+            with open(os.path.join(output_dir, "result.json"), encoding="utf-8") as file:
                 watched.result = json.load(file)

@@ -12,7 +12,6 @@ from .loss_graph import loss_behind
 from .uncleared import held_norms
 from .wrapping import Around
 
-
 BACKWARD = names.EVENTS["backward"]
 # Steps of a run in which a loss made by hand is looked at, shape by shape.
 STEPS_WITH_SHAPES = 4

@@ -23,7 +23,7 @@ import atexit
 import os
 import sys
 
-from .artefacts import Artefacts
+from .artifacts import Artifacts
 from .held.run import Held
 from .limited_data import LimitedData
 from .program_state import ProgramState
@@ -49,16 +49,16 @@ def keep_files_safe(request, ending):
     if os.environ.get("DLCHECK_PRIVATE_FILES") == "1":
         return
     if request.experiment in ("interrupted", "resumed"):
-        ending.refuse("this system gives the experiment no files of its own to go on from")
-    artefacts = Artefacts(ending.recorder, ending.refuse)
-    artefacts.redirect()
-    ending.before_leaving.append(artefacts.files.clear)
-    atexit.register(artefacts.files.clear)
+        ending.refuse("this system cannot give the experiment a private copy of the files")
+    artifacts = Artifacts(ending.recorder, ending.refuse)
+    artifacts.redirect()
+    ending.before_leaving.append(artifacts.files.clear)
+    atexit.register(artifacts.files.clear)
 
 
 def begin(request, watch, ending):
     if request.experiment not in EXPERIMENTS:
-        ending.refuse(f"this probe knows no experiment '{request.experiment}'")
+        ending.refuse(f"the probe does not know experiment '{request.experiment}'")
     if request.experiment == "same_seed":
         return
     if request.experiment == "trials":

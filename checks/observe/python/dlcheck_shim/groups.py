@@ -77,7 +77,7 @@ class Groups:
 
 
 def name_of(members):
-    """The numbers, neighbours as a range: "0-3,6"."""
+    """The numbers, neighbors as a range: "0-3,6"."""
     parts = []
     for member in members:
         if parts and parts[-1][1] == member - 1:

@@ -176,7 +176,7 @@ def made_at(node):
     return "", None
 
 
-def normaliser_of(tensor):
+def normalizer_of(tensor):
     """The node that may have made log-probabilities of `tensor`, close behind it: one that takes a logarithm,
     or of which that is not known; "" if none does."""
     waiting, seen = [tensor.grad_fn], 0

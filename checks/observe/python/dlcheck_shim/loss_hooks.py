@@ -12,7 +12,7 @@ import torch
 from . import tensors
 from .capabilities import is_compiling, tracing_state
 from .initial_loss import InitialLoss
-from .loss_graph import logarithm_of, maker_of, mark_loss, normaliser_of, spread_comparison
+from .loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of, spread_comparison
 from .reachable import range_of, write_unreachable
 from .tokens import shift_of
 from .wrapping import Around, replace
@@ -150,7 +150,7 @@ class LossHooks:
         if function == "cross_entropy":
             self.look_for_probabilities(thing, output)
         if function in TAKE_LOGARITHMS and reduction != "none":
-            self.tell(thing, "normalised_by", normaliser_of(output))
+            self.tell(thing, "normalized_by", normalizer_of(output))
             self.look_for_log_probabilities(thing, output)
         if function in ("cross_entropy", "nll_loss"):
             self.look_for_shift(thing, target, options.get("ignore_index", -100))
@@ -188,7 +188,7 @@ class LossHooks:
 
     def look_for_log_probabilities(self, thing, output):
         rows = rows_of(output)
-        # All pairs of two sides may be normalised along either.
+        # All pairs of two sides may be normalized along either.
         if rows is None or output.dim() == 2 and output.shape[0] == output.shape[1]:
             return
         recorder, at, count = self.recorder, (self.recorder.step, self.recorder.micro_step), rows.shape[0]

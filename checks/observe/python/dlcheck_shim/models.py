@@ -21,7 +21,7 @@ WRAPPERS = (
     "OptimizedModule",
 )
 
-NORMALISATIONS = tuple(
+NORMALIZATIONS = tuple(
     kind for name, kind in vars(torch.nn).items()
     if name in ("LayerNorm", "GroupNorm", "LocalResponseNorm", "RMSNorm")
 ) + (torch.nn.modules.batchnorm._NormBase,)  # fmt: skip
@@ -29,8 +29,8 @@ NORMALISATIONS = tuple(
 
 def role_of(module):
     """What kind of layer a module is, where checks ask for that; "" for any other."""
-    if isinstance(module, NORMALISATIONS):
-        return "normalisation"
+    if isinstance(module, NORMALIZATIONS):
+        return "normalization"
     if isinstance(module, torch.nn.modules.dropout._DropoutNd):
         return "dropout"
     return "embedding" if isinstance(module, (torch.nn.Embedding, torch.nn.EmbeddingBag)) else ""

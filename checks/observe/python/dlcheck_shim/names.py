@@ -83,7 +83,7 @@ QUANTITIES = {
     "evaluation_loss": 43,
     "evaluation_fingerprint": 44,
     "host_reads": 45,
-    "neighbour_sensitivity": 46,
+    "neighbor_sensitivity": 46,
     "padding_sensitivity": 47,
     "evaluation_noise": 48,
     "target_shift": 49,

@@ -7,7 +7,7 @@ import torch
 from . import tensors
 
 STEPS = 12  # of each optimizer
-SETTLING = 4  # of them: what is projected, or initialised by the first batch, comes to rest
+SETTLING = 4  # of them: what is projected, or initialized by the first batch, comes to rest
 
 
 class Resting:
@@ -34,7 +34,7 @@ class Resting:
     def after(self, optimizer):
         self.steps += 1
         if any(group.get("lr") not in (None, 0) for group in optimizer.param_groups):
-            self.give_up("its optimizer sets its rate itself, inside of its step")
+            self.give_up("the optimizer sets its own learning rate in step()")
         if self.reason is not None or not tensors.may_compute():
             return
         with tensors.unrecorded():
@@ -47,7 +47,7 @@ class Resting:
         pairs = [(p, own_part(p), kept) for p, kept in self.kept if p.requires_grad]
         pairs = [pair for pair in pairs if pair[1].shape == pair[2].shape and is_finite(pair[2])]
         if not pairs:
-            self.give_up("no weights of its optimizer have a gradient and are finite at a rate of 0")
+            self.give_up("no weight of the optimizer has a finite gradient at learning rate 0")
             return
         self.watch.recorder.quantity("rested_parameters", self.thing, float(len(pairs)))
         usual = root_mean_square([kept for _, _, kept in pairs])

@@ -106,7 +106,7 @@ class ShadowFiles:
         start, end = self.key(source), self.key(target)
         content = self.current(source)
         if stat.S_ISDIR(REAL["stat"](content).st_mode):
-            self.refuse(f"the program moves the folder {start}")
+            self.refuse(f"the program renames the folder {start}")
         place = target if end is None or end in self.made else self.place(target, end)
         if content is source and start is not None and start not in self.made:
             shutil.copyfile(content, place)

@@ -130,7 +130,7 @@ class ShuffledLabels:
             entry[1].clear()
         self.used = []
         if self.place is None:
-            self.refuse("no loss compares with labels that a loader hands out, one for each sample")
+            self.refuse("no loss uses labels of a DataLoader, one per sample")
 
 
 def is_plain_mean(function, options):

@@ -91,7 +91,7 @@ class StandIns:
         self.counts = {}
 
     def refuse_stranger(self, value):
-        self.refuse(f"a model is given a {type(value).__name__}, which may hold tensors")
+        self.refuse(f"a model is called with a {type(value).__name__}, which may contain tensors")
 
     def position(self, what):
         number = self.counts.get(what, 0)
@@ -175,12 +175,12 @@ class OneBatch(StandIns):
             return tensors
         first = self.first.get(place)
         if first is None and place[0] not in {what for what, _ in self.first}:
-            self.refuse("later steps call another model than the first ones")
+            self.refuse("later steps call a different model")
         if first is None:
             self.first[place] = copies(tensors)
             return tensors
         if [t.dtype for t in first] != [t.dtype for t in tensors]:
-            self.refuse("the first batch cannot stand in: later ones have other tensors")
+            self.refuse("the first batch cannot replace later ones: their tensors differ")
         return copies(first)
 
     def end_step(self):
@@ -188,7 +188,7 @@ class OneBatch(StandIns):
             known = ", ".join(KINDS)
             self.refuse(f"the loss is not one of {known}, so its targets are unknown")
         if not any(isinstance(what, int) for what in self.counts):
-            self.refuse("no training forward of a module was seen in a step")
+            self.refuse("a step had no observed forward pass in training mode")
         if self.first is None and len(self.seen) == 2:
             first, second = self.seen
             is_second = second.keys() < first.keys()
@@ -220,5 +220,5 @@ class Blind(StandIns):
 
     def end_step(self):
         if not self.counts:
-            self.refuse("no training forward of a module was seen in a step")
+            self.refuse("a step had no observed forward pass in training mode")
         super().end_step()

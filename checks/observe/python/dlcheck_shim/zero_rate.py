@@ -48,7 +48,7 @@ class ZeroRate(OtherSteps):
     def loaded(self, _, args, __):
         """Its state may hold rates of before, as a velocity does; libraries load one that is empty."""
         if args[0].state:
-            self.resting_of(args[0]).give_up("its optimizer goes on from a file")
+            self.resting_of(args[0]).give_up("the optimizer's state was loaded from a file")
 
     def resting_of(self, optimizer):
         resting = self.resting.get(optimizer)
@@ -86,7 +86,7 @@ class ZeroRate(OtherSteps):
         if reason is not None:
             self.give_up_all(reason)
         if not all(map(has_rate, optimizer.param_groups)):
-            resting.give_up("its optimizer has a group without a rate")
+            resting.give_up("a parameter group has no learning rate")
 
     def give_up_all(self, reason):
         for _, resting in self.resting.items():

@@ -23,7 +23,7 @@ def mapped_leaves(batch, change):
         if batch and all(isinstance(item, TEXTS) for item in batch):
             return change(batch)
         return type(batch)(mapped_leaves(item, change) for item in batch)
-    raise Unarrangeable(f"the batch holds a {type(batch).__name__}")
+    raise Unarrangeable(f"the batch contains a {type(batch).__name__}")
 
 
 def leaves_of(batch):
@@ -44,7 +44,7 @@ def rows_of(leaf):
     if not isinstance(leaf, torch.Tensor):
         return len(leaf)
     if leaf.dim() == 0 or leaf.layout is not torch.strided:
-        raise Unarrangeable("the batch holds a tensor without rows")
+        raise Unarrangeable("the batch contains a 0-dimensional tensor")
     return leaf.shape[0]
 
 

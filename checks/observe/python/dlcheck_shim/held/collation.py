@@ -2,7 +2,7 @@
 
 import torch
 
-from .batches import Unarrangeable, leaves_of, with_orders
+from .batches import leaves_of, with_orders
 from .orders import permuted
 
 

@@ -94,7 +94,7 @@ class Fetches:
         try:
             return copy.deepcopy(batch)
         except Exception as error:  # whatever a class of the program raises
-            self.refuse(f"its batches cannot be copied: {type(error).__name__}")
+            self.refuse(f"the batches cannot be copied: {type(error).__name__}")
 
     def hold(self):
         """From now on the batches that were kept stand in for all that are fetched."""
@@ -126,14 +126,14 @@ class Fetches:
     def why_not(self):
         """Why the batches that are held cannot be arranged; None where they can."""
         if not self.sources:
-            return "no batch of a DataLoader was fetched in its second step"
+            return "no batch of a DataLoader was fetched in the second step"
         if not self.stacked():
-            return "its loader does not make batches with a row for each sample"
+            return "the batches have no row per sample"
         try:
             fewest = self.fewest_samples()
         except Unarrangeable as error:
             return str(error)
-        return None if fewest >= FEWEST else f"its batch holds fewer than {FEWEST} samples"
+        return None if fewest >= FEWEST else f"the batch has fewer than {FEWEST} samples"
 
     def fewest_samples(self):
         return min(samples_of(batch) for source in self.stacked() for batch in source.batches)

@@ -14,7 +14,7 @@ from .orders import permuted
 from .unjudged import Unjudged
 
 ONE = "one micro-batch makes a step"
-UNKNOWN = "it cannot be told how its batch is cut"
+UNKNOWN = "how the batch is split into samples is unknown"
 
 
 def parts_of(held):
@@ -36,7 +36,7 @@ def parts_of(held):
 
 def drawn_at_random(sources):
     if any(source.origin.order not in DRAWN for source in sources):
-        raise Unjudged("its loader does not draw the samples at random")
+        raise Unjudged("the DataLoader does not shuffle")
 
 
 class Fetched:
@@ -46,7 +46,7 @@ class Fetched:
         drawn_at_random(sources)
         counts = {len(source.batches) for source in sources}
         if len(counts) > 1:
-            raise Unjudged("its loaders hand out unlike numbers of batches for a step")
+            raise Unjudged("the DataLoaders yield different numbers of batches per step")
         self.sources, self.count = sources, counts.pop()
         self.words = f"{self.count} batches that a step fetches"
         self.turns, self.pools, self.sizes = True, None, []
@@ -58,17 +58,17 @@ class Fetched:
     def open(self):
         """To be called before samples are mixed. Says whether they are those of the step as it was."""
         if not all(source.stacks for source in self.sources):
-            raise Unjudged("its loader does not make batches with a row for each sample")
+            raise Unjudged("the batches have no row per sample")
         alike = all(form_of(batch) == source.form for source in self.sources for batch in source.batches)
         try:
             self.pools = [(Rows if alike else Samples)(source) for source in self.sources]
         except Unarrangeable as error:
             raise Unjudged(str(error)) from None
         if len(self.pools) > 1 and not alike:
-            raise Unjudged("rows of its batches differ in their shape")
+            raise Unjudged("rows of a batch differ in shape")
         self.sizes = self.pools[0].sizes
         if any(pool.sizes != self.sizes for pool in self.pools):
-            raise Unjudged("batches of its loaders hold unlike numbers of samples")
+            raise Unjudged("the batches of the DataLoaders differ in size")
         return alike
 
     def mixed(self, table):
@@ -100,7 +100,7 @@ class Samples:
             self.samples = undrawn(lambda: [
                 [origin.data[index] for index in next(draws)] for _ in source.batches])  # fmt: skip
         except Exception as error:  # the program's own code, called when it does not expect it
-            raise Unjudged(f"no samples could be drawn anew: {type(error).__name__}") from None
+            raise Unjudged(f"no new samples could be drawn: {type(error).__name__}") from None
         self.sizes = [len(samples) for samples in self.samples]
 
     def made(self, part):
@@ -108,7 +108,7 @@ class Samples:
         try:
             return undrawn(self.source.origin.collate, samples)
         except Exception as error:
-            raise Unjudged(f"its samples could not be put together: {type(error).__name__}") from None
+            raise Unjudged(f"the samples could not be collated: {type(error).__name__}") from None
 
 
 class Cut:

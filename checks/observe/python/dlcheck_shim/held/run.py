@@ -28,7 +28,7 @@ from .window import Window
 TRIALS = {"order": try_order, "split": try_split, "targets": try_targets, "slope": try_slope,
           "sizes": try_sizes}  # fmt: skip
 WITHOUT_ROWS = (try_slope, try_split)  # they say themselves what they need
-DRAWS = "its steps draw random numbers"
+DRAWS = "the steps draw random numbers"
 MOST_SETTLING = 6  # steps until two of them agree
 
 
@@ -87,13 +87,13 @@ class Held(OtherSteps):
         if self.watch.guard.elsewhere():
             return own(optimizer, *args, **kwargs)
         if trains_with_others():
-            self.ending.refuse("it trains in several processes")
+            self.ending.refuse("the program trains in several processes")
         if self.optimizer is None:  # what begins at zero has no gradient before it moved once
             self.optimizer = optimizer
             loss = own(optimizer, *args, **kwargs)
             self.advance()
         elif optimizer is not self.optimizer:
-            self.ending.refuse("more than one of its optimizers steps")
+            self.ending.refuse("more than one optimizer steps")
         else:
             loss = loss_of(optimizer, args, kwargs)
             self.advance()
@@ -103,7 +103,7 @@ class Held(OtherSteps):
     def advance(self):
         """As a step ends: what it came to goes into the plan, which says what the next one is to be."""
         if not all(map(tensors.is_plain, self.parameters())):
-            self.ending.refuse("its weights are spread over processes, or are no plain tensors")
+            self.ending.refuse("the weights are sharded, or are not plain tensors")
         if next(self.plan, "at its end") is not None:
             self.ending.stop()
 
@@ -151,7 +151,7 @@ class Held(OtherSteps):
                     raise Unjudged(unarranged)
                 found = yield from attempt(self)
                 if not (yield from self.arranged(as_they_are)).equals(self.whole):
-                    raise Unjudged("the batches as they were gave another gradient after it")
+                    raise Unjudged("the same batches gave a different gradient afterwards")
                 self.write(found)
             except Unjudged as error:
                 self.watch.recorder.attribute(0, f"untried/{name}", str(error))
@@ -166,7 +166,7 @@ class Held(OtherSteps):
                 return now
             before = now
         self.ending.refuse(self.fetches.why_not() or (
-            "the same batches give another gradient each time, or one that is not finite"))
+            "the same batches give a different or a non-finite gradient each time"))
 
     def jittered(self):
         with Jitter(self.parameters(), self.resolution.coarsest):
@@ -188,22 +188,22 @@ class Held(OtherSteps):
         complete = self.fetches.are_complete()
         yield
         if not complete and not self.fetches.are_complete():
-            raise Unjudged("a step fetched fewer batches than the one that was held")
+            raise Unjudged("a step fetched fewer batches than the fixed one")
         now = self.seen()
         if not now.is_as_long_as(self.whole):  # a shorter window ends an epoch
             yield
             now = self.seen()
         if not now.drawn.equals(self.whole.drawn):
-            raise Unjudged("its step draws other random numbers then")
+            raise Unjudged("the step draws different random numbers under the experiment")
         if not now.gradient.is_finite():
-            raise Unjudged("its gradient is not finite then")
+            raise Unjudged("the gradient is not finite under the experiment")
         return now
 
     def alike(self, change):
         """As `arranged`, where the calls of loss functions can be compared one by one."""
         step = yield from self.arranged(change)
         if not step.is_like(self.whole) or not self.rounding.is_like(self.whole):
-            raise Unjudged("its steps call loss functions in other ways then")
+            raise Unjudged("the step calls different loss functions under the experiment")
         return step
 
     def beside(self, step):

@@ -20,7 +20,7 @@ def try_sizes(held):
     depends on the samples, as a penalty on the weights does not."""
     held.without_draws()
     if held.fetches.fewest_samples() < 2 * COPIES:
-        raise Unjudged(f"its batch holds fewer than {2 * COPIES} samples")
+        raise Unjudged(f"the batch has fewer than {2 * COPIES} samples")
     give_up = functools.partial(held.give_up_at_exit, "sizes")
     atexit.register(give_up)
     rows = {}
@@ -31,7 +31,7 @@ def try_sizes(held):
     one, two, three = (rows[0, copies] for copies in (1, 2, 3))
     size, thing = one.norm(), held.thing()
     if size == 0:
-        raise Unjudged("its gradient is zero then")
+        raise Unjudged("the gradient is zero under the experiment")
     other, other_two = rows[1, 1], rows[1, 2]
     summed = combined([(1, two), (-1, one)])
     averaged = combined([(2, one), (-1, two), (-2, other), (1, other_two)])

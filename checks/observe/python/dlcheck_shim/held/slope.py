@@ -47,7 +47,7 @@ def try_slope(held):
     """Writes the slope over what the gradient says, and what may make it another one."""
     parameters = list({id(p): p for p in held.parameters()}.values())
     if any(p.is_complex() for p in parameters):
-        raise Unjudged("it has complex weights")
+        raise Unjudged("the model has complex weights")
     held.window.open(parameters)
     try:
         losses, gradient, cuts = yield from with_cuts(held)
@@ -79,7 +79,7 @@ def measured(held, losses, gradient):
     size = sum(map(abs, losses))
     square = sum(float(part.square().sum()) for part in gradient if part is not None)
     if size == 0 or square == 0:
-        raise Unjudged("its loss or its gradient is zero")
+        raise Unjudged("the loss or the gradient is zero")
     found = []
     for coarse, fine in SHARES:
         wide, bend = yield from slope(held, losses, gradient, coarse * size / square)
@@ -91,7 +91,7 @@ def measured(held, losses, gradient):
             break
     uncertainty, ratio = min(found)
     if not math.isfinite(uncertainty + ratio):
-        raise Unjudged("its loss is not finite beside its weights")
+        raise Unjudged("the loss is not finite at nearby weights")
     return ratio, uncertainty
 
 
@@ -103,11 +103,11 @@ def slope(held, losses, gradient, factor):
             yield from held.arranged(as_they_are)
         there, _ = held.window.take()
         if not moved.stayed:
-            raise Unjudged("it changes its weights outside of its optimizer")
+            raise Unjudged("the program changes weights outside of the optimizer")
         if len(there) != len(losses):
-            raise Unjudged("another number of its backward calls is seen then")
+            raise Unjudged("the number of backward calls changes under the experiment")
         rises.append((math.fsum(a - b for a, b in zip(there, losses)), moved.rise))
     (up, said_up), (down, said_down) = rises
     if said_up <= 0 or said_down >= 0:
-        raise Unjudged("its weights do not move that little")
+        raise Unjudged("the weights cannot be moved by so small a step")
     return (up - down) / (said_up - said_down), up / said_up - down / said_down

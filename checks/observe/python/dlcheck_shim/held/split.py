@@ -66,7 +66,7 @@ def is_more(moved, rounding):
 def seen(held, deal):
     step = yield from held.dealt(deal)
     if not step.is_as_long_as(held.whole):
-        raise Unjudged("its steps differ in their numbers of micro-batches")
+        raise Unjudged("the number of micro-batches changes from step to step")
     return step.gradient
 
 
@@ -97,14 +97,14 @@ def mixed(held, parts, rounding):
     as_it_was, whole = parts.open(), held.whole.gradient
     shortest = min(parts.sizes)
     if shortest < 2:
-        raise Unjudged("a micro-batch of it holds a single sample")
+        raise Unjudged("a micro-batch has only one sample")
     table = [[(micro, row) for row in range(size)] for micro, size in enumerate(parts.sizes)]
     if not as_it_was:
         whole = yield from seen(held, parts.mixed(table))
     if hasattr(parts, "inside"):
         inside = yield from seen(held, parts.inside())
         if is_more(distance(whole, inside), rounding):
-            raise Unjudged("the order of samples within its parts matters, or they are cut in other ways")
+            raise Unjudged("sample order matters within a micro-batch, or the batch is split differently")
     other = [[((micro - (row % 2 and row < shortest)) % parts.count, row) for micro, row in part]
              for part in table]  # fmt: skip
     dealt = yield from seen(held, parts.mixed(other))
@@ -125,14 +125,14 @@ def dependence(held, parts, moved):
             [filling(parts, (first, second)[row % 2], row) for row in range(size)]
             for size in parts.sizes]))))  # fmt: skip
     if sum(int((part != 0).sum()) for part in found[0].parts if part is not None) < FEWEST_WEIGHTS:
-        raise Unjudged("its gradient has few numbers")
+        raise Unjudged("the gradient has too few elements")
     products = torch.tensor([[inner(one, other) for other in found] for one in found], dtype=torch.float64)
     values, vectors = torch.linalg.eigh(products)
     bent, next_to_it = (values[:2].clamp(0).sqrt() / held.whole.gradient.norm()).tolist()
     counts = vectors[:, 0] * vectors[0, 0].sign() * torch.tensor([1, -1, -1, 1])
     # As where the largest loss alone makes the gradient.
     if next_to_it < KNOWN * moved or float(counts.min()) < KNOWN:
-        raise Unjudged("too few of its samples make its gradient")
+        raise Unjudged("too few samples contribute to the gradient")
     return bent, float(counts[3] / counts[0])
 
 

@@ -18,10 +18,10 @@ MOST_LEAVES = 6
 def try_targets(held):
     """Writes for each loss how many targets are misplaced, of how many that can be told."""
     if not held.whole.calls:
-        raise Unjudged("none of the loss functions that are known was called")
+        raise Unjudged("no known loss function was called")
     leaves = held.fetches.leaves()
     if len(leaves) > MOST_LEAVES:
-        raise Unjudged("its batches have many parts")
+        raise Unjudged("the batches have too many parts")
     sources = {}  # of targets alone: the calls that they reach
     for leaf in leaves:
         step = yield from held.alike(dealt({leaf}, lambda rows: repeated(range(rows), rows)))
@@ -29,11 +29,11 @@ def try_targets(held):
         if reached and not any(moves(*calls).any() for calls in held.beside(step)):
             sources[leaf] = reached
     if not sources:
-        raise Unjudged("no part of its batches becomes the targets of a loss and nothing else")
+        raise Unjudged("no part of the batch is used only as the targets of a loss")
     counts = yield from counted(held, set(sources), set(leaves) - set(sources))
     judged = [n for n, (_, told) in enumerate(counts) if told and not is_excused(n, counts, sources)]
     if not judged:
-        raise Unjudged("no output could be told to belong to one half of the samples")
+        raise Unjudged("no output belongs to only one half of the samples")
     return [("misplaced_targets", held.loss_thing(number), *counts[number]) for number in judged]
 
 

@@ -48,9 +48,9 @@ class Window:
     def before(self, roots, args, kwargs):
         roots = (roots,) if isinstance(roots, torch.Tensor) else tuple(roots)
         if args and args[0] is not None or kwargs.get("grad_tensors") is not None:
-            self.reason = "a backward of it begins with a gradient that the program gives"
+            self.reason = "backward() is called with a gradient argument"
         if not all(tensors.is_plain(root) and root.numel() == 1 for root in roots):
-            self.reason = "a backward of it does not begin with numbers"
+            self.reason = "backward() does not start from a floating-point tensor"
             return
         self.losses += tuple(float(root.detach()) for root in roots)
         self.resolution = max(torch.finfo(root.dtype).eps for root in roots)
@@ -78,9 +78,9 @@ class Window:
         if self.reason is not None:
             raise Unjudged(self.reason)
         if not self.losses:
-            raise Unjudged("no backward of it was seen")
+            raise Unjudged("no backward() was observed")
         if self.losses != self.last:
-            raise Unjudged("its loss depends on the steps before")
+            raise Unjudged("the loss depends on earlier steps")
         return self.losses, self.gradient
 
 

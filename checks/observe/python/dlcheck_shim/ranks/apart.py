@@ -30,11 +30,11 @@ class Apart(FirstStep):
     def compare(self, weights, gradient):
         rank, size = world()
         if not self.fetches.sources:
-            self.refuse("no batch of a DataLoader was fetched in its first step")
+            self.refuse("no batch of a DataLoader was fetched in the first step")
         try:  # the leaves alone, which are read again without running anybody's code
             batches = [[leaves_of(batch) for batch in source.batches] for source in self.fetches.sources]
         except Unarrangeable as error:
-            self.refuse(f"a batch cannot be kept: {error}")
+            self.refuse(f"a batch cannot be saved: {error}")
         kept = {"batches": batches, "size": size, "digest": digest_of(gradient)}
         if rank == 0:
             kept |= {"weights": weights, "gradient": gradient.parts}

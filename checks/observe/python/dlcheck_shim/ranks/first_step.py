@@ -38,9 +38,9 @@ class FirstStep:
         self.consumed = True
         parameters = parameters_of(optimizer)
         if not all(map(tensors.is_plain, parameters)):
-            self.refuse("its weights are spread over processes, or are no plain tensors")
+            self.refuse("the weights are sharded, or are not plain tensors")
         if not self.randomness.equals(Randomness()):
-            self.refuse("its steps draw random numbers")
+            self.refuse("the steps draw random numbers")
         with tensors.unrecorded():
             weights = [parameter.detach().clone() for parameter in parameters]
         self.compare(weights, Gradient(parameters))

@@ -6,7 +6,7 @@ import pickle
 import torch
 from torch.nn.modules.batchnorm import _BatchNorm
 
-from ..held.batches import Unarrangeable, leaves_of, mapped_leaves
+from ..held.batches import Unarrangeable, mapped_leaves
 from ..held.fetches import Fetches, Source
 from ..held.gradients import Gradient, combined
 from .apart import file_of
@@ -47,35 +47,35 @@ class Joined(FirstStep):
             others = [file_of(folder, rank) for rank in range(1, first["size"])]
             return [first, *(torch.load(path, weights_only=True) for path in others)]
         except OSError:
-            refuse("not every process of the run in several left its first batches")
+            refuse("not every process of the multi-process run saved its first batches")
         except pickle.UnpicklingError:
-            refuse("its first batches, weights or gradients are more than plain tensors and texts")
+            refuse("the first batches, weights or gradients are not only plain tensors and strings")
 
     def make_fetches(self):
         try:
             joined = [[joined_leaves(parts) for parts in zip(*lists)]
                       for lists in zip(*(rank["batches"] for rank in self.ranks))]  # fmt: skip
         except (Unarrangeable, RuntimeError) as error:  # of torch.cat: their shapes differ
-            self.refuse(f"batches of different processes cannot be put together: {error}")
+            self.refuse(f"batches of different processes cannot be concatenated: {error}")
         return JoinedFetches(self.watch, self.fetched, self.refuse, joined)
 
     def compare(self, weights, gradient):
         self.fetches.active = False
         if self.fetches.beyond:
-            self.refuse("in one process its first step takes other batches")
+            self.refuse("the single-process run uses different batches in its first step")
         if any(map(norms_batches, self.watch.models.roots.items())):
-            self.refuse("it norms over the batch of each process")
+            self.refuse("the model normalizes over the batch of each process")
         first = self.ranks[0]
         if world()[1] != 1:
-            self.refuse("it trains in several processes even when it is started as one")
+            self.refuse("the program starts several processes even when started as one")
         if len(weights) != len(first["weights"]) or not all(map(torch.equal, weights, first["weights"])):
-            self.refuse("its weights begin elsewhere in one process")
+            self.refuse("the initial weights differ in the single-process run")
         theirs = Gradient([])
         theirs.parts = first["gradient"]
         own = gradient.norm() ** 2
         both = combined([(1.0, gradient), (1.0, theirs)]) ** 2
         if own == 0:
-            self.refuse("its first gradient is zero")
+            self.refuse("the first gradient is zero")
         ratio = (both - own - theirs.norm() ** 2) / (2 * own)
         rest = combined([(1.0, theirs), (-ratio, gradient)]) / own**0.5
         self.watch.recorder.quantity("ranks_ratio", 0, ratio, rest)

@@ -20,7 +20,9 @@ class KeptBatch:
     def begin(self):
         self.places.on_call.append(self.called)
         for function in KINDS:
-            take = lambda _, args, kwargs, function=function: self.compared(function, args, kwargs)
+            def take(_, args, kwargs, function=function):
+                self.compared(function, args, kwargs)
+
             replace([torch.nn.functional], function, followed_by(take))
 
     def clear(self):

@@ -49,11 +49,11 @@ class Replay:
         if torch._C._len_torch_dispatch_stack():
             return  # somebody else's mode would be taken away instead of this one
         if trains_with_others():  # who would wait for this one
-            self.give_up("it trains in several processes")
+            self.give_up("the program trains in several processes")
         if self.is_compiled():
-            self.give_up("parts of it are compiled, and show no operations")
+            self.give_up("parts of the program are compiled")
         if self.step > 1 and self.spoilt_weights():
-            self.give_up("it took another course: weights were not finite before that step")
+            self.give_up("the repeated run differed: weights were non-finite before that step")
         self.looks, self.watcher.asleep = True, False
         self.watcher.__enter__()
 
@@ -64,7 +64,7 @@ class Replay:
             weights = self.spoilt_weights()
             if ended == self.step:
                 self.tell(self.spoilt_gradients() or weights, ended)
-                self.give_up("it met no value that is not finite in that step")
+                self.give_up("the repeated run had no non-finite value in that step")
             self.tell(weights, ended)
         if self.kept:
             self.kept.clear()
@@ -138,7 +138,7 @@ class Replay:
         batch = self.batch()
         origin = origin_of(values, self.names(), batch)
         if origin is None or self.is_compiled():
-            self.give_up("the operations that could be seen do not lead to where it came from")
+            self.give_up("the observed operations do not lead to the origin")
         self.write(origin, batch, roots[0][0], step)
         if self.kept:
             self.recorder.attribute(0, "kept_batch", self.kept.save(step))

@@ -2,9 +2,9 @@
 
 import torch
 
+from ..tokens import is_sequence
 from .documents import starts_of
 from .padding import padded_tokens
-from ..tokens import is_sequence
 
 
 def try_counted(trial):

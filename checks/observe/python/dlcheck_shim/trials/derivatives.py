@@ -74,7 +74,7 @@ def compare(function, args, randomness, seed):
     varied = []
     mapped(inputs, lambda t: varied.append(t) or t if t.requires_grad else t)
     if not varied or sum(t.numel() for t in varied) > MOST_ELEMENTS:
-        return "no input of a moderate size requires a gradient"
+        return "no small enough input requires a gradient"
     draw = torch.Generator().manual_seed(seed)
     outputs = evaluate(function, inputs, randomness)
     if not outputs or any(t.dtype != torch.float64 for t in outputs):

@@ -3,8 +3,8 @@ documents, or where each begins and ends among all tokens."""
 
 import torch
 
-from .changes import other_values
 from ..tokens import sequences
+from .changes import other_values
 
 WHOLE = (torch.int64, torch.int32)
 FEWEST_NUMBERED = 3  # documents in a row: a pair of texts with their numbers is no packing

@@ -1,7 +1,6 @@
 """MODE: in evaluation mode nothing is dropped. Functions of torch drop as they are told, and by default
 they are told to train."""
 
-import torch
 import torch.nn.functional as F
 
 from .bench import Randomness, distance
@@ -49,7 +48,7 @@ def try_dropout(trial):
     second = trial.outputs()
     randomness.restore()
     if any(map(distance, first, trial.outputs())):
-        return trial.give_up("dropout", "a kernel is not deterministic")
+        return trial.give_up("dropout", "an operation is not deterministic")
     trial.write("evaluation_noise", max(map(distance, first, second)), float(calls.active))
     if calls.functions:
         trial.tell("active_dropout", ", ".join(sorted(calls.functions)))

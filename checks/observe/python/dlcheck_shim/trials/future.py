@@ -3,10 +3,9 @@ outputs at earlier positions stay."""
 
 import torch
 
+from ..tokens import sequences, shift_of
 from .bench import distance, floating
 from .changes import other_values
-from ..tokens import sequences, shift_of
-
 
 QUANTITIES = {1: "future_sensitivity", 0: "copied_future_sensitivity"}  # by the shift of the targets
 
@@ -35,7 +34,7 @@ def try_future(trial):
     outputs = trial.outputs(look=look)
     before = early(outputs, tokens, half)
     if not before:
-        return trial.give_up("future", "no output holds a position for each token")
+        return trial.give_up("future", "no output has a position per token")
     seen, places = places, {}
     again = early(trial.outputs(), tokens, half)
     changed = trial.outputs(trial.call.changed(change), look=look)
@@ -43,7 +42,7 @@ def try_future(trial):
     rounding = max(map(distance, before, again))
     share = max(map(distance, before, after))
     if not any(map(differ, at_positions(outputs, tokens), at_positions(changed, tokens))):
-        return trial.give_up("future", "its outputs do not depend on the input that holds its targets")
+        return trial.give_up("future", "the outputs do not depend on the input that contains the targets")
     trial.write(QUANTITIES[shift], share, rounding)
     if shift == 1 and share > rounding:
         trial.tell("leaks_in", first_leak(seen, places, rounding))

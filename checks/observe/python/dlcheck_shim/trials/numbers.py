@@ -51,7 +51,7 @@ class Numbers(TorchFunctionMode):
         """What is compiled must find the thread as the program left it."""
 
         def compile(*args, **kwargs):
-            self.reason = "it compiles code"
+            self.reason = "the program compiles code"
             self.stop()
             return original(*args, **kwargs)
 
@@ -59,9 +59,9 @@ class Numbers(TorchFunctionMode):
 
     def start(self):
         if graphs_compiled():
-            self.reason = "it compiles code"
+            self.reason = "the program compiles code"
         elif torch._C._len_torch_function_stack():
-            self.reason = "it watches calls of torch itself"
+            self.reason = "the program has modes that see calls of torch"
         if self.reason is not None or self.seeing:
             return
         self.hooked = False

@@ -18,17 +18,17 @@ def try_packed(trial):
     rows = Rows(trial, marks)
     before, again = rows.outputs(), rows.outputs()
     if not before:
-        return trial.give_up("packed", "no output holds a position for each token")
+        return trial.give_up("packed", "no output has a position per token")
     rounding = max(map(distance, before, again))
     afters = [(changed, rows.outputs(rows.changes(changed))) for changed in rows.parts()]
     if all(largest(before, after, changed) <= rounding for changed, after in afters):
-        return trial.give_up("packed", "its outputs do not depend on the tokens")
+        return trial.give_up("packed", "the outputs do not depend on the tokens")
     shares = [largest(before, after, rows.kept(changed)) for changed, after in afters]
     share = max(shares)
     if share > rounding:
         apart = separation(rows, before, afters)
         if not apart and are_values(rows, before, rounding):
-            return trial.give_up("packed", "the numbers of its documents are values to it")
+            return trial.give_up("packed", "the model uses the document numbers as values")
         if apart is not None:
             trial.write("document_separation", apart, float(marks.order.max()) + 1)
         trial.tell("crosses_in", leak(rows, afters[shares.index(share)][0], rounding))
@@ -51,7 +51,7 @@ class Rows:
         self.inner = kept & ~torch.isin(self.tokens, self.borders)
 
     def parts(self):
-        """Which documents change: of each two neighbours one, then the other; the first; the last."""
+        """Which documents change: of each two neighbors one, then the other; the first; the last."""
         even = self.order % 2 == 0
         ends = self.order == 0, self.order == self.order.amax(-1, keepdim=True)
         return [chosen & (self.order >= 0) for chosen in (even, ~even, *ends)]

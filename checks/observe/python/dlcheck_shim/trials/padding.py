@@ -2,9 +2,8 @@
 
 import torch
 
-from .bench import distance
-from .changes import other_values
 from ..tokens import sequences
+from .bench import distance
 
 
 def try_padding(trial):
@@ -59,7 +58,7 @@ def compare(trial, tokens, padded):
 
     before, again = kept(trial.outputs()), kept(trial.outputs())
     if not before:
-        return trial.give_up("padding", "no output holds a position for each token")
+        return trial.give_up("padding", "no output has a position per token")
     after = kept(trial.outputs(trial.call.changed(change)))
     trial.write("padding_sensitivity", max(map(distance, before, after)),
                 max(map(distance, before, again)))  # fmt: skip

@@ -140,12 +140,12 @@ def compare(call, randomness):
     with torch.autocast(call.device, enabled=call.autocast is not None, dtype=call.autocast):
         given = worked_out(call.function, arguments, None)
     if given is None:
-        return "it gave no one tensor of floating-point numbers"
+        return "it returned something other than one floating-point tensor"
     exact = worked_out(formula, arguments, torch.float64)
     shaken = worked_out(formula, mapped(arguments, shake), torch.float64)
     rough = worked_out(formula, arguments, given[0].dtype)
     if [t.shape for t in given] != [t.shape for t in exact]:
-        return "it gave another shape than the formula"
+        return "its output shape differs from that of the formula"
     if not all(bool(tensor.isfinite().all()) for tensor in exact):
         return "what the formula gives there is not finite"
     eps = max(torch.finfo(tensor.dtype).eps for tensor in given)

@@ -9,7 +9,7 @@ from .counted import try_counted
 from .derivatives import Derivatives, try_function
 from .dropout import try_dropout
 from .future import try_future
-from .neighbours import try_neighbours
+from .neighbors import try_neighbors
 from .packed import try_packed
 from .padding import try_padding
 from .reference import Reference, try_reference
@@ -20,7 +20,7 @@ TRIALS = {
     "counted": try_counted,
     "dropout": try_dropout,
     "future": try_future,
-    "neighbours": try_neighbours,
+    "neighbors": try_neighbors,
     "packed": try_packed,
     "padding": try_padding,
     "shortened": try_shortened,
@@ -73,7 +73,7 @@ class Trials:
         """As a step ends, of which everything else was recorded."""
         if trains_with_others():  # who may wait for this one meanwhile
             for model in self.capture.take():
-                self.watch.recorder.attribute(model.thing, "untried", "it trains in several processes")
+                self.watch.recorder.attribute(model.thing, "untried", "the program trains in several processes")
             return
         for model, call in self.capture.take().items():
             if tensors.may_compute():

@@ -19,14 +19,14 @@ def try_shortened(trial):
     if not growing or tokens.shape[0] == tokens.shape[1]:
         return
     if any(isinstance(n, (int, float)) and not isinstance(n, bool) for n in trial.call.others()):
-        return trial.give_up("shortened", "it is also given numbers, which may be lengths")
+        return trial.give_up("shortened", "the model also takes numbers, which may be lengths")
     row = Row(trial, tokens, padded, growing)
     whole, again, alone, cut, twice = (
         trial.outputs(), trial.outputs(), row.outputs(), row.outputs(cut=True), row.outputs(2, True))
     outputs = [row.aligned(*several) for several in zip(whole, again, alone, cut, twice)]
     outputs = [several for several in outputs if several]
     if not outputs:
-        return trial.give_up("shortened", "no output has a row for each sample")
+        return trial.give_up("shortened", "no output has a row per sample")
     rounding = max(distance(a, b) for whole, again, alone, cut, twice in outputs
                    for a, b in ((whole, again), (whole, alone), (cut, twice)))  # fmt: skip
     share = max(distance(alone, cut) for _, _, alone, cut, _ in outputs)

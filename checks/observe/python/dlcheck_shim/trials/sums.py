@@ -37,7 +37,7 @@ class Sum:
         while self.waiting:
             self.visit(*self.waiting.pop())
             if len(self.passed) > MOST_PASSED:
-                raise Unjudged("its loss is a sum of many terms")
+                raise Unjudged("the loss has too many terms")
         return [term for key, term in self.found.items()
                 if term.factor != 0 and self.passed.isdisjoint(self.made_of.get(key, ()))]  # fmt: skip
 
@@ -58,7 +58,7 @@ class Sum:
         below = parts_of(node)
         if below is None:
             if known is None:
-                raise Unjudged("the value of a term of its loss is not known")
+                raise Unjudged("the value of a loss term is unknown")
             number, before = known
             value = number.value.double() * (before / factor)
             self.add(node, place, factor, number.operation, number.site, value)

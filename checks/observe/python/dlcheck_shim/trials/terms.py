@@ -36,7 +36,7 @@ class Terms:
 
     def begin(self):
         if version() < STARTS_INSIDE:
-            self.give_up("this version of torch starts no backward inside of a graph")
+            self.give_up("this version of torch cannot start a backward inside a graph")
             return
         self.numbers.begin()
         replace([torch.autograd], "backward", self.watched)
@@ -80,18 +80,18 @@ class Terms:
 
     def look(self, loss, args, kwargs, site):
         if self.apart():
-            raise Unjudged("it trains in several processes")
+            raise Unjudged("the program trains in several processes")
         if args and args[0] is not None or kwargs.get("grad_tensors", kwargs.get("gradient")) is not None:
-            raise Unjudged("its backward begins with a gradient that the program gives")
+            raise Unjudged("backward() is called with a gradient argument")
         if kwargs.get("inputs") is not None:
-            raise Unjudged("its backward is for some tensors alone")
+            raise Unjudged("backward() is called with inputs=")
         if not isinstance(loss, torch.Tensor) or not is_number(loss) or loss.grad_fn is None:
-            raise Unjudged("its backward does not begin with one number")
+            raise Unjudged("backward() does not start from a scalar")
         if self.numbers.reason is not None:
             raise Unjudged(self.numbers.reason)
         terms = Sum(loss.grad_fn).terms()
         if not FEWEST <= len(terms) <= MOST:
-            raise Unjudged(f"its loss is no sum of {FEWEST} to {MOST} terms")
+            raise Unjudged(f"the loss is not a sum of {FEWEST} to {MOST} terms")
         key = (site, tuple(term.operation for term in terms))
         step = self.watch.recorder.step
         if step - self.looked.get(key, -BETWEEN) >= BETWEEN:
@@ -100,14 +100,14 @@ class Terms:
 
     def measure(self, loss, terms, key):
         if self.numbers.hooked or SavedTensors.packed:
-            raise Unjudged("code of the program runs in its backward")
+            raise Unjudged("code of the program runs during backward")
         leaves = leaves_of(loss.grad_fn)
         norms = [norms_of(term, leaves) for term in terms]
         values = [abs(float(term.value) * term.factor) for term in terms]
         size = sum(value for value, norm in zip(values, norms) if any(norm))
         steepest = max(abs(term.factor) for term in terms)
         if not (0 < size < math.inf and 0 < sum(map(sum, norms)) < math.inf):
-            raise Unjudged("its loss or its gradient is zero, or it is not finite")
+            raise Unjudged("the loss or the gradient is zero or not finite")
         ordinal = self.ordinals.setdefault(key, len(self.ordinals))
         which = f" of loss {ordinal + 1}" if ordinal else ""
         for place, (term, value) in enumerate(zip(terms, values), 1):
@@ -136,16 +136,16 @@ def leaves_of(node):
         if node in seen:
             continue
         if len(seen) == MOST_NODES:
-            raise Unjudged("its graph is large")
+            raise Unjudged("the autograd graph is too large")
         seen.add(node)
         nodes += [before for before, _ in node.next_functions if before is not None]
         leaf = getattr(node, "variable", None) if node.name().endswith("AccumulateGrad") else None
         if leaf is not None:
             leaves[id(leaf)] = leaf
             if not tensors.is_plain(leaf) or leaf._backward_hooks:
-                raise Unjudged("its gradients are changed on their way, or spread over devices")
+                raise Unjudged("gradients are changed by hooks, or are on several devices")
         elif is_custom(node):
-            raise Unjudged("its backward runs functions of its own")
+            raise Unjudged("backward runs custom autograd functions")
     return list(leaves.values())
 
 

@@ -9,7 +9,7 @@
 namespace dlcheck::reference {
 
 // Errors: RanksLost that says why, if no way leads there from this machine. Sends nothing.
-void RequireWay(const std::string& address, uint16_t port);
+void RequireRoute(const std::string& address, uint16_t port);
 
 // Blocks until a connection to `address` is taken, at most `limit`. Errors: RanksLost that says
 // whether the name leads nowhere or nobody listens.

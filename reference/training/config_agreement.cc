@@ -1,4 +1,4 @@
-#include "reference/training/one_plan.h"
+#include "reference/training/config_agreement.h"
 
 #include <torch/version.h>
 
@@ -38,7 +38,7 @@ std::string Described(const Recipe& recipe) {
 
 }  // namespace
 
-void RefuseOtherPlans(const Ranks& ranks, const Recipe& recipe) {
+void RequireSameConfig(const Ranks& ranks, const Recipe& recipe) {
   if (!ranks.are_many()) return;
   const std::vector<std::string> described = ranks.Texts(Described(recipe));
   const std::vector<std::string> first = LinesOf(described.front());

@@ -1,4 +1,4 @@
-#include "reference/data/normalisation.h"
+#include "reference/data/normalization.h"
 
 #include "reference/recipe/rejection.h"
 
@@ -36,8 +36,8 @@ torch::Tensor Doubles(const uint8_t* elements, ElementType type,
       .to(torch::kFloat64, /*non_blocking=*/false, /*copy=*/true);
 }
 
-torch::Tensor Normalised(torch::Tensor doubles, const Normalisation& normalisation) {
-  return doubles.sub_(normalisation.mean).div_(normalisation.deviation).to(torch::kFloat32);
+torch::Tensor Normalized(torch::Tensor doubles, const Normalization& normalization) {
+  return doubles.sub_(normalization.mean).div_(normalization.deviation).to(torch::kFloat32);
 }
 
 }  // namespace dlcheck::reference

@@ -16,10 +16,10 @@ namespace dlcheck::reference {
 // gpt2        linear and embedding weights normal with deviation 0.02, those of layers named
 //             `projection` divided by sqrt(2 blocks); biases zero (Radford et al. 2019)
 // zeros-head  as default, with a head of zeros: every class is equally likely at first
-const std::vector<std::string>& Initialisations();
+const std::vector<std::string>& Initializations();
 
 // Errors: UsageError for a name that is not known, and for zeros-head where head and embedding are
 // one.
-void Initialise(Model& model, const std::string& rule);
+void Initialize(Model& model, const std::string& rule);
 
 }  // namespace dlcheck::reference

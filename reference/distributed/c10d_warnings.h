@@ -6,6 +6,6 @@ namespace dlcheck::reference {
 
 // From now on c10d and gloo print errors and no warnings, unless TORCH_CPP_LOG_LEVEL says how much
 // they are to print. Warnings that LibTorch gives this thread are printed, one line each.
-void QuietLosses();
+void SilenceC10dWarnings();
 
 }  // namespace dlcheck::reference

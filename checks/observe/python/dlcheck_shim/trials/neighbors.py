@@ -1,12 +1,11 @@
 """ROW: what a model says of one sample does not depend on the others in the batch, in evaluation mode."""
 
-import torch
 
 from .bench import distance
 from .changes import can_be_changed, other_values
 
 
-def try_neighbours(trial):
+def try_neighbors(trial):
     """Writes how far the outputs of all other samples move when one sample changes. Applies where a
     loader of the program made the batch, so that the first dimension is known to count samples."""
     size = trial.batch_size
@@ -14,7 +13,7 @@ def try_neighbours(trial):
         return
     inputs = trial.call.tensors()
     if any(t.dim() == 0 or t.shape[0] != size for t in inputs) or not any(map(can_be_changed, inputs)):
-        return trial.give_up("neighbours", "an input does not have a row for each sample")
+        return trial.give_up("neighbors", "an input has no row per sample")
 
     def change(tensor):
         if not can_be_changed(tensor):
@@ -25,9 +24,9 @@ def try_neighbours(trial):
 
     before, again = others(trial.outputs(), size), others(trial.outputs(), size)
     if not before:
-        return trial.give_up("neighbours", "no output has a row for each sample and nothing else")
+        return trial.give_up("neighbors", "no output has exactly one row per sample")
     after = others(trial.outputs(trial.call.changed(change)), size)
-    trial.write("neighbour_sensitivity", max(map(distance, before, after)),
+    trial.write("neighbor_sensitivity", max(map(distance, before, after)),
                 max(map(distance, before, again)))  # fmt: skip
 
 

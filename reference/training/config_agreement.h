@@ -9,6 +9,6 @@ namespace dlcheck::reference {
 // All ranks call. Compares LibTorch's version, this program, every key of the recipe but paths, and
 // what is in the file of data. Errors: UsageError on every rank, which names the first rank that
 // has something else, and what. Cost: one small collective, and what DigestOfFile reads.
-void RefuseOtherPlans(const Ranks& ranks, const Recipe& recipe);
+void RequireSameConfig(const Ranks& ranks, const Recipe& recipe);
 
 }  // namespace dlcheck::reference

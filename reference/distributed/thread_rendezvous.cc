@@ -1,18 +1,19 @@
-#include "reference/distributed/meeting.h"
+#include "reference/distributed/thread_rendezvous.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace dlcheck::reference {
 
-Meeting::Meeting(int64_t ranks, std::chrono::milliseconds patience, Turns& turns)
+ThreadRendezvous::ThreadRendezvous(int64_t ranks, std::chrono::milliseconds patience,
+                                   ThreadScheduler& scheduler)
     : patience_(patience),
-      turns_(turns),
+      scheduler_(scheduler),
       brought_(static_cast<size_t>(ranks)),
       calls_(static_cast<size_t>(ranks)),
       is_here_(static_cast<size_t>(ranks)) {}
 
-Meeting::Tensors Meeting::Meet(
+ThreadRendezvous::Tensors ThreadRendezvous::Meet(
     int64_t rank, const std::string& call, Tensors brought,
     const std::function<Tensors(const std::vector<Tensors>& all)>& work) {
   {
@@ -28,13 +29,13 @@ Meeting::Tensors Meeting::Meet(
   return result;
 }
 
-void Meeting::Leave(int64_t rank, const std::string& why) {
+void ThreadRendezvous::Leave(int64_t rank, const std::string& why) {
   const std::lock_guard lock(mutex_);
   Fail("rank " + std::to_string(rank) + " is gone: " + why);
 }
 
-void Meeting::Gather(int64_t rank, const std::function<void()>& when_complete) {
-  turns_.End(rank);
+void ThreadRendezvous::Gather(int64_t rank, const std::function<void()>& when_complete) {
+  scheduler_.End(rank);
   std::unique_lock lock(mutex_);
   const uint64_t before = times_;
   is_here_[static_cast<size_t>(rank)] = true;
@@ -50,17 +51,17 @@ void Meeting::Gather(int64_t rank, const std::function<void()>& when_complete) {
   const bool is_complete = times_ != before;
   const std::string failure = failure_;
   lock.unlock();
-  turns_.Begin(rank);
+  scheduler_.Begin(rank);
   // Whoever left after that was no more needed here.
   TORCH_CHECK(is_complete, failure);
 }
 
-void Meeting::Fail(const std::string& why) {
+void ThreadRendezvous::Fail(const std::string& why) {
   if (failure_.empty()) failure_ = why;
   changed_.notify_all();
 }
 
-void Meeting::CompareCalls() {
+void ThreadRendezvous::CompareCalls() {
   for (size_t rank = 1; rank < calls_.size(); ++rank) {
     if (calls_[rank] == calls_[0]) continue;
     return Fail("rank " + std::to_string(rank) + " calls " + calls_[rank] + ", but rank 0 calls " +
@@ -68,7 +69,7 @@ void Meeting::CompareCalls() {
   }
 }
 
-std::string Meeting::Absent() const {
+std::string ThreadRendezvous::Absent() const {
   std::string absent;
   for (size_t rank = 0; rank < is_here_.size(); ++rank) {
     if (is_here_[rank]) continue;

@@ -24,7 +24,7 @@ ABILITIES = (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks,
 MOST_PATHS_TOLD = 32
 
 
-class Artefacts:
+class Artifacts:
     def __init__(self, recorder, refuse):
         self.recorder, self.told = recorder, []
         self.files = ShadowFiles(recorder.request.run_folder, self.tell, refuse)

@@ -1,4 +1,4 @@
-#include "reference/training/rehearsal.h"
+#include "reference/training/preflight.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -25,9 +25,9 @@
 namespace dlcheck::reference {
 namespace {
 
-// Words of a rehearsal: this, the pipe's number, the limit of memory, the path, the classes and the
+// Words of a preflight: this, the pipe's number, the limit of memory, the path, the classes and the
 // extents of a sample. Its lines through the pipe: a letter, a text, an end of line.
-constexpr char kWord[] = "--rehearse";
+constexpr char kWord[] = "--preflight";
 constexpr int kFirstExtent = 6;
 constexpr char kStage = 'S', kRefused = 'R', kDone = 'D';
 constexpr int kLookMilliseconds = 50;
@@ -114,7 +114,7 @@ std::string HowItEnded(int status) {
 
 }  // namespace
 
-void RehearseInChild(const Recipe& recipe, const InputShape& sample_shape, int64_t classes) {
+void PreflightInChild(const Recipe& recipe, const InputShape& sample_shape, int64_t classes) {
   int ends[2];
   if (pipe(ends) != 0)
     throw std::runtime_error(std::string("cannot make a pipe: ") + strerror(errno));
@@ -141,7 +141,7 @@ void RehearseInChild(const Recipe& recipe, const InputShape& sample_shape, int64
                                         " seconds, when the program was told to end");
 }
 
-std::optional<int> Rehearse(int count, const char* const* arguments) {
+std::optional<int> Preflight(int count, const char* const* arguments) {
   if (count < kFirstExtent || arguments[1] != std::string(kWord)) return std::nullopt;
   const int pipe = std::stoi(arguments[2]);
   InputShape sample_shape;

@@ -1,4 +1,4 @@
-#include "reference/distributed/lookout.h"
+#include "reference/distributed/failure_detector.h"
 
 #include <cstdio>
 #include <sstream>
@@ -45,7 +45,8 @@ Word WordIn(const std::string& text) {
   return word;
 }
 
-Lookout::Lookout(int64_t own, int64_t world, const Limits& limits) : own_(own), limits_(limits) {
+FailureDetector::FailureDetector(int64_t own, int64_t world, const Limits& limits)
+    : own_(own), limits_(limits) {
   const int64_t watched = own == 0 ? world : 1;
   for (int64_t rank = 0; rank < watched; ++rank) {
     words_[rank] = Word();
@@ -53,13 +54,13 @@ Lookout::Lookout(int64_t own, int64_t world, const Limits& limits) : own_(own), 
   }
 }
 
-void Lookout::Hear(int64_t rank, const Word& word) {
+void FailureDetector::Hear(int64_t rank, const Word& word) {
   if (word.beat != words_[rank].beat && silences_.count(rank) > 0)
     silences_[rank] = milliseconds(0);
   words_[rank] = word;
 }
 
-void Lookout::Pass(milliseconds time) {
+void FailureDetector::Pass(milliseconds time) {
   for (auto& [rank, silence] : silences_) silence += time;
   for (const auto& [rank, word] : words_) {
     if (word.state != State::kCutOff) continue;
@@ -68,7 +69,7 @@ void Lookout::Pass(milliseconds time) {
   }
 }
 
-std::optional<Verdict> Lookout::Blame() const {
+std::optional<Verdict> FailureDetector::Blame() const {
   if (auto stopped = Silent(limits_.silence, "is stopped or cannot be reached")) return stopped;
   if (own_ == 0) {
     if (auto failed = Failed()) return failed;
@@ -81,7 +82,7 @@ std::optional<Verdict> Lookout::Blame() const {
   return OutOfTouch();
 }
 
-bool Lookout::AreOthersDone(milliseconds longest_silence) const {
+bool FailureDetector::AreOthersDone(milliseconds longest_silence) const {
   for (const auto& [rank, silence] : silences_) {
     const State state = words_.at(rank).state;
     const bool is_done = state == State::kDone || state == State::kFailed;
@@ -91,7 +92,7 @@ bool Lookout::AreOthersDone(milliseconds longest_silence) const {
 }
 
 // The one that has said nothing for the longest time, if that is as long as `limit`.
-std::optional<Verdict> Lookout::Silent(milliseconds limit, const char* what) const {
+std::optional<Verdict> FailureDetector::Silent(milliseconds limit, const char* what) const {
   std::optional<Verdict> found;
   milliseconds longest = limit;
   for (const auto& [rank, silence] : silences_) {
@@ -104,17 +105,17 @@ std::optional<Verdict> Lookout::Silent(milliseconds limit, const char* what) con
   return found;
 }
 
-std::optional<Verdict> Lookout::Failed() const {
+std::optional<Verdict> FailureDetector::Failed() const {
   for (const auto& [rank, word] : words_) {
     if (word.state != State::kFailed) continue;
-    return Verdict{
-        rank, Named(rank) + " failed at step " + std::to_string(word.step) + ": " + word.why};
+    return Verdict{rank,
+                   Named(rank) + " failed at step " + std::to_string(word.step) + ": " + word.why};
   }
   return std::nullopt;
 }
 
 // Who lives, but has not come to where the others waited for as long as they are to.
-std::optional<Verdict> Lookout::Absent() const {
+std::optional<Verdict> FailureDetector::Absent() const {
   bool is_late = false;
   for (const auto& [rank, word] : words_) {
     const bool is_cut_off = word.state == State::kCutOff;
@@ -122,14 +123,15 @@ std::optional<Verdict> Lookout::Absent() const {
   }
   for (const auto& [rank, word] : words_) {
     if (!is_late || word.state != State::kGoesOn) continue;
-    return Verdict{rank, Named(rank) + " lives, but did not come within exchange-limit to where " +
+    return Verdict{rank, Named(rank) +
+                             " lives, but did not come within collective-timeout to where " +
                              "the others waited, last seen at step " + std::to_string(word.step)};
   }
   return std::nullopt;
 }
 
 // All live, and the connections between some of them broke: nobody's fault.
-std::optional<Verdict> Lookout::OutOfTouch() const {
+std::optional<Verdict> FailureDetector::OutOfTouch() const {
   std::string names;
   Word cause;  // a time-out rather than that another then closed its connections
   for (const auto& [rank, word] : words_) {

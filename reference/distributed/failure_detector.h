@@ -35,7 +35,7 @@ struct Verdict {
   std::string line;
 };
 
-class Lookout {
+class FailureDetector {
  public:
   struct Limits {
     // Without a sign of life for so long, a rank is lost, though nothing else is amiss: long enough
@@ -47,7 +47,7 @@ class Lookout {
 
   // The first rank watches all others and judges for all, so that they are of one mind. Another
   // watches the first alone.
-  Lookout(int64_t own, int64_t world, const Limits& limits);
+  FailureDetector(int64_t own, int64_t world, const Limits& limits);
 
   // Also of the rank itself. A word that was heard before is no sign of life.
   void Hear(int64_t rank, const Word& word);

@@ -1,4 +1,4 @@
-#include "reference/distributed/turns.h"
+#include "reference/distributed/thread_scheduler.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -21,10 +21,10 @@ std::vector<torch::Tensor> StatesOf(const std::vector<at::Generator>& generators
 
 }  // namespace
 
-Turns::Turns(int64_t ranks)
+ThreadScheduler::ThreadScheduler(int64_t ranks)
     : generators_(AllGenerators()), random_(static_cast<size_t>(ranks), StatesOf(generators_)) {}
 
-void Turns::Begin(int64_t rank) {
+void ThreadScheduler::Begin(int64_t rank) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return !is_taken_; });
   is_taken_ = true;
@@ -33,7 +33,7 @@ void Turns::Begin(int64_t rank) {
   }
 }
 
-void Turns::End(int64_t rank) {
+void ThreadScheduler::End(int64_t rank) {
   const std::lock_guard lock(mutex_);
   random_[static_cast<size_t>(rank)] = StatesOf(generators_);
   is_taken_ = false;

@@ -1,5 +1,5 @@
 // Who is to blame when ranks cannot go on together, by what they say and do not say.
-#include "reference/distributed/lookout.h"
+#include "reference/distributed/failure_detector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,21 +13,22 @@ using testing::StartsWith;
 using State = Word::State;
 
 constexpr milliseconds kLook{100};
-constexpr Lookout::Limits kLimits{milliseconds(10000), milliseconds(2000)};
+constexpr FailureDetector::Limits kLimits{milliseconds(10000), milliseconds(2000)};
 
-// What a lookout hears, look by look.
+// What a detector hears, look by look.
 class Watched {
  public:
-  explicit Watched(int64_t own, int64_t world = 3) : lookout_(own, world, kLimits), world_(world) {}
+  explicit Watched(int64_t own, int64_t world = 3)
+      : detector_(own, world, kLimits), world_(world) {}
 
   // So long a time in which all speak but `silent`.
   void Pass(milliseconds time, int64_t silent = -1) {
     for (; time > milliseconds(0); time -= kLook) {
-      lookout_.Pass(kLook);
+      detector_.Pass(kLook);
       ++beat_;
       for (int64_t rank = 0; rank < world_; ++rank) {
         // Of who is silent the last word is still there, and is read again.
-        lookout_.Hear(rank, rank == silent ? states_[rank] : Said(rank));
+        detector_.Hear(rank, rank == silent ? states_[rank] : Said(rank));
       }
     }
   }
@@ -36,10 +37,10 @@ class Watched {
     states_[rank].why = why;
   }
   std::string Blamed() const {
-    const std::optional<Verdict> verdict = lookout_.Blame();
+    const std::optional<Verdict> verdict = detector_.Blame();
     return verdict ? verdict->line : "";
   }
-  const Lookout& lookout() const { return lookout_; }
+  const FailureDetector& detector() const { return detector_; }
 
  private:
   Word Said(int64_t rank) {
@@ -49,7 +50,7 @@ class Watched {
     return word;
   }
 
-  Lookout lookout_;
+  FailureDetector detector_;
   int64_t world_;
   int64_t beat_ = 0;
   std::map<int64_t, Word> states_;
@@ -66,13 +67,13 @@ TEST(Word, ComesBackAsItWasSpelled) {
   EXPECT_EQ(WordIn("what is this").beat, 0);
 }
 
-TEST(Lookout, BlamesNobodyWhileAllSpeak) {
+TEST(FailureDetector, BlamesNobodyWhileAllSpeak) {
   Watched first(0);
   first.Pass(milliseconds(60000));
   EXPECT_EQ(first.Blamed(), "");
 }
 
-TEST(Lookout, BlamesWhoIsSilentForAsLongAsTheLimitAndNotBefore) {
+TEST(FailureDetector, BlamesWhoIsSilentForAsLongAsTheLimitAndNotBefore) {
   Watched first(0);
   first.Pass(milliseconds(5000));
   first.Pass(milliseconds(9900), /*silent=*/2);
@@ -83,7 +84,7 @@ TEST(Lookout, BlamesWhoIsSilentForAsLongAsTheLimitAndNotBefore) {
             "37");
 }
 
-TEST(Lookout, BlamesNobodyWhoSpeaksNowAndThen) {
+TEST(FailureDetector, BlamesNobodyWhoSpeaksNowAndThen) {
   Watched first(0);
   for (int times = 0; times < 20; ++times) {
     first.Pass(milliseconds(9000), /*silent=*/1);
@@ -92,7 +93,7 @@ TEST(Lookout, BlamesNobodyWhoSpeaksNowAndThen) {
   EXPECT_EQ(first.Blamed(), "");
 }
 
-TEST(Lookout, BlamesWhoIsSilentOnceAnExchangeHasFailed) {
+TEST(FailureDetector, BlamesWhoIsSilentOnceAnExchangeHasFailed) {
   Watched first(0);
   first.Pass(milliseconds(1000));
   first.Say(1, State::kCutOff, "Connection closed by peer");
@@ -102,14 +103,14 @@ TEST(Lookout, BlamesWhoIsSilentOnceAnExchangeHasFailed) {
   EXPECT_THAT(first.Blamed(), StartsWith("rank 2 is gone: no sign of life for 2.1 s, last seen"));
 }
 
-TEST(Lookout, BlamesAtOnceWhoFailedOfItself) {
+TEST(FailureDetector, BlamesAtOnceWhoFailedOfItself) {
   Watched first(0);
   first.Say(2, State::kFailed, "no such file");
   first.Pass(kLook);
   EXPECT_EQ(first.Blamed(), "rank 2 failed at step 37: no such file");
 }
 
-TEST(Lookout, BlamesWhoLivesButDoesNotCome) {
+TEST(FailureDetector, BlamesWhoLivesButDoesNotCome) {
   Watched first(0);
   first.Say(0, State::kCutOff, "Timed out waiting 3000ms for recv operation to complete");
   first.Say(2, State::kCutOff, "Connection closed by peer");
@@ -117,7 +118,7 @@ TEST(Lookout, BlamesWhoLivesButDoesNotCome) {
   EXPECT_THAT(first.Blamed(), StartsWith("rank 1 lives, but did not come"));
 }
 
-TEST(Lookout, SaysWhatBrokeWhereAllLive) {
+TEST(FailureDetector, SaysWhatBrokeWhereAllLive) {
   Watched first(0);
   first.Say(1, State::kCutOff, "Connection reset by peer");
   first.Pass(milliseconds(2100));
@@ -125,14 +126,14 @@ TEST(Lookout, SaysWhatBrokeWhereAllLive) {
             "rank 1 lost touch with the others at step 37: Connection reset by peer");
 }
 
-TEST(Lookout, NamesAllWhoseConnectionsBroke) {
+TEST(FailureDetector, NamesAllWhoseConnectionsBroke) {
   Watched first(0, 4);
   first.Say(1, State::kCutOff, "Connection reset by peer");
   first.Say(3, State::kCutOff, "Connection closed");
   first.Pass(milliseconds(2100));
   EXPECT_EQ(first.Blamed(),
             "rank 1, 3 lost touch with the others at step 37: Connection reset by peer");
-  EXPECT_EQ(first.lookout().Blame()->rank, -1);  // so that none takes it for its own failure
+  EXPECT_EQ(first.detector().Blame()->rank, -1);  // so that none takes it for its own failure
   first.Say(0, State::kCutOff, "Connection closed");
   first.Say(2, State::kCutOff, "Timed out waiting 3000ms");
   first.Pass(kLook);
@@ -140,7 +141,7 @@ TEST(Lookout, NamesAllWhoseConnectionsBroke) {
             "rank 0, 1, 2, 3 lost touch with the others at step 37: Timed out waiting 3000ms");
 }
 
-TEST(Lookout, LeavesTheJudgementToTheFirstRankWhileThatSpeaks) {
+TEST(FailureDetector, LeavesTheJudgementToTheFirstRankWhileThatSpeaks) {
   Watched second(1);
   second.Say(2, State::kFailed, "no such file");
   second.Say(1, State::kCutOff, "Connection closed by peer");
@@ -150,23 +151,23 @@ TEST(Lookout, LeavesTheJudgementToTheFirstRankWhileThatSpeaks) {
   EXPECT_THAT(second.Blamed(), StartsWith("rank 0 is gone"));
 }
 
-TEST(Lookout, AwaitsNothingMoreOfWhoIsDone) {
+TEST(FailureDetector, AwaitsNothingMoreOfWhoIsDone) {
   constexpr milliseconds kForEver = milliseconds::max();
   Watched first(0);
   first.Say(1, State::kDone);
   first.Pass(kLook);
   first.Pass(milliseconds(20000), /*silent=*/1);
   EXPECT_EQ(first.Blamed(), "");
-  EXPECT_FALSE(first.lookout().AreOthersDone(kForEver));
+  EXPECT_FALSE(first.detector().AreOthersDone(kForEver));
   first.Say(2, State::kCutOff);
   first.Pass(kLook);
-  EXPECT_FALSE(first.lookout().AreOthersDone(kForEver));
+  EXPECT_FALSE(first.detector().AreOthersDone(kForEver));
   first.Pass(milliseconds(1500), /*silent=*/2);
-  EXPECT_FALSE(first.lookout().AreOthersDone(kForEver));
-  EXPECT_TRUE(first.lookout().AreOthersDone(milliseconds(1000)));
+  EXPECT_FALSE(first.detector().AreOthersDone(kForEver));
+  EXPECT_TRUE(first.detector().AreOthersDone(milliseconds(1000)));
   first.Say(2, State::kFailed);
   first.Pass(kLook);
-  EXPECT_TRUE(first.lookout().AreOthersDone(kForEver));
+  EXPECT_TRUE(first.detector().AreOthersDone(kForEver));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace dlcheck::reference {
 
 // x becomes (x - mean) / deviation.
-struct Normalisation {
+struct Normalization {
   double mean;
   double deviation;
 };
@@ -21,6 +21,6 @@ torch::Tensor Doubles(const uint8_t* elements, ElementType type, const std::vect
 
 // float32, of the same shape. Worked out in double, element by element, so that the bits of a row
 // do not depend on the rows beside it. Uses up `doubles`.
-torch::Tensor Normalised(torch::Tensor doubles, const Normalisation& normalisation);
+torch::Tensor Normalized(torch::Tensor doubles, const Normalization& normalization);
 
 }  // namespace dlcheck::reference

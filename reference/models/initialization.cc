@@ -1,4 +1,4 @@
-#include "reference/models/initialisation.h"
+#include "reference/models/initialization.h"
 
 #include <algorithm>
 #include <cmath>
@@ -45,7 +45,7 @@ bool IsProjection(const std::string& name) {
 }
 
 // Each block adds to the stream twice, so its variance would grow with the number of projections.
-void InitialiseAsGpt2(const Model& model) {
+void InitializeAsGpt2(const Model& model) {
   std::vector<Layer> layers = LayersOf(model, /*with_embeddings=*/true);
   const auto projections = std::count_if(
       layers.begin(), layers.end(), [](const Layer& layer) { return IsProjection(layer.name); });
@@ -59,7 +59,7 @@ void InitialiseAsGpt2(const Model& model) {
 
 void ZeroHead(Model& model) {
   if (!model.tied.empty()) {
-    throw UsageError("initialisation zeros-head needs a head that is not tied to the embedding");
+    throw UsageError("initialization zeros-head needs a head that is not tied to the embedding");
   }
   const torch::NoGradGuard no_grad;
   model.head->weight.zero_();
@@ -68,19 +68,19 @@ void ZeroHead(Model& model) {
 
 }  // namespace
 
-const std::vector<std::string>& Initialisations() {
+const std::vector<std::string>& Initializations() {
   static const std::vector<std::string> names = {"default", "xavier", "kaiming", "gpt2",
                                                  "zeros-head"};
   return names;
 }
 
-void Initialise(Model& model, const std::string& rule) {
+void Initialize(Model& model, const std::string& rule) {
   if (rule == "default") return;
-  if (rule == "gpt2") return InitialiseAsGpt2(model);
+  if (rule == "gpt2") return InitializeAsGpt2(model);
   if (rule == "zeros-head") return ZeroHead(model);
   if (rule != "xavier" && rule != "kaiming") {
-    throw UsageError("initialisation '" + rule + "' is not known" +
-                     DidYouMean(rule, Initialisations()));
+    throw UsageError("initialization '" + rule + "' is not known" +
+                     DidYouMean(rule, Initializations()));
   }
   for (Layer& layer : LayersOf(model, /*with_embeddings=*/false)) {
     if (rule == "xavier") {

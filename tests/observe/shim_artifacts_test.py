@@ -75,7 +75,7 @@ def fill(folder):
     (folder / "fixed.bin").write_bytes(b"abcd")
 
 
-class ShimArtefacts(unittest.TestCase):
+class ShimArtifacts(unittest.TestCase):
     def run_in(self, experiment):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)

@@ -1,4 +1,4 @@
-#include "reference/distributed/roll_call.h"
+#include "reference/distributed/join_barrier.h"
 
 #include <unistd.h>
 
@@ -87,7 +87,7 @@ std::vector<int64_t> AbsentOf(c10d::Store& store, const std::vector<int64_t>& ra
 std::string Missing(const std::vector<int64_t>& absent, int64_t world) {
   std::string names;
   for (const int64_t rank : absent) names += (names.empty() ? "" : ", ") + std::to_string(rank);
-  return "rank " + names + " did not come within join-limit; " +
+  return "rank " + names + " did not come within rendezvous-timeout; " +
          std::to_string(world - static_cast<int64_t>(absent.size())) + " of " +
          std::to_string(world) + " ranks did";
 }
@@ -108,7 +108,7 @@ void WaitForAll(c10d::Store& store, const Placement& placement, Clock::time_poin
 
 }  // namespace
 
-void CallRoll(c10d::Store& store, const Placement& placement, milliseconds limit) {
+void JoinBarrier(c10d::Store& store, const Placement& placement, milliseconds limit) {
   // Another leaves the last word to the first, while that is there.
   constexpr milliseconds kForFirst{1000};
   const Clock::time_point end =

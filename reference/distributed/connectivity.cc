@@ -1,4 +1,4 @@
-#include "reference/distributed/doorbell.h"
+#include "reference/distributed/connectivity.h"
 
 #include <fcntl.h>
 #include <netdb.h>
@@ -55,7 +55,7 @@ std::string Trouble(const std::string& address, uint16_t port, int socket_type) 
 
 }  // namespace
 
-void RequireWay(const std::string& address, uint16_t port) {
+void RequireRoute(const std::string& address, uint16_t port) {
   const std::string trouble = Trouble(address, port, SOCK_DGRAM);
   if (trouble.empty()) return;
   throw RanksLost("the ranks cannot meet at " + address + ":" + std::to_string(port) + ": " +
@@ -70,7 +70,7 @@ void AwaitListener(const std::string& address, uint16_t port, std::chrono::milli
     if (trouble.empty()) return;
     if (Clock::now() >= end) {
       throw RanksLost("rank 0 is not found at " + address + ":" + std::to_string(port) +
-                      " within join-limit: " + trouble);
+                      " within rendezvous-timeout: " + trouble);
     }
     std::this_thread::sleep_for(kBetweenTries);
   }

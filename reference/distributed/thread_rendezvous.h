@@ -12,16 +12,16 @@
 #include <string>
 #include <vector>
 
-#include "reference/distributed/turns.h"
+#include "reference/distributed/thread_scheduler.h"
 
 namespace dlcheck::reference {
 
-class Meeting {
+class ThreadRendezvous {
  public:
   using Tensors = std::vector<torch::Tensor>;
 
   // `patience`: how long a rank waits for the others. While it waits, another has the turn.
-  Meeting(int64_t ranks, std::chrono::milliseconds patience, Turns& turns);
+  ThreadRendezvous(int64_t ranks, std::chrono::milliseconds patience, ThreadScheduler& scheduler);
 
   // Blocks until every rank is here with a call of the same words, then until each has worked out
   // its result; so a result may be written over what was brought. `all` is by rank.
@@ -44,7 +44,7 @@ class Meeting {
   std::string Absent() const;
 
   const std::chrono::milliseconds patience_;
-  Turns& turns_;
+  ThreadScheduler& scheduler_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Tensors> brought_;    // by rank

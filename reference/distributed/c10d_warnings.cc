@@ -1,4 +1,4 @@
-#include "reference/distributed/quiet_losses.h"
+#include "reference/distributed/c10d_warnings.h"
 
 #include <c10/util/Exception.h>
 #include <c10/util/Logging.h>
@@ -18,7 +18,7 @@ class OneLine : public c10::WarningHandler {
 
 }  // namespace
 
-void QuietLosses() {
+void SilenceC10dWarnings() {
   constexpr char kLevel[] = "TORCH_CPP_LOG_LEVEL";
   if (std::getenv(kLevel) != nullptr) return;
   setenv(kLevel, "ERROR", /*overwrite=*/1);

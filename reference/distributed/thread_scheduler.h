@@ -12,10 +12,10 @@
 
 namespace dlcheck::reference {
 
-class Turns {
+class ThreadScheduler {
  public:
   // Every rank starts with the random state of now.
-  explicit Turns(int64_t ranks);
+  explicit ThreadScheduler(int64_t ranks);
 
   // Blocks while another has the turn, and puts this rank's random state in place.
   void Begin(int64_t rank);
