@@ -38,7 +38,7 @@ LARGER = {
     "include/dlcheck/probe.h": (170, "every call that a program may make, each with what it means"),
     "checks/catalog/initialization/wrong_initial_loss.cc": (200, "five settings, each with its measurement"),
     "checks/catalog/gradients/exploding.cc": (235, "three settings, each with its measurement, and what is a new level"),
-    "checks/observe/python/dlcheck_shim/step_hooks.py": (320, "one step of an optimizer, from its arguments to the clock"),
+    "checks/observe/python/dlcheck_shim/hooks/step.py": (320, "one step of an optimizer, from its arguments to the clock"),
 }
 
 INCLUDE = re.compile(r'^#include "([^"]+)"')

@@ -10,7 +10,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORDS = ROOT / "checks/records"
-TARGET = ROOT / "checks/observe/python/dlcheck_shim/names.py"
+TARGET = ROOT / "checks/observe/python/dlcheck_shim/record/names.py"
 ROW = re.compile(r'^DLCHECK_(?:EVENT|QUANTITY)\(\s*\w+,\s*"(\w+)",\s*(\d+),', re.MULTILINE)
 
 

@@ -10,8 +10,8 @@ import unittest
 from support import SOURCE, TORCH_PYTHON, EndToEnd
 
 sys.path.insert(0, str(SOURCE / "checks/observe/python"))
-from dlcheck_shim.names import EVENTS, QUANTITIES  # noqa: E402
-from dlcheck_shim.writer import EVENT, QUANTITY, TraceWriter  # noqa: E402
+from dlcheck_shim.record.names import EVENTS, QUANTITIES  # noqa: E402
+from dlcheck_shim.record.writer import EVENT, QUANTITY, TraceWriter  # noqa: E402
 
 RANKS, STEPS = 64, 200
 

@@ -41,7 +41,7 @@ def open_writer():
     shim = sys.modules.get("dlcheck_shim")
     if shim is None:
         return None
-    from dlcheck_shim import names, request, writer
+    from dlcheck_shim.record import names, request, writer
 
     asked = request.read_request(pathlib.Path(os.environ["DLCHECK_REQUEST"]).parent / "boot")
     try:

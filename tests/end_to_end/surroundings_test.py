@@ -105,7 +105,7 @@ class Many(EndToEnd):
             f"import sys; sys.path.insert(0, {str(SOURCE / 'checks/observe/python')!r})\n"
             "import types\nsys.modules['dlcheck_shim'] = shim = types.ModuleType('dlcheck_shim')\n"
             f"shim.__path__ = [{str(SOURCE / 'checks/observe/python/dlcheck_shim')!r}]\n"
-            "import os\nfrom dlcheck_shim import names\nfrom dlcheck_shim.writer import EVENT, QUANTITY, TraceWriter\n"
+            "import os\nfrom dlcheck_shim.record import names\nfrom dlcheck_shim.record.writer import EVENT, QUANTITY, TraceWriter\n"
             "request = dict(l.rstrip('\\n').split('\\t') for l in open(os.environ['DLCHECK_REQUEST']))\n"
             "writer = TraceWriter(request['run_folder'], run=request.get('run', ''))\n"
             f"for i in range({count}):\n"

@@ -5,12 +5,12 @@ import typing
 
 import torch
 import torch.nn.functional as F
-from dlcheck_shim.trials import packed, shortened
-from dlcheck_shim.trials.capture import Call
-from dlcheck_shim.trials.dropout import try_dropout
-from dlcheck_shim.trials.future import try_future
-from dlcheck_shim.trials.neighbors import try_neighbors
-from dlcheck_shim.trials.padding import try_padding
+from dlcheck_shim.experiments.trials import packed, shortened
+from dlcheck_shim.experiments.trials.capture import Call
+from dlcheck_shim.experiments.trials.dropout import try_dropout
+from dlcheck_shim.experiments.trials.future import try_future
+from dlcheck_shim.experiments.trials.neighbors import try_neighbors
+from dlcheck_shim.experiments.trials.padding import try_padding
 from torch import nn
 
 WORDS, WIDTH, BATCH, LENGTH, PAD = 40, 32, 8, 32, 0

@@ -13,10 +13,10 @@ import torch
 from tests.observe.reading import ROOT, SHIM
 
 sys.path.insert(0, str(SHIM))
-from dlcheck_shim import names  # noqa: E402
-from dlcheck_shim.digest import digest  # noqa: E402
-from dlcheck_shim.sampling import is_sampled, takes_digest  # noqa: E402
-from dlcheck_shim.writer import EVENT, GAP, QUANTITY, TraceWriter  # noqa: E402
+from dlcheck_shim.record import names  # noqa: E402
+from dlcheck_shim.record.digest import digest  # noqa: E402
+from dlcheck_shim.record.sampling import is_sampled, takes_digest  # noqa: E402
+from dlcheck_shim.record.writer import EVENT, GAP, QUANTITY, TraceWriter  # noqa: E402
 
 GOLDENS = ROOT / "tests/golden/records"
 

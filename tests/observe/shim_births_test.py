@@ -14,8 +14,8 @@ from tests.observe.reading import SHIM, python, run_unwatched, run_watched
 
 sys.path.insert(0, str(SHIM))
 
-from dlcheck_shim.births import birth_behind  # noqa: E402
-from dlcheck_shim.loss_graph import SavedTensors  # noqa: E402
+from dlcheck_shim.autograd.loss_graph import SavedTensors  # noqa: E402
+from dlcheck_shim.autograd.nonfinite_origin import birth_behind  # noqa: E402
 
 torch.manual_seed(1)
 NAN, INFINITE = math.nan, math.inf

@@ -8,7 +8,7 @@ import torch.distributed as dist
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
-from checks.observe.python.dlcheck_shim.copies import holders
+from checks.observe.python.dlcheck_shim.distributed.copies import holders
 from tests.observe.shim_ranks_test import traces_of
 
 # Processes of a mesh; WRAP spreads the model over it, BEFORE and AFTER stand around a step.

@@ -5,8 +5,8 @@ import unittest
 
 import torch
 
-from checks.observe.python.dlcheck_shim.held import orders
-from checks.observe.python.dlcheck_shim.held.batches import Unarrangeable, samples_of, with_orders
+from checks.observe.python.dlcheck_shim.experiments.fixed_batch import orders
+from checks.observe.python.dlcheck_shim.experiments.fixed_batch.batches import Unarrangeable, samples_of, with_orders
 from tests.observe.reading import python, run_watched
 
 LOOP = textwrap.dedent(

@@ -12,7 +12,7 @@ PRETENDED = """
 import sys
 if "dlcheck_shim" in sys.modules:
     import torch
-    from dlcheck_shim import host_reads
+    from dlcheck_shim.hooks import host_reads
     host_reads.on_accelerator = lambda tensor: tensor.device.type != "meta"
 """
 PROGRAM = """

@@ -12,7 +12,7 @@ from unittest import mock
 from tests.observe.reading import SHIM, ProcessTrace
 
 sys.path.insert(0, str(SHIM))
-writer = importlib.import_module("dlcheck_shim.writer")
+writer = importlib.import_module("dlcheck_shim.record.writer")
 
 
 class Interrupted(unittest.TestCase):

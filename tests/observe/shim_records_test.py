@@ -81,7 +81,7 @@ WORKERS = textwrap.dedent(
 ACCELERATED = textwrap.dedent(
     """
     import tempfile, torch
-    from dlcheck_shim import host_reads
+    from dlcheck_shim.hooks import host_reads
     host_reads.on_accelerator = lambda tensor: True
     model = torch.nn.Linear(3, 1)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)

@@ -8,7 +8,7 @@ import torch.distributed as dist
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 
-from checks.observe.python.dlcheck_shim.trials.bench import Bench
+from checks.observe.python.dlcheck_shim.experiments.trials.bench import Bench
 from tests.observe.reading import python, run_unwatched, run_watched
 
 TWO = """

@@ -12,9 +12,9 @@ from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatc
 from tests.observe.reading import SHIM
 
 sys.path.insert(0, str(SHIM))
-guard = importlib.import_module("dlcheck_shim.guard")
-in_place = importlib.import_module("dlcheck_shim.in_place")
-wrapping = importlib.import_module("dlcheck_shim.wrapping")
+guard = importlib.import_module("dlcheck_shim.torch_api.guard")
+in_place = importlib.import_module("dlcheck_shim.torch_api.in_place")
+wrapping = importlib.import_module("dlcheck_shim.torch_api.wrapping")
 
 
 class Stopped(Exception):

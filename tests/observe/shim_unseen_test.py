@@ -48,8 +48,8 @@ REPLAYS = textwrap.dedent(
         def replay(self):
             return "replayed"
     torch.cuda.CUDAGraph = Graph
-    from dlcheck_shim.guard import Guard
-    from dlcheck_shim.unseen import Unseen
+    from dlcheck_shim.torch_api.guard import Guard
+    from dlcheck_shim.hooks.unseen import Unseen
     recorder = types.SimpleNamespace(attribute=lambda *row: print(*row), on_fork=[])
     unseen = Unseen(Guard(print, print), recorder)
     unseen.watch_all()

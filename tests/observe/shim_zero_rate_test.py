@@ -107,7 +107,7 @@ class ShimZeroRate(unittest.TestCase):
     def test_steps_on_trial_leave_no_trace_in_weights_state_or_draws(self):
         shown = "print(repr(layer.weight.tolist()), torch.initial_seed(), torch.rand(()).item(), [" \
                 "v['step'].item() for v in optimizer.state.values()])"
-        own = "from dlcheck_shim import zero_rate"
+        own = "from dlcheck_shim.experiments.zero_lr import zero_lr as zero_rate"
         tried, untried = (trace_of(shown, before=text, output=True) for text in (
             own, own + "; zero_rate.rate_is_unread = lambda *_: None"))
         self.assertEqual(tried, untried)

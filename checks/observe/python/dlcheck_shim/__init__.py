@@ -9,8 +9,8 @@ import gc
 import os
 
 from .after_import import AfterImport
-from .request import read_request
-from .system import open_file
+from .record.request import read_request
+from .record.system import open_file
 
 MOST_LETTERS = 200  # of what is told
 WATCHING = []  # the one Watch of this process, once torch is there

@@ -11,38 +11,38 @@ from torch.optim.optimizer import (
 )
 
 from . import experiments
-from .averages import Averages
-from .backward_hooks import BackwardHooks, around_backward
-from .calls import Calls
-from .capabilities import OLDEST, unavailable, version
-from .checkpoints import Checkpoints
-from .clipping import Clipping
-from .collectives import Collectives
-from .evaluations import Evaluations
-from .forward_hooks import ForwardHooks
-from .groups import Groups
-from .guard import Guard
-from .host_reads import HostReads
-from .live_graphs import LiveGraphs
-from .loaders import Loaders
-from .loss_graph import watch_packing
-from .loss_hooks import LossHooks
-from .models import Models
-from .module_hooks import ModuleHooks
-from .optimizers import Optimizers
-from .peers import Peers
-from .recorder import Recorder
-from .replicas import Replicas
-from .reseeding import Reseeding
-from .saved_shards import SavedShards
-from .scalers import Scalers
-from .schedulers import Schedulers
-from .shared_gradients import SharedGradients
-from .sites import Sites
-from .step_hooks import StepHooks
-from .uncleared import Uncleared
-from .unseen import Unseen
-from .wrapping import replace
+from .autograd.live_graphs import LiveGraphs
+from .autograd.loss_graph import watch_packing
+from .distributed.collectives import Collectives
+from .distributed.groups import Groups
+from .distributed.peers import Peers
+from .distributed.replicas import Replicas
+from .distributed.saved_shards import SavedShards
+from .distributed.shared_gradients import SharedGradients
+from .hooks.averages import Averages
+from .hooks.backward import BackwardHooks, around_backward
+from .hooks.calls import Calls
+from .hooks.checkpoints import Checkpoints
+from .hooks.clipping import Clipping
+from .hooks.evaluations import Evaluations
+from .hooks.forward import ForwardHooks
+from .hooks.host_reads import HostReads
+from .hooks.loaders import Loaders
+from .hooks.loss import LossHooks
+from .hooks.modules import ModuleHooks
+from .hooks.not_zeroed import Uncleared
+from .hooks.reseeding import Reseeding
+from .hooks.scalers import Scalers
+from .hooks.schedulers import Schedulers
+from .hooks.step import StepHooks
+from .hooks.unseen import Unseen
+from .record.recorder import Recorder
+from .record.sites import Sites
+from .state.models import Models
+from .state.optimizers import Optimizers
+from .torch_api.capabilities import OLDEST, unavailable, version
+from .torch_api.guard import Guard
+from .torch_api.wrapping import replace
 
 
 class Watch:

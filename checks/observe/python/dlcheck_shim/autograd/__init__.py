@@ -1,0 +1,1 @@
+"""What the autograd graph tells by itself."""

@@ -1,0 +1,1 @@
+"""What stands between the processes of a run."""

@@ -1,0 +1,1 @@
+"""Keeps an experiment away from the program's own files."""

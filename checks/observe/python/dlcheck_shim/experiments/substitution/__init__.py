@@ -1,0 +1,1 @@
+"""Experiments that give the program other inputs, labels, batches or optimizers."""

@@ -1,0 +1,1 @@
+"""The experiment zero_lr, and steps that are only tried."""

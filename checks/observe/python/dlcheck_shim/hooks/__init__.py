@@ -1,0 +1,1 @@
+"""One part of PyTorch a file: what it calls, and what is recorded then."""

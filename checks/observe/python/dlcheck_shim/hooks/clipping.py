@@ -1,0 +1,99 @@
+"""Watches gradient clipping: the bound, and which parameters were given to it."""
+
+import collections.abc
+import types
+
+import torch
+
+from ..state.optimizers import with_gradients
+from ..torch_api.capabilities import is_compiling
+from ..torch_api.wrapping import Around, replace
+
+
+class Clipping:
+    def __init__(self, guard, recorder, sites):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
+        self.clipped = set()  # ids of parameters clipped since their optimizer's last step
+        self.inside = False
+        self.observe = guard.isolated("clip")(self.observe)
+        recorder.on_fork.append(self.clipped.clear)
+
+    def watch_all(self):
+        for name in ("clip_grad_norm_", "clip_grad_value_"):
+            replace([torch.nn.utils, torch.nn.utils.clip_grad], name, self.around(name))
+
+    def around(self, name):
+        way, bound_name = ("value", "clip_value") if "value" in name else ("norm", "max_norm")
+
+        def before(args, kwargs):
+            if is_compiling() or self.inside or self.guard.elsewhere():
+                return None
+            self.inside = True
+            return Call(args, kwargs)
+
+        def first(call, parameters):  # a generator gives its parameters but once
+            call.parameters, again = kept(parameters)
+            return again
+
+        def after(call, result):
+            args, kwargs = call.args, call.kwargs
+            bound = args[1] if len(args) > 1 else kwargs.get(bound_name, 0)
+            norm_type = args[2] if len(args) > 2 else kwargs.get("norm_type", 2.0)
+            self.observe(way, call.parameters, bound, norm_type if way == "norm" else 0)
+
+        def ended(call):
+            self.inside = False
+
+        return Around(before, after, ended, first)
+
+    def observe(self, way, parameters, bound, norm_type):
+        self.clipped.update(map(id, parameters or ()))
+        if not isinstance(bound, torch.Tensor):
+            self.recorder.event("clip", self.recorder.thing("clip", 0, way), float(bound),
+                                float(norm_type), site=self.sites.current())  # fmt: skip
+
+    def write(self, optimizer, watched):
+        """As a step consumes its gradients: how many of them were clipped."""
+        if not self.clipped:
+            return
+        owners = with_gradients(optimizer)
+        count = sum(id(p) in self.clipped for p in owners)
+        self.clipped.difference_update(map(id, owners))
+        if count and self.recorder.sampled:
+            self.recorder.quantity("clipped_parameters", watched.thing, float(count),
+                                   float(len(owners)), owner=watched.thing)  # fmt: skip
+
+
+class Call:
+    def __init__(self, args, kwargs):
+        self.args, self.kwargs, self.parameters = args, kwargs, None
+
+
+def kept(parameters):
+    """The parameters, and something equal in the place of a generator."""
+    if isinstance(parameters, torch.Tensor):
+        return [parameters], parameters
+    if isinstance(parameters, types.GeneratorType):
+        found, error = taken(parameters)
+        return found, given_again(found, error)
+    if isinstance(parameters, collections.abc.Iterator):
+        found, error = taken(parameters)
+        return found, given_again(found, error) if error else iter(found)
+    is_given_anew = isinstance(parameters, collections.abc.Iterable)
+    return list(parameters) if is_given_anew else [], parameters
+
+
+def taken(iterator):
+    """What it gives, and the error that it ends with, if it does."""
+    found = []
+    try:
+        found.extend(iterator)
+    except Exception as error:  # the program's own, which torch is to meet
+        return found, error
+    return found, None
+
+
+def given_again(found, error):
+    yield from found
+    if error is not None:
+        raise error

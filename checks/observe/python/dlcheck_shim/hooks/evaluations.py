@@ -1,0 +1,174 @@
+"""Watches evaluations: forwards of a model that trains, with gradients disabled, or in evaluation
+mode and followed by no backward. In which mode they ran, what they changed, and on which rows.
+
+Evaluations have a clock of their own, because they seldom fall into a sampled step.
+"""
+
+import torch
+
+from ..record.digest import digest
+from ..record.rows import batch_of, fingerprint, with_rows
+from ..record.sampling import is_sampled_evaluation
+from ..state import walking
+from ..torch_api import tensors
+
+MOST_BATCHES = 64  # of an evaluation that are recorded one by one
+MOST_ROWS = 1024  # of a batch
+MOST_KNOWN = 1 << 16
+MOST_DIGESTED_BYTES = 64 << 20
+# So many forwards in evaluation mode without a backward are an evaluation with gradients.
+LOOSE = 4
+
+
+class Phase:
+    def __init__(self, model, recorded):
+        self.model, self.recorded, self.batches = model, recorded, 0
+        self.rows, self.repeated, self.numbers = set(), 0, []
+        self.first = None  # the number of its first batch
+
+    def add(self, rows):
+        if not rows:
+            return
+        new, number = set(rows), hash(tuple(rows))
+        self.repeated += len(rows) - len(new - self.rows)
+        self.rows |= new
+        self.numbers.append(number)
+        if self.first is None:
+            self.first = number
+
+
+class Evaluations:
+    def __init__(self, recorder, sites, losses):
+        self.recorder, self.sites, self.losses = recorder, sites, losses
+        self.on_batch = []  # functions called with the inputs before a batch is recorded
+        # Functions that take the model and its module, after the first batch of a recorded evaluation.
+        self.on_first = []
+        self.reset()
+        recorder.on_fork.append(self.reset)
+
+    def reset(self):
+        self.phase, self.seen = None, 0
+        self.trained = set()  # numbers of rows that a model trained on
+        self.loose, self.loose_model = 0, None
+
+    def train_on(self, numbers):
+        if len(self.trained) < MOST_KNOWN:
+            self.trained.update(numbers)
+
+    def before(self, model, module, inputs, gradients):
+        """A forward of an evaluation begins."""
+        rows = self.rows_of(inputs) if self.is_recorded() else []
+        phase = self.phase
+        if phase is not None and phase.batches > 1 and rows and hash(tuple(rows)) == phase.first:
+            self.end()  # the same data again: another evaluation
+            phase = None
+        if phase is None:
+            phase = self.begin(model)
+        phase.batches += 1
+        if not phase.recorded or phase.batches > MOST_BATCHES:
+            return
+        for function in self.on_batch:
+            function(inputs)
+        self.recorder.event("evaluation_forward", model.thing, float(trains(module)),
+                            float(gradients), site=self.sites.current(True), always=True)  # fmt: skip
+        phase.add(rows)
+        if phase.batches <= 2 and tensors.may_compute():
+            with tensors.unrecorded():
+                self.write_digests(model, module)
+
+    def is_recorded(self):
+        """Whether the evaluation under way is, or the one that is about to begin."""
+        return self.phase.recorded if self.phase is not None else is_sampled_evaluation(self.seen + 1)
+
+    def begin(self, model):
+        self.seen += 1
+        recorded = is_sampled_evaluation(self.seen)
+        self.phase = Phase(model, recorded)
+        self.recorder.event("evaluation_began", model.thing,
+                            site=self.sites.current(recorded), always=recorded)  # fmt: skip
+        return self.phase
+
+    def rows_of(self, inputs):
+        """The numbers of the rows of a batch; none where they are not at once at hand."""
+        batch = batch_of(inputs)
+        if not batch or not batch[0].is_cpu or not tensors.may_compute():
+            return []
+        found = []
+        with tensors.unrecorded():
+            with_rows(batch, MOST_ROWS, self.recorder.transfer, found.extend)
+        return found
+
+    def after(self, model, module):
+        phase = self.phase
+        if phase is not None and phase.recorded and phase.batches == 1:
+            with tensors.unrecorded():
+                self.write_digests(model, module)
+                for function in self.on_first:
+                    function(model, module)
+
+    def write_digests(self, model, module):
+        if model.sharded:
+            return
+        state = [t for t in kept_tensors(module) if tensors.is_plain(t)]
+        if sum(t.numel() * t.element_size() for t in state) > MOST_DIGESTED_BYTES:
+            return
+        if any(t.layout is not torch.strided for t in state) or not tensors.may_compute():
+            return
+        for name, found in (("model_digest", state), ("random_digest", [torch.get_rng_state()])):
+            number = digest(found)
+            self.recorder.quantity(name, model.thing, number >> 32, number & 0xFFFFFFFF)
+
+    def pass_in_evaluation_mode(self, model):
+        """A forward with gradients, of which nobody knows yet whether a backward follows."""
+        if model is not self.loose_model:
+            self.loose, self.loose_model = 0, model
+        self.loose += 1
+
+    def backward(self):
+        self.loose = 0
+
+    def end(self):
+        """Training goes on, or the program ends."""
+        if self.phase is None and not self.loose and self.losses.evaluation is None:
+            return
+        if self.loose:
+            self.end_loose()
+        phase, self.phase = self.phase, None
+        found = self.losses.end_evaluation(phase is not None and phase.recorded)
+        if phase is None:
+            return
+        recorder, thing = self.recorder, phase.model.thing
+        recorder.event("evaluation_ended", thing, always=phase.recorded)
+        if not phase.recorded:
+            return
+        if found is not None:
+            recorder.quantity("evaluation_loss", thing, *found)
+        if phase.rows:
+            known = len(phase.rows & self.trained)
+            recorder.quantity("trained_rows", thing, float(known), float(len(phase.rows)))
+            rows = len(phase.rows) + phase.repeated
+            recorder.quantity("repeated_rows", thing, float(phase.repeated), float(rows))
+            recorder.quantity("evaluation_fingerprint", thing, *fingerprint(phase.numbers))
+
+    def end_loose(self):
+        count, self.loose = self.loose, 0
+        if count < LOOSE or self.phase is not None:
+            return
+        phase = self.begin(self.loose_model)
+        thing = self.loose_model.thing
+        for _ in range(min(count, MOST_BATCHES)):
+            self.recorder.event("evaluation_forward", thing, 0.0, 1.0, always=phase.recorded)
+
+
+def trains(module):
+    """Whether a model is in training mode. A wrapper may hand eval() on and keep a mode of its own."""
+    parts = [part for part in module._modules.values() if part is not None]
+    return module.training and (not parts or any(part.training for part in parts))
+
+
+def kept_tensors(module):
+    """What a state of the module would hold; asks no method that a program may have made its own."""
+    for part in walking.modules(module):
+        yield from (p for p in part._parameters.values() if p is not None)
+        passing = getattr(part, "_non_persistent_buffers_set", ())
+        yield from (b for name, b in part._buffers.items() if b is not None and name not in passing)

@@ -1,0 +1,281 @@
+"""Watches module calls: which module ran, in which mode, on which batch, in which precision.
+
+Compiled regions and recomputation are passed over.
+"""
+
+import math
+import sys
+import types
+import weakref
+
+import torch
+
+from ..record.digest import digest
+from ..record.rows import Named, batch_of, fingerprint, with_rows
+from ..state.models import depends_on_mode, nobody
+from ..state.tokens import is_sequence
+from ..state.unregistered import BUILT
+from ..torch_api import tensors
+from ..torch_api.capabilities import is_compiling, tracing_state
+from .evaluations import trains
+
+MOST_ROWS = 256  # of a batch in training
+PRODUCTS = (torch.nn.Linear, torch.nn.modules.conv._ConvNd, torch.nn.Bilinear)
+ASKED = (*PRODUCTS, torch.nn.Embedding)  # modules whose tensors are looked at
+
+
+class ForwardHooks:
+    def __init__(self, guard, recorder, sites, models, losses, evaluations):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
+        self.models, self.losses, self.evaluations = models, losses, evaluations
+        self.on_enter = []  # functions called with the inputs before a batch is recorded
+        self.on_rows = []  # functions that take the row numbers of a batch that a model trains on
+        models.on_built.append(self.write_built)
+        self.begin = guard.isolated("forward")(self.begin)
+        self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
+        self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
+        self.add_forward = guard.isolated("forward", asks_tensors=False)(self.add_forward)
+        self.ask, self.name = guard.isolated("forward")(self.ask), guard.isolated("forward")(self.name)
+        self.end = guard.isolated("forward")(self.end)
+        # Of the forward under way: its outermost module, not kept alive where that forward raised.
+        self.root, self.root_number = nobody, 0
+        self.model, self.entered = None, False
+        self.evaluating = False  # the forward under way has its gradients disabled
+        self.ran = -1  # the step that `seen_now` is about
+        self.seen_now = set()  # what was recorded once already in this step
+        self.forwards = []  # rows of the forward under way
+        # The batch that was looked at last: references and versions, its model, its fingerprint.
+        self.last_batch = ([], 0, None)
+        self.last_output, self.last_model = nobody, None
+        self.products = [0, 0]  # of this step: in low precision, all
+        self.looked_up = set()  # in tables of words, in the last forward: where they lie
+
+    def before(self, module, args, kwargs=None):
+        """`kwargs` are not known to a hook of torch: its caller has them."""
+        if is_compiling() or self.root_number or tracing_state():
+            return None
+        if self.guard.elsewhere() or in_backward():
+            return None
+        if torch.is_grad_enabled():
+            if module.training and not self.guard.claim():
+                return None
+            self.root, self.root_number = weakref.ref(module), id(module)
+            self.model, self.entered, self.evaluating = None, False, False
+            if self.recorder.sampled:
+                args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
+            self.begin(module, args)
+        else:
+            model = self.models.roots.get(module)
+            if model is not None:
+                self.root, self.root_number = weakref.ref(module), id(module)
+                self.model, self.evaluating = model, True
+                args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
+                self.begin_evaluation(model, module, args)
+        return None
+
+    def begin_evaluation(self, model, module, args):
+        self.evaluations.before(model, module, args, False)
+
+    def end_evaluation(self, model, module):
+        self.evaluations.after(model, module)
+
+    def begin(self, module, args):
+        if module.training:
+            self.recorder.begin()
+            self.evaluations.end()
+        if self.ran != self.recorder.step:
+            self.ran, self.seen_now = self.recorder.step, set()
+        self.model, self.looked_up = self.models.as_root(module), set()
+        if self.model is None:
+            return
+        if module.training:
+            self.model.trained = True
+        elif self.model.trained:
+            self.evaluations.pass_in_evaluation_mode(self.model)
+        self.entered = self.enter(args)
+
+    def enter(self, inputs):
+        """The batch goes in; False when no tensor is among `inputs`."""
+        if not self.recorder.sampled:
+            self.recorder.event("used")
+            return True
+        whole = batch_of(inputs)
+        if not whole:
+            return False
+        batch = whole[0]
+        recorder, thing = self.recorder, self.model.thing
+        samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
+        for function in self.on_enter:
+            function(inputs)
+        recorder.event("used", thing, samples, site=self.sites.current(), owner=thing)
+        if self.last_model is not self.model and batch is self.last_output():
+            self.models.feeds(self.last_model)
+        if not tensors.may_compute() or ("batch", thing) in self.seen_now:
+            return True
+        if not tensors.is_readable(batch):
+            return True
+        self.seen_now.add(("batch", thing))
+        with tensors.unrecorded():
+            self.write_batch(thing, whole)
+            floating = (i for i in inputs if tensors.is_readable(i) and i.is_floating_point())
+            batch = next(floating, None)
+            if batch is not None and recorder.detailed:
+                self.write_norm(thing, batch.detach())
+        return True
+
+    def write_batch(self, thing, batch):
+        recorder = self.recorder
+        if recorder.digests:
+            number = digest([part for part in batch if tensors.is_readable(part)])
+            recorder.quantity("batch_digest", thing, number >> 32, number & 0xFFFFFFFF)
+        at = (recorder.step, recorder.micro_step)
+        last, model, halves = self.last_batch
+        if model == thing and are_same(last, batch):
+            recorder.quantity("batch_fingerprint", thing, *halves, at=at)
+            return
+        seen = ([(weakref.ref(part), version_of(part)) for part in batch], thing)
+
+        def use(rows):
+            halves = fingerprint(rows)
+            self.last_batch = (*seen, halves)
+            if self.model is not None and self.model.trained:
+                for function in self.on_rows:
+                    function(rows)
+            recorder.quantity("batch_fingerprint", thing, *halves, at=at)
+
+        with_rows(batch, MOST_ROWS, recorder.transfer, use)
+
+    def write_norm(self, thing, batch):
+        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
+
+        def write(values):
+            aux = 0 if math.isfinite(values[0]) else tensors.count_nonfinite(batch)
+            recorder.quantity("input_norm", thing, values[0], aux, at=at)
+
+        recorder.transfer.add(tensors.norms([batch]), write)
+
+    def after(self, module, args, *named_and_output):
+        """Takes the keywords of the call only if torch knows that we want them: where another thread
+        takes hooks out while this one is about to call them, it has just forgotten."""
+        kwargs = named_and_output[0] if len(named_and_output) > 1 else {}
+        return self.returned((module, args, kwargs), named_and_output[-1])
+
+    def returned(self, call, output):
+        """`call` is the module with what it was given, by position and by name."""
+        module, args, kwargs = call
+        if is_compiling() or not self.root_number or self.guard.elsewhere():
+            return None
+        if self.evaluating:
+            if id(module) == self.root_number:
+                self.root_number = 0
+                self.end_evaluation(self.model, module)
+        elif not in_backward():
+            if self.recorder.sampled:
+                self.add_forward(module, args, output)
+            if id(module) == self.root_number:
+                self.end(module, kwargs, output)
+        return None
+
+    def add_forward(self, module, args, output):
+        """Written all at once as the outermost module ends: a record by itself costs more."""
+        known = None if self.model is None else self.models.modules.get(module)
+        thing = self.name(module) if known is None else known
+        if isinstance(module, ASKED):
+            self.ask(module, args, output)
+        is_root = id(module) == self.root_number
+        seen = (thing, trains(module) if is_root else module.training)
+        if thing and seen not in self.seen_now and torch.is_grad_enabled():
+            self.seen_now.add(seen)
+            self.forwards.append((thing, float(seen[1]), 0.0))
+
+    def name(self, module):
+        """The thing of a module that is met for the first time, or belongs to no model."""
+        if self.model is None:
+            return self.models.thing_of_any(module)
+        return self.models.module_thing(module, self.root())
+
+    def ask(self, module, args, output):
+        """What the tensors of such a module tell."""
+        if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
+            self.products[0] += output.dtype in tensors.HALF
+            self.products[1] += 1
+        if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
+            self.looked_up.add(args[0].data_ptr())
+
+    def write_built(self, layer):
+        """A model makes layers of this class in its own forward: is it lost what they hold?"""
+        thing = self.recorder.thing("class", self.model.ordinal, type(layer).__name__)
+        matters = depends_on_mode(layer) or any(p.dim() > 1 for p in layer.parameters(recurse=False))
+        self.recorder.quantity("built_anew", thing, BUILT, float(matters), self.sites.current())
+
+    def write_forwards(self):
+        rows, self.forwards = self.forwards, []
+        if rows:
+            owner = self.model.thing if self.model else 0
+            *parts, root = rows
+            self.recorder.events("forward", parts, owner)
+            self.recorder.event("forward", root[0], root[1], site=self.sites.current(), owner=owner)
+
+    def tokens(self):
+        """The inputs of the last batch that hold a token at each position; where some of them are seen
+        to be words, only these: others may be targets, which a model may be given too."""
+        alive = [reference() for reference, _ in self.last_batch[0]]
+        found = [part for part in alive if part is not None and is_sequence(part)]
+        return [part for part in found if part.data_ptr() in self.looked_up] or found
+
+    def end(self, module, kwargs, output):
+        self.root_number, model = 0, self.model
+        self.write_forwards()
+        if model is None:
+            return
+        if not self.recorder.sampled:
+            self.recorder.event("forward")
+        if not self.entered and kwargs:
+            self.enter(Named(kwargs.values()))
+        if not model.named:
+            self.models.name_parameters(model, module)
+        if self.recorder.sampled and isinstance(output, torch.Tensor):
+            self.last_output, self.last_model = weakref.ref(output), model
+
+    def end_step(self, owner):
+        """Writes how many of a sampled step's products were in low precision."""
+        low, count = self.products
+        if count:
+            self.recorder.quantity("low_precision_share", 0, low / count, float(count), owner=owner)
+            self.products = [0, 0]
+
+    def forget(self):
+        """After a forward that never ended, because it raised."""
+        self.root_number, self.evaluating = 0, False
+        if self.forwards:
+            self.forwards = []
+        self.evaluations.backward()
+
+
+def inputs_of(args, named):
+    """The arguments of a call; where there is no tensor among `args`, those given by name, which may stand
+    in the frame that calls the hooks, because torch shows them to no global hook before a call."""
+    if any(isinstance(argument, torch.Tensor) for argument in args):
+        return args
+    if isinstance(named, types.FrameType):
+        named = named.f_locals.get("kwargs")
+    found = [v for v in named.values() if tensors.is_plain(v)] if isinstance(named, dict) else []
+    return Named(found) if found else args
+
+
+def are_same(seen, batch):
+    """Whether these tensors, unchanged, are those of which references and versions were kept."""
+    return len(seen) == len(batch) and all(
+        reference() is part and version == version_of(part)
+        for (reference, version), part in zip(seen, batch)
+    )
+
+
+def version_of(tensor):
+    """How often it was written to; tensors of inference mode do not count."""
+    return -1 if tensor.is_inference() else tensor._version
+
+
+def in_backward():
+    """True while a forward is only repeated for a backward (activation checkpoints)."""
+    return torch._C._current_graph_task_id() != -1

@@ -1,0 +1,294 @@
+"""Watches the loss functions of torch.nn.functional: what training and evaluation make of outputs.
+
+Only these can be judged against an independent or a constant answer; another loss is still recorded
+as the number a backward starts from.
+"""
+
+import inspect
+import weakref
+
+import torch
+
+from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of, spread_comparison
+from ..state.initial_loss import InitialLoss
+from ..state.reachable import range_of, write_unreachable
+from ..state.tokens import shift_of
+from ..torch_api import tensors
+from ..torch_api.capabilities import is_compiling, tracing_state
+from ..torch_api.wrapping import Around, replace
+
+KINDS = {
+    "cross_entropy": "cross_entropy",
+    "nll_loss": "nll",
+    "kl_div": "kl",
+    "mse_loss": "mse",
+    "binary_cross_entropy_with_logits": "bce",
+    "l1_loss": "l1",
+    "smooth_l1_loss": "smooth_l1",
+    "huber_loss": "huber",
+}
+# Those whose loss can be worked out again for another pairing of outputs and targets.
+JUDGED_AT_START = ("cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits")
+MOST_ROWS = 256  # of logits that are asked whether they are probabilities
+NEAR_ZERO = 0.1  # the logarithm of a sum of probabilities, in half precision too
+
+TAKE_LOGARITHMS = ("nll_loss", "kl_div")
+# Functions whose outputs and targets are compared number by number.
+SAME_SHAPES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+
+# Names of the parameters in the order in which they may be given without a name.
+ORDER = {
+    function: tuple(inspect.signature(getattr(torch.nn.functional, function)).parameters)
+    for function in KINDS
+}
+
+
+class LossHooks:
+    def __init__(self, guard, recorder, sites):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
+        self.seen = guard.isolated("loss")(self.seen)
+        self.seen_unsampled = guard.isolated("loss")(self.seen_unsampled)
+        self.tokens = list  # gives the sequences of tokens that a model was called with last
+        self.reset()
+        recorder.on_fork.append(self.reset)
+
+    def reset(self):
+        self.initial = {}  # by function name, until the first step ends
+        self.untrained = True
+        self.last = None  # weak reference to the last training loss, its thing and its samples
+        self.evaluation = None  # sum of losses and samples since evaluation began
+        self.things = {}  # by function name
+        self.told = set()  # attributes
+
+    def watch_all(self):
+        for function in KINDS:
+            replace([torch.nn.functional], function, self.around(function))
+
+    def around(self, function):
+        def before(args, kwargs):
+            return None if is_compiling() else (args, kwargs)
+
+        def after(token, result):
+            if type(result) is not torch.Tensor or tracing_state():
+                return
+            args, kwargs = token
+            known = function in self.things and len(args) > 1
+            if self.recorder.sampled or not known:
+                self.seen(function, result, args, kwargs)
+            else:
+                self.seen_unsampled(function, result, args, kwargs)
+
+        return Around(before, after)
+
+    def seen_unsampled(self, function, result, args, kwargs):
+        """The same for training in a step of which only the loss itself is recorded."""
+        if not result.requires_grad:
+            self.seen(function, result, args, kwargs)
+        elif tensors.is_plain(args[0]) and tensors.is_plain(args[1]):
+            samples = count_samples(function, args[0], args[1])
+            self.last = (weakref.ref(result), self.things[function], samples)
+
+    def seen(self, function, result, args, kwargs):
+        """After a call of a loss function; `args` and `kwargs` are the caller's."""
+        thing = self.things.get(function)
+        options = dict(zip(ORDER[function], args)) | kwargs
+        output, target = options.get("input"), options.get("target")
+        if not (tensors.is_plain(output) and tensors.is_plain(target)):
+            return
+        samples = count_samples(function, output, target)
+        thing = thing or self.describe(function, output, options)
+        if result.requires_grad and torch.is_grad_enabled():
+            self.last = (weakref.ref(result), thing, samples)
+            if self.recorder.sampled and tensors.may_compute():
+                with tensors.unrecorded():
+                    self.mark_result(function, thing, result, output, target, options)
+                    if self.recorder.detailed:
+                        self.look(function, thing, output, target, options)
+        elif tensors.is_plain(output) and tensors.may_compute():
+            self.add_to_evaluation(result, thing, samples, reduction_of(options))
+        if self.untrained and function in JUDGED_AT_START and tensors.is_plain(output) and tensors.may_compute():
+            with tensors.unrecorded():
+                self.initial_of(function).add(output.detach(), target.detach(), options)
+
+    def describe(self, function, output, options):
+        thing = self.things[function] = self.recorder.thing("loss", 0, function)
+        self.recorder.attribute(thing, "kind", KINDS[function])
+        if function == "cross_entropy":
+            self.recorder.attribute(thing, "classes", output.shape[1 if output.dim() > 1 else 0])
+        if options.get("label_smoothing"):
+            self.recorder.attribute(thing, "label_smoothing", options["label_smoothing"])
+        return thing
+
+    def mark_result(self, function, thing, result, output, target, options):
+        """Marks the graph of a loss with what it takes to make a mean of it."""
+        reduction, counted = reduction_of(options), None
+        if function == "kl_div":  # a mean over what is left to its caller
+            return
+        if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
+            counted = self.count_targets(thing, target, options.get("ignore_index", -100))
+        elif reduction == "mean" or target.shape == output.shape:
+            counted = target.numel()
+        if counted and reduction != "none" and options.get("weight") is None:
+            share = 1.0 if reduction == "mean" else counted
+            mark_loss(result.grad_fn, (thing, share, counted))
+
+    def look(self, function, thing, output, target, options):
+        """Where the outputs of a training loss come from."""
+        reduction = reduction_of(options)
+        if function != "kl_div":
+            self.tell(thing, "reduction", reduction)
+        maker = maker_of(output)
+        self.tell(thing, "input_from", maker)
+        self.tell(thing, "logarithm_of", logarithm_of(output))
+        between = range_of(function, maker, function in SAME_SHAPES)
+        if between is not None and target.numel() > 0:
+            write_unreachable(self.recorder, self.sites, self.tell, thing, between, target.detach())
+        if output.shape != target.shape and function in SAME_SHAPES:
+            if output.numel() == target.numel() > 1:
+                shapes = ["x".join(map(str, t.shape)) for t in (output, target)]
+                self.tell(thing, "broadcast", " and ".join(shapes))
+        if function == "cross_entropy":
+            self.look_for_probabilities(thing, output)
+        if function in TAKE_LOGARITHMS and reduction != "none":
+            self.tell(thing, "normalized_by", normalizer_of(output))
+            self.look_for_log_probabilities(thing, output)
+        if function in ("cross_entropy", "nll_loss"):
+            self.look_for_shift(thing, target, options.get("ignore_index", -100))
+
+    def look_for_shift(self, thing, target, ignored):
+        """By how many positions targets run ahead of the model's own input, where they are its tokens."""
+        if not tensors.is_readable(target) or not target.is_cpu:
+            return
+        inputs = [tokens for tokens in self.tokens() if tokens.is_cpu]
+        shifts = {shift_of(tokens, target, ignored) for tokens in inputs} - {None}
+        if len(shifts) == 1:
+            shift = shifts.pop()
+            self.recorder.quantity("target_shift", thing, float(shift), float(target.numel()))
+
+    def tell(self, thing, key, value):
+        """Writes an attribute of a loss once; one that says nothing replaces none that does."""
+        if value and (thing, key, value) not in self.told:
+            self.told.add((thing, key, value))
+            self.recorder.attribute(thing, key, value)
+
+    def count_targets(self, thing, target, ignored):
+        """Known at once only on the CPU; elsewhere it is written when it arrives."""
+        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
+        total, site = target.numel(), self.sites.current()
+        counted = (target != ignored).sum()
+        if counted.is_cpu:
+            count = counted.item()
+            recorder.quantity("counted_targets", thing, float(count), float(total), site)
+            return count
+        recorder.transfer.add(
+            counted.reshape(1),
+            lambda v: recorder.quantity("counted_targets", thing, v[0], float(total), site, at=at),
+        )
+        return None
+
+    def look_for_log_probabilities(self, thing, output):
+        rows = rows_of(output)
+        # All pairs of two sides may be normalized along either.
+        if rows is None or output.dim() == 2 and output.shape[0] == output.shape[1]:
+            return
+        recorder, at, count = self.recorder, (self.recorder.step, self.recorder.micro_step), rows.shape[0]
+        are = rows.double().logsumexp(1).abs().lt(NEAR_ZERO)
+        recorder.transfer.add(
+            are.double().mean().reshape(1),
+            lambda v: recorder.quantity("log_probability_rows", thing, v[0], float(count), at=at),
+        )
+
+    def look_for_probabilities(self, thing, output):
+        rows = rows_of(output)
+        if rows is None:
+            return
+        recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
+        count = float(rows.shape[0])
+        if rows.is_cpu and min(rows[0].tolist()) < 0:  # one is enough
+            recorder.quantity("probability_rows", thing, 0.0, count)
+            return
+        are = (rows.sum(1) - 1).abs().lt(1e-4) & rows.ge(0).all(1)
+        recorder.transfer.add(
+            are.double().mean().reshape(1),
+            lambda v: recorder.quantity("probability_rows", thing, v[0], count, at=at),
+        )
+
+    def tell_spread(self, loss):
+        """A loss worked out by hand that compares every output with every target."""
+        spread = spread_comparison(loss)
+        if spread:
+            self.tell(self.unnamed(), "broadcast", spread)
+
+    def unnamed(self):
+        """The thing of a loss that came from none of the functions, or was changed on its way."""
+        if "loss" not in self.things:
+            self.things["loss"] = self.recorder.thing("loss", 0, "loss")
+        return self.things["loss"]
+
+    def initial_of(self, function):
+        if function not in self.initial:
+            self.initial[function] = InitialLoss(KINDS[function])
+        return self.initial[function]
+
+    def write_initial(self):
+        """As the first step ends: what the untrained model made of its targets."""
+        self.untrained = False
+        for function, initial in self.initial.items():
+            found = initial.result()
+            if found is None:
+                continue
+            thing = self.recorder.thing("loss", 0, function)
+            for name, value, aux in found:
+                self.recorder.quantity(name, thing, value, aux)
+        self.initial = {}
+
+    def of_backward(self, loss):
+        """Thing and number of samples of the tensor that a backward starts from."""
+        last, self.last = self.last, None
+        if last is None:
+            return self.unnamed(), 0
+        reference, thing, samples = last
+        return (thing if reference() is loss else self.unnamed()), samples
+
+    def add_to_evaluation(self, result, thing, samples, reduction):
+        total = result.detach().sum() * (samples if reduction == "mean" else 1)
+        if self.evaluation is not None and self.evaluation[2] == thing:
+            total, samples = total + self.evaluation[0], samples + self.evaluation[1]
+        self.evaluation = (total, samples, thing)
+
+    def end_evaluation(self, recorded=False):
+        """Training goes on: writes what the evaluation before came to. Gives its mean loss and its
+        number of samples if it is to be `recorded`, or None."""
+        if self.evaluation is None:
+            return None
+        (total, samples, thing), self.evaluation = self.evaluation, None
+        if samples == 0:
+            return None
+        wanted = recorded or self.recorder.sampled
+        value = float(total) / samples if wanted else 0.0
+        self.recorder.event("evaluated", thing, value, float(samples), always=recorded)
+        return (value, float(samples)) if wanted else None
+
+
+def reduction_of(options):
+    """The reduction, which older programs spell in two other options."""
+    average, reduce = options.get("size_average"), options.get("reduce")
+    if average is None and reduce is None:
+        return options.get("reduction", "mean")
+    if reduce is False:
+        return "none"
+    return "sum" if average is False else "mean"
+
+
+def rows_of(scores):
+    """The first rows of one score a class; None where there are no two classes."""
+    classes = 1 if scores.dim() > 1 else 0
+    if scores.shape[classes] < 2 or scores.numel() == 0:
+        return None
+    return scores.detach().movedim(classes, -1).reshape(-1, scores.shape[classes])[:MOST_ROWS]
+
+
+def count_samples(function, output, target):
+    if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
+        return target.numel()
+    return output.shape[0] if output.dim() > 0 else 1

@@ -1,0 +1,93 @@
+"""Watches loss scalers: the scale, when gradients are divided by it again, and the steps that they
+leave out."""
+
+import torch
+
+from ..autograd.loss_graph import SCALE, mark
+from ..torch_api.attributes import attribute
+from ..torch_api.capabilities import scaler_classes
+from ..torch_api.wrapping import Around, followed_by, replace
+
+
+class Scalers:
+    def __init__(self, guard, recorder, sites, optimizers, steps):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
+        self.optimizers, self.steps = optimizers, steps
+        self.told = -1  # step whose scale was written
+        recorder.on_fork.append(self.reset)
+
+    def reset(self):
+        self.told = -1
+
+    def watch_all(self):
+        observe = self.guard.isolated("scaler")
+        for scaler in scaler_classes():
+            replace([scaler], "scale", followed_by(observe(self.scaled)))
+            replace([scaler], "unscale_", followed_by(observe(self.unscaled)))
+            replace([scaler], "load_state_dict", followed_by(observe(self.loaded)))
+            if hasattr(scaler, "_maybe_opt_step"):
+                replace([scaler], "_maybe_opt_step", self.watched_step())
+
+    def thing(self):
+        return self.recorder.thing("scaler", 0, "scaler")
+
+    def scaled(self, result, args, kwargs):
+        """A loss was multiplied; its graph is marked, so that the scale is not taken for a part
+        of the loss."""
+        scale = attribute(args[0], "_scale")
+        if scale is None:
+            return
+        if isinstance(result, torch.Tensor):
+            mark(result.grad_fn, SCALE, True)
+        recorder = self.recorder
+        if recorder.step == self.told or not recorder.takes_scalars():
+            return
+        self.told = recorder.step
+        thing, at = self.thing(), (recorder.step, recorder.micro_step)
+        recorder.transfer.add(
+            scale.detach().reshape(1),
+            lambda values: recorder.quantity("loss_scale", thing, values[0], at=at),
+        )
+
+    def unscaled(self, result, args, kwargs):
+        scale = attribute(args[0], "_scale")
+        if scale is None:
+            return
+        watched = self.optimizers.watched.get(args[1]) if len(args) > 1 else None
+        thing = watched.thing if watched else 0
+        write_unscale(self.recorder, thing, scale, self.sites.current())
+
+    def loaded(self, result, args, kwargs):
+        self.recorder.event("loaded", self.thing(), site=self.sites.current(True), always=True)
+
+    def watched_step(self):
+        """A step that the scaler holds back because a gradient overflowed ends no step hook."""
+        skip = self.guard.isolated("clock")(self.steps.skip)
+
+        def before(args, kwargs):
+            if self.guard.elsewhere():
+                return None
+            self.steps.ended = False
+            return args[1]
+
+        def after(optimizer, result):
+            if not self.steps.ended:
+                skip(optimizer)
+
+        return Around(before, after)
+
+
+def write_unscale(recorder, thing, scale, site):
+    """Gradients were divided by the scale, for the optimizer that is this thing."""
+    at = (recorder.step, recorder.micro_step)
+    recorder.transfer.add(
+        scale.detach().reshape(1),
+        lambda values: recorder.event("unscale", thing, values[0], site=site, owner=thing, at=at),
+    )
+
+
+def was_held_back(optimizer):
+    """A fused step that found a value that is not finite left the weights alone; it is asked only
+    where that stops no accelerator."""
+    found = attribute(optimizer, "found_inf")
+    return isinstance(found, torch.Tensor) and found.is_cpu and bool(found)

@@ -1,0 +1,133 @@
+"""Watches learning-rate schedulers: for how many moves each is made, and how often it moved."""
+
+import torch
+
+from ..record.identity import IdentityMap
+from ..state.optimizers import rate_of
+from ..torch_api.attributes import attribute
+from ..torch_api.wrapping import Around, followed_by, replace
+
+# Attributes that hold the number of moves after which a scheduler is at its end.
+HORIZONS = ("T_max", "total_steps", "total_iters")
+
+
+class Schedulers:
+    def __init__(self, guard, recorder, sites, optimizers):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
+        self.optimizers = optimizers
+        self.reset()
+        recorder.on_fork.append(self.reset)
+
+    def reset(self):
+        self.known = IdentityMap()  # [thing, moves, class name]; thing 0: not told yet
+        self.seen, self.depth, self.untold = 0, 0, False
+
+    def watch_all(self):
+        observe = self.guard.isolated("schedule")
+        self.built, self.moved = observe(self.built), observe(self.moved)
+        for scheduler in scheduler_classes():
+            own = vars(scheduler)
+            if "step" in own:
+                replace([scheduler], "step", Around(self.begins, self.returns, self.ends))
+            if "__init__" in own:
+                replace([scheduler], "__init__", followed_by(lambda _, args, __: self.built(args)))
+            if "load_state_dict" in own:
+                replace([scheduler], "load_state_dict", followed_by(observe(self.loaded)))
+
+    def built(self, args):
+        """The attributes of a class may be set after those of its base: told at the next step."""
+        if args[0] not in self.known:
+            self.known.set(args[0], [0, 0])
+            self.untold = True
+
+    def tell(self):
+        """Writes the schedulers that are new, as an optimizer is about to step."""
+        if not self.untold:
+            return
+        self.untold = False
+        inner = {id(s) for scheduler, _ in self.known.items() for s in parts_of(scheduler)}
+        for scheduler, entry in self.known.items():
+            if entry[0] == 0 and id(scheduler) not in inner:
+                self.tell_one(scheduler, entry)
+
+    def tell_one(self, scheduler, entry):
+        recorder, owner = self.recorder, self.owner_of(scheduler)
+        entry[0] = recorder.thing("scheduler", self.seen, type(scheduler).__name__)
+        self.seen += 1
+        recorder.event("scheduler", entry[0], float(horizon_of(scheduler)),
+                       float(attribute(scheduler, "T_max") is not None), owner=owner, always=True)  # fmt: skip
+
+    def owner_of(self, scheduler):
+        optimizer = attribute(scheduler, "optimizer")
+        return 0 if optimizer is None else self.optimizers.watch(optimizer).thing
+
+    # Parts of a composed scheduler move inside its own step, and are not told apart.
+
+    def begins(self, args, kwargs):
+        if self.guard.elsewhere():
+            return None
+        self.depth += 1
+        return args[0]
+
+    def returns(self, scheduler, result):
+        if self.depth == 1:
+            self.moved(scheduler)
+
+    def ends(self, scheduler):
+        self.depth -= 1
+
+    def moved(self, scheduler):
+        # A scheduler's first step is its own, made as it is built.
+        if attribute(scheduler, "_is_initial", False) or attribute(scheduler, "_step_count", 2) < 2:
+            return
+        entry = self.known.get(scheduler)
+        if entry is None:
+            self.known.set(scheduler, entry := [0, 0])
+        entry[1] += 1
+        if not self.recorder.sampled:
+            self.recorder.event("schedule")
+            return
+        if entry[0] == 0:
+            self.tell_one(scheduler, entry)
+        optimizer = attribute(scheduler, "optimizer")
+        rate = rate_of(optimizer.param_groups[0]) if optimizer is not None else None
+        self.recorder.event("schedule", entry[0], rate or 0.0, float(entry[1]),
+                            site=self.sites.current(), owner=self.owner_of(scheduler))  # fmt: skip
+
+    def loaded(self, result, args, kwargs):
+        self.built(args)
+        entry = self.known.get(args[0])
+        if entry[0] == 0:
+            self.tell_one(args[0], entry)
+        self.recorder.event("loaded", entry[0], site=self.sites.current(True), always=True)
+
+
+def scheduler_classes():
+    home = torch.optim.lr_scheduler
+    found = dict.fromkeys(c for c in vars(home).values() if isinstance(c, type))
+    return [c for c in found if c.__module__ == home.__name__]
+
+
+def parts_of(scheduler):
+    parts = attribute(scheduler, "_schedulers", ())
+    return parts if isinstance(parts, (list, tuple)) else ()
+
+
+def horizon_of(scheduler):
+    """After how many moves a scheduler is at its end; 0 if it has none that can be read."""
+    for name in HORIZONS:
+        value = attribute(scheduler, name)
+        if isinstance(value, (int, float)):
+            return value
+    milestones = attribute(scheduler, "milestones") or attribute(scheduler, "_milestones")
+    parts = parts_of(scheduler)
+    if milestones and parts:
+        last = horizon_of(parts[-1])
+        return max(milestones) + last if last else 0
+    if milestones:
+        return max(milestones)
+    for function in attribute(scheduler, "lr_lambdas") or ():
+        planned = attribute(function, "keywords", {}).get("num_training_steps")
+        if isinstance(planned, int):
+            return planned
+    return 0

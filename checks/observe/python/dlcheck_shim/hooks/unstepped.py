@@ -1,0 +1,48 @@
+"""Do the parameters of an optimizer that is cleared and makes no step move all the same?
+
+A wrapper clears what the optimizer inside it steps, and some programs write to their weights by hand.
+"""
+
+from itertools import islice
+
+import torch
+
+from ..record.identity import IdentityMap
+from ..torch_api import tensors
+
+MOST_PARAMETERS = 8  # of an optimizer, of those that train
+MOST_ELEMENTS = 16  # of each
+
+
+class Unstepped:
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.before = IdentityMap()  # by optimizer: what its parameters held at its first clearing
+
+    def cleared(self, optimizer, watched):
+        if watched.stepped or watched.moved_otherwise or not tensors.may_compute():
+            return
+        with tensors.unrecorded():
+            now, before = beginnings(optimizer), self.before.get(optimizer)
+            if before is None or now is None or len(now) != len(before):
+                self.before.set(optimizer, now)
+                return
+            differs = (now.to(before.device) != before).any().reshape(1)
+
+        def write(values):
+            if values[0] and not watched.moved_otherwise:
+                watched.moved_otherwise = True
+                self.recorder.attribute(watched.thing, "moved_otherwise", 1)
+
+        self.recorder.transfer.add(differs, write)
+
+
+def beginnings(optimizer):
+    """A copy of the first elements of its first parameters that train, as one tensor; None without any.
+
+    Frozen parameters are passed over: they do not move in a healthy program either.
+    """
+    parameters = (p for group in optimizer.param_groups for p in group["params"])
+    training = (p for p in parameters if p.requires_grad and tensors.is_readable(p))
+    parts = [p.detach().flatten()[:MOST_ELEMENTS] for p in islice(training, MOST_PARAMETERS)]
+    return torch.cat([part.to(parts[0]) for part in parts]) if parts else None

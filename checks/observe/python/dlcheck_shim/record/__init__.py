@@ -1,0 +1,1 @@
+"""What a process writes down: its clock, its names, and the files of records."""

@@ -1,0 +1,56 @@
+"""Where in the user's program something was called: the first frame outside of installed libraries or,
+where there is none, outside torch and this package."""
+
+import os
+import re
+import sys
+
+import torch
+
+SKIPPED = (
+    os.path.dirname(os.path.abspath(torch.__file__)) + os.sep,
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep,
+    "<frozen",
+    "<dlcheck",
+    os.path.dirname(os.__file__) + os.sep + "contextlib.py",
+    os.path.dirname(os.__file__) + os.sep + "functools.py",
+)
+INSTALLED = re.compile(r"/(site|dist)-packages/|/runpy\.py$")
+OWN, LIBRARY, OURS = range(3)  # whose a frame is: the program's, a library's, torch's or the probe's
+
+
+def kind_of(file):
+    if file.startswith(SKIPPED):
+        return OURS
+    return LIBRARY if INSTALLED.search(file) else OWN
+
+
+class Sites:
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.kinds, self.known = {}, {}
+        recorder.on_fork.append(self.known.clear)
+
+    def current(self, always=False):
+        """The id of the calling line, 0 in a step that is not sampled unless `always`: a walk
+        costs a microsecond."""
+        if not self.recorder.sampled and not always:
+            return 0
+        frame, inside = sys._getframe(1), None
+        while frame is not None:
+            code = frame.f_code
+            kind = self.kinds.get(code)
+            if kind is None:
+                kind = self.kinds[code] = kind_of(code.co_filename)
+            if kind == OWN:
+                return self.site(code, frame.f_lineno)
+            if kind == LIBRARY and inside is None:
+                inside = frame
+            frame = frame.f_back
+        return self.site(inside.f_code, inside.f_lineno) if inside is not None else 0
+
+    def site(self, code, line):
+        key = (code, line)
+        if key not in self.known:
+            self.known[key] = self.recorder.writer.site(code.co_filename, line, code.co_name)
+        return self.known[key]

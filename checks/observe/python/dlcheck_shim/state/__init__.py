@@ -1,0 +1,1 @@
+"""What the probe knows of models, optimizers and their tensors."""
