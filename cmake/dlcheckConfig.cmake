@@ -20,7 +20,7 @@ endif()
 
 if(NOT TARGET dlcheck::probe)
   file(GLOB _dlcheck_sources ${_dlcheck_prefix}/share/dlcheck/probe/checks/records/*.cc
-       ${_dlcheck_prefix}/share/dlcheck/probe/checks/observe/*.cc)
+       ${_dlcheck_prefix}/share/dlcheck/probe/checks/observe/probe/*.cc)
   add_library(dlcheck_probe STATIC EXCLUDE_FROM_ALL ${_dlcheck_sources})
   add_library(dlcheck::probe ALIAS dlcheck_probe)
   target_compile_features(dlcheck_probe PUBLIC cxx_std_17)

@@ -19,10 +19,10 @@ install(FILES ${PROJECT_SOURCE_DIR}/fixtures/digits.h5 ${PROJECT_SOURCE_DIR}/fix
         DESTINATION ${_share}/fixtures)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reference/recipes DESTINATION ${_share})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/records ${PROJECT_SOURCE_DIR}/checks/observe
-        DESTINATION ${_share}/probe/checks
-        FILES_MATCHING PATTERN *.h PATTERN *.cc PATTERN *.def
-        PATTERN launcher.* EXCLUDE PATTERN python EXCLUDE)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/records DESTINATION ${_share}/probe/checks
+        FILES_MATCHING PATTERN *.h PATTERN *.cc PATTERN *.def)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/probe DESTINATION ${_share}/probe/checks/observe
+        FILES_MATCHING PATTERN *.h PATTERN *.cc)
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/libtorch.cmake ${PROJECT_SOURCE_DIR}/cmake/dlcheckConfig.cmake
         DESTINATION ${_package})
 

@@ -8,8 +8,8 @@
 
 #include "checks/engine/runner.h"
 #include "checks/engine/text.h"
-#include "checks/observe/network.h"
-#include "checks/observe/private_files.h"
+#include "checks/observe/launcher/network.h"
+#include "checks/observe/launcher/private_files.h"
 
 namespace dlcheck::cli {
 namespace {

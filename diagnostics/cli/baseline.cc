@@ -2,9 +2,9 @@
 #include <cstdio>
 
 #include "checks/records/line_file.h"
-#include "diagnostics/cli/baseline_file.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/config/baseline_file.h"
+#include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/result_file.h"
 
 namespace dlcheck::cli {

@@ -6,7 +6,7 @@
 
 #include "checks/engine/text.h"
 #include "checks/records/nearest.h"
-#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/config/options.h"
 
 namespace dlcheck::cli {
 namespace {

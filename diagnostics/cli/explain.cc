@@ -3,8 +3,8 @@
 
 #include "checks/catalog/catalog.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/options.h"
-#include "diagnostics/render.h"
+#include "diagnostics/cli/config/options.h"
+#include "diagnostics/render/render.h"
 
 namespace dlcheck::cli {
 

@@ -4,7 +4,7 @@
 #include "checks/engine/status.h"
 #include "checks/engine/trace_reader.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/verdict.h"
 

@@ -5,7 +5,7 @@
 #include "checks/catalog/catalog.h"
 #include "checks/engine/text.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/config/options.h"
 
 namespace dlcheck::cli {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/time/time.h"
-#include "checks/observe/launcher.h"
-#include "diagnostics/cli/options.h"
+#include "checks/observe/launcher/launcher.h"
+#include "diagnostics/cli/config/options.h"
 
 namespace dlcheck::cli {
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "checks/engine/report.h"
-#include "checks/observe/signal_guard.h"
+#include "checks/observe/launcher/signal_guard.h"
 #include "checks/records/nearest.h"
 #include "checks/records/visible.h"
 #include "diagnostics/cli/commands.h"

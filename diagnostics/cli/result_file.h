@@ -4,7 +4,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
-#include "diagnostics/render.h"
+#include "diagnostics/render/render.h"
 
 namespace dlcheck::cli {
 

@@ -7,12 +7,12 @@
 #include "checks/engine/text.h"
 #include "checks/records/line_file.h"
 #include "checks/records/visible.h"
-#include "checks/signals/run_ending.h"
-#include "diagnostics/cli/baseline_file.h"
+#include "checks/signals/run/run_ending.h"
+#include "diagnostics/cli/config/baseline_file.h"
 #include "diagnostics/cli/redacted.h"
 #include "diagnostics/cli/redirected.h"
 #include "diagnostics/cli/unobserved.h"
-#include "diagnostics/render.h"
+#include "diagnostics/render/render.h"
 #include "diagnostics/set_aside.h"
 
 namespace dlcheck::cli {

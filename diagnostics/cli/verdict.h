@@ -6,7 +6,7 @@
 
 #include "absl/time/time.h"
 #include "checks/engine/evidence.h"
-#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/output_folder.h"
 
 namespace dlcheck::cli {

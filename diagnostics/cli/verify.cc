@@ -5,7 +5,7 @@
 #include "checks/engine/trace_reader.h"
 #include "checks/records/visible.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/output_folder.h"
 
 namespace dlcheck::cli {

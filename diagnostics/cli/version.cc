@@ -6,7 +6,7 @@
 #include "checks/records/version.h"
 #include "diagnostics/cli/build_facts.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/options.h"
+#include "diagnostics/cli/config/options.h"
 
 namespace dlcheck::cli {
 

@@ -1,7 +1,7 @@
 // Before ranks do anything together: whether they are to do the same.
 #pragma once
 
-#include "reference/distributed/ranks.h"
+#include "reference/distributed/process_group/ranks.h"
 #include "reference/recipe/recipe.h"
 
 namespace dlcheck::reference {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "reference/checkpoint/checkpoint_folder.h"
-#include "reference/distributed/ranks.h"
+#include "reference/distributed/process_group/ranks.h"
 
 namespace dlcheck::reference {
 

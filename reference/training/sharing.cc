@@ -2,10 +2,10 @@
 
 #include <limits>
 
-#include "reference/distributed/model_blocks.h"
-#include "reference/distributed/replicas.h"
-#include "reference/distributed/sharded_gradients.h"
-#include "reference/distributed/trained_parameters.h"
+#include "reference/distributed/ddp/replicas.h"
+#include "reference/distributed/ddp/trained_parameters.h"
+#include "reference/distributed/zero/model_blocks.h"
+#include "reference/distributed/zero/sharded_gradients.h"
 
 namespace dlcheck::reference {
 

@@ -3,10 +3,10 @@
 
 #include <memory>
 
-#include "reference/distributed/gradient_sharing.h"
-#include "reference/distributed/shard_groups.h"
-#include "reference/distributed/sharded_parameters.h"
-#include "reference/distributed/shards.h"
+#include "reference/distributed/ddp/gradient_sharing.h"
+#include "reference/distributed/zero/shard_groups.h"
+#include "reference/distributed/zero/sharded_parameters.h"
+#include "reference/distributed/zero/shards.h"
 #include "reference/models/models.h"
 #include "reference/training/observer.h"
 #include "reference/training/plan.h"

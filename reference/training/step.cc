@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "reference/distributed/trained_parameters.h"
+#include "reference/distributed/ddp/trained_parameters.h"
 #include "reference/optimization/clipping.h"
 #include "reference/precision/autocast.h"
 

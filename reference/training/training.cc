@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "reference/distributed/joined_norm.h"
-#include "reference/distributed/nccl_backend.h"
+#include "reference/distributed/process_group/nccl_backend.h"
+#include "reference/distributed/zero/joined_norm.h"
 #include "reference/models/hosted_model.h"
 #include "reference/optimization/groups.h"
 #include "reference/recipe/rejection.h"

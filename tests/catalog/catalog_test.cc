@@ -19,7 +19,9 @@ std::set<std::string> IdsOfFiles() {
   std::set<std::string> ids;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
     const auto relative = std::filesystem::relative(entry.path(), folder);
-    if (relative.has_parent_path() && relative.extension() == ".cc") {
+    const bool is_shared =
+        relative.string().starts_with("examples/") || relative.string().starts_with("findings/");
+    if (relative.has_parent_path() && !is_shared && relative.extension() == ".cc") {
       ids.insert(relative.parent_path() / relative.stem());
     }
   }

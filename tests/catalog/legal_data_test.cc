@@ -7,7 +7,7 @@
 #include <string>
 
 #include "checks/catalog/catalog.h"
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/text.h"
 
 namespace dlcheck {

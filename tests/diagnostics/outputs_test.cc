@@ -4,8 +4,8 @@
 #include <pugixml.hpp>
 
 #include "checks/catalog/catalog.h"
-#include "diagnostics/render.h"
-#include "diagnostics/xml_text.h"
+#include "diagnostics/render/render.h"
+#include "diagnostics/render/xml_text.h"
 
 namespace dlcheck {
 namespace {

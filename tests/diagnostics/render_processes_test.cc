@@ -1,4 +1,4 @@
-#include "diagnostics/render_processes.h"
+#include "diagnostics/render/render_processes.h"
 
 #include <gtest/gtest.h>
 

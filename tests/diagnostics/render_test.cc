@@ -1,5 +1,5 @@
 // One small report, every renderer, each with a golden. DLCHECK_UPDATE_GOLDENS=1 rewrites them.
-#include "diagnostics/render.h"
+#include "diagnostics/render/render.h"
 
 #include <gtest/gtest.h>
 
@@ -267,12 +267,12 @@ TEST(RenderExplanation, MatchesItsGolden) {
 }
 
 TEST(RenderCatalog, IsTheCommittedPage) {
-  const std::string path = std::string(DLCHECK_SOURCE_DIR) + "/CATALOG.md";
+  const std::string path = std::string(DLCHECK_SOURCE_DIR) + "/docs/catalog.md";
   const std::string text = RenderCatalog(Catalog());
   if (std::getenv("DLCHECK_UPDATE_GOLDENS") != nullptr) std::ofstream(path) << text;
   std::ostringstream committed;
   committed << std::ifstream(path).rdbuf();
-  EXPECT_EQ(text, committed.str()) << "make it again: dlcheck explain --all > CATALOG.md";
+  EXPECT_EQ(text, committed.str()) << "make it again: dlcheck explain --all > docs/catalog.md";
 }
 
 }  // namespace

@@ -2,8 +2,8 @@
 // it is; the command shows them through Refuse(), which escapes it.
 #include <nlohmann/json.hpp>
 
-#include "diagnostics/cli/baseline_file.h"
-#include "diagnostics/cli/configuration.h"
+#include "diagnostics/cli/config/baseline_file.h"
+#include "diagnostics/cli/config/configuration.h"
 #include "diagnostics/cli/result_file.h"
 #include "tests/fuzz/promises.h"
 #include "tests/fuzz/targets.h"

@@ -8,7 +8,7 @@
 #include "checks/engine/runner.h"
 #include "checks/engine/trace_reader.h"
 #include "checks/records/checked_lines.h"
-#include "diagnostics/render.h"
+#include "diagnostics/render/render.h"
 #include "tests/fuzz/promises.h"
 #include "tests/fuzz/sealed.h"
 #include "tests/fuzz/targets.h"

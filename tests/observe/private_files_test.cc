@@ -1,4 +1,4 @@
-#include "checks/observe/private_files.h"
+#include "checks/observe/launcher/private_files.h"
 
 #include <fcntl.h>
 #include <glob.h>

@@ -1,4 +1,4 @@
-#include "checks/observe/written_files.h"
+#include "checks/observe/launcher/written_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Who is to blame when ranks cannot go on together, by what they say and do not say.
-#include "reference/distributed/failure_detector.h"
+#include "reference/distributed/health/failure_detector.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

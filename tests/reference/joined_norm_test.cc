@@ -1,7 +1,7 @@
 // Batch norm over the rows of all ranks, against the plain one over the same rows in one process.
 #include <gtest/gtest.h>
 
-#include "reference/distributed/joined_norm.h"
+#include "reference/distributed/zero/joined_norm.h"
 #include "tests/reference/ranks_runs.h"
 
 namespace dlcheck::reference {

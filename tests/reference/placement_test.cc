@@ -1,5 +1,5 @@
 // Which rank a process is, by the variables of whoever started it.
-#include "reference/distributed/placement.h"
+#include "reference/distributed/launch/placement.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

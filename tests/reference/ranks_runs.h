@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "reference/distributed/thread_ranks.h"
+#include "reference/distributed/process_group/thread_ranks.h"
 #include "tests/reference/runs.h"
 
 namespace dlcheck::reference {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "reference/distributed/shard_groups.h"
+#include "reference/distributed/zero/shard_groups.h"
 #include "tests/reference/ranks_runs.h"
 
 namespace dlcheck::reference {

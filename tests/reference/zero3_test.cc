@@ -4,11 +4,11 @@
 
 #include <map>
 
-#include "reference/distributed/block_order.h"
-#include "reference/distributed/model_blocks.h"
-#include "reference/distributed/sharded_gradients.h"
-#include "reference/distributed/sharded_parameters.h"
-#include "reference/distributed/trained_parameters.h"
+#include "reference/distributed/ddp/trained_parameters.h"
+#include "reference/distributed/zero/block_order.h"
+#include "reference/distributed/zero/model_blocks.h"
+#include "reference/distributed/zero/sharded_gradients.h"
+#include "reference/distributed/zero/sharded_parameters.h"
 #include "reference/training/memory_report.h"
 #include "tests/reference/ranks_runs.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/trial_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/trial_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

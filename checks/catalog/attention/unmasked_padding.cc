@@ -1,4 +1,4 @@
-#include "checks/catalog/trial_finding.h"
+#include "checks/catalog/findings/trial_finding.h"
 #include "checks/engine/reads.h"
 
 namespace dlcheck::attention {

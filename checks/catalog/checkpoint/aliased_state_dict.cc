@@ -1,7 +1,7 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/own_states.h"
+#include "checks/signals/checkpoint/own_states.h"
 
 namespace dlcheck::checkpoint {
 namespace {

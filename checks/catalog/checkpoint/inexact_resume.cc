@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <optional>
 
-#include "checks/catalog/resume_finding.h"
-#include "checks/catalog/resume_runs.h"
+#include "checks/catalog/examples/resume_runs.h"
+#include "checks/catalog/findings/resume_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
-#include "checks/signals/program_state.h"
+#include "checks/signals/checkpoint/program_state.h"
 
 namespace dlcheck::checkpoint {
 namespace {

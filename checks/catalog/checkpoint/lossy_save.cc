@@ -1,10 +1,10 @@
 #include <optional>
 #include <set>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/saves.h"
+#include "checks/signals/checkpoint/saves.h"
 
 namespace dlcheck::checkpoint {
 namespace {

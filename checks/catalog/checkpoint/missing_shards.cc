@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_runs.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/saved_shards.h"
+#include "checks/signals/distributed/saved_shards.h"
 
 namespace dlcheck::checkpoint {
 namespace {

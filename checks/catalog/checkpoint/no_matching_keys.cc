@@ -1,8 +1,8 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/loaded_models.h"
+#include "checks/signals/checkpoint/loaded_models.h"
 
 namespace dlcheck::checkpoint {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/state_files.h"
+#include "checks/signals/checkpoint/state_files.h"
 
 namespace dlcheck::checkpoint {
 namespace {

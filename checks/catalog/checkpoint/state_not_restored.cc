@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "checks/catalog/file_runs.h"
+#include "checks/catalog/examples/file_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/state_files.h"
+#include "checks/signals/checkpoint/state_files.h"
 
 namespace dlcheck::checkpoint {
 namespace {

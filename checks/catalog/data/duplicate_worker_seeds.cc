@@ -2,10 +2,10 @@
 #include <map>
 #include <set>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/worker_streams.h"
+#include "checks/signals/data/worker_streams.h"
 
 namespace dlcheck::data {
 namespace {

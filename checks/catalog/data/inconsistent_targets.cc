@@ -1,7 +1,7 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/changed_targets.h"
+#include "checks/signals/data/changed_targets.h"
 
 namespace dlcheck::data {
 namespace {

@@ -2,11 +2,11 @@
 #include <set>
 #include <span>
 
-#include "checks/catalog/batch_runs.h"
+#include "checks/catalog/examples/batch_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/batches.h"
-#include "checks/signals/loss_functions.h"
+#include "checks/signals/data/batches.h"
+#include "checks/signals/loss/loss_functions.h"
 
 namespace dlcheck::data {
 namespace {

@@ -1,9 +1,9 @@
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/step_finding.h"
-#include "checks/catalog/trial_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/step_finding.h"
+#include "checks/catalog/findings/trial_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/target_shifts.h"
+#include "checks/signals/data/target_shifts.h"
 
 namespace dlcheck::data {
 namespace {

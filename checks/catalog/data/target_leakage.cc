@@ -1,9 +1,9 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/arrangements.h"
-#include "checks/signals/loss_curve.h"
-#include "checks/signals/shuffled_losses.h"
+#include "checks/signals/data/shuffled_losses.h"
+#include "checks/signals/loss/loss_curve.h"
+#include "checks/signals/model/arrangements.h"
 
 namespace dlcheck::data {
 namespace {

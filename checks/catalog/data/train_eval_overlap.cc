@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <vector>
 
-#include "checks/catalog/overlap_runs.h"
+#include "checks/catalog/examples/overlap_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/data_overlap.h"
+#include "checks/signals/data/data_overlap.h"
 
 namespace dlcheck::data {
 namespace {

@@ -1,7 +1,7 @@
-#include "checks/catalog/batch_runs.h"
+#include "checks/catalog/examples/batch_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/batches.h"
+#include "checks/signals/data/batches.h"
 
 namespace dlcheck::data {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_runs.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/rank_calls.h"
+#include "checks/signals/distributed/rank_calls.h"
 
 namespace dlcheck::distributed {
 namespace {

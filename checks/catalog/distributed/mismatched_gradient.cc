@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/ranks_gradient.h"
-#include "checks/signals/windows.h"
+#include "checks/signals/distributed/ranks_gradient.h"
+#include "checks/signals/loss/windows.h"
 
 namespace dlcheck::distributed {
 namespace {

@@ -1,6 +1,6 @@
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_runs.h"
-#include "checks/catalog/separate.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
+#include "checks/catalog/findings/separate.h"
 #include "checks/engine/reads.h"
 
 namespace dlcheck::distributed {

@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_runs.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/replicas.h"
-#include "checks/signals/step_order.h"
+#include "checks/signals/distributed/replicas.h"
+#include "checks/signals/run/step_order.h"
 
 namespace dlcheck::distributed {
 namespace {

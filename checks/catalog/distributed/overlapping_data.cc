@@ -1,8 +1,8 @@
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_runs.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/rank_data.h"
+#include "checks/signals/distributed/rank_data.h"
 
 namespace dlcheck::distributed {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_finding.h"
-#include "checks/catalog/rank_runs.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
+#include "checks/catalog/findings/rank_finding.h"
 #include "checks/engine/reads.h"
-#include "checks/signals/rates_by_rank.h"
+#include "checks/signals/distributed/rates_by_rank.h"
 
 namespace dlcheck::distributed {
 namespace {

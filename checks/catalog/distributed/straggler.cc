@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_runs.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/rank_times.h"
+#include "checks/signals/distributed/rank_times.h"
 
 namespace dlcheck::distributed {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_runs.h"
-#include "checks/catalog/rank_steps_verdict.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
+#include "checks/catalog/findings/rank_steps_verdict.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

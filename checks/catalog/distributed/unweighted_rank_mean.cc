@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/rank_runs.h"
-#include "checks/catalog/window_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/examples/rank_runs.h"
+#include "checks/catalog/findings/window_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/rank_shares.h"
+#include "checks/signals/distributed/rank_shares.h"
 
 namespace dlcheck::distributed {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "checks/catalog/evaluation_runs.h"
+#include "checks/catalog/examples/evaluation_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/averaging.h"
-#include "checks/signals/evaluations.h"
+#include "checks/signals/evaluation/evaluations.h"
+#include "checks/signals/optimizer/averaging.h"
 
 namespace dlcheck::evaluation {
 namespace {

@@ -1,7 +1,7 @@
-#include "checks/catalog/evaluation_runs.h"
+#include "checks/catalog/examples/evaluation_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/evaluations.h"
+#include "checks/signals/evaluation/evaluations.h"
 
 namespace dlcheck::evaluation {
 namespace {

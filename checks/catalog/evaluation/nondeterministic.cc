@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/evaluation_passes.h"
+#include "checks/signals/evaluation/evaluation_passes.h"
 
 namespace dlcheck::evaluation {
 namespace {

@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "checks/catalog/step_finding.h"
-#include "checks/catalog/window_runs.h"
+#include "checks/catalog/examples/window_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/step_order.h"
+#include "checks/signals/run/step_order.h"
 
 namespace dlcheck::gradients {
 namespace {

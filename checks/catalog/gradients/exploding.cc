@@ -3,12 +3,12 @@
 #include <deque>
 #include <map>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/gradients.h"
-#include "checks/signals/norm_clips.h"
-#include "checks/signals/statistics.h"
+#include "checks/signals/gradients/gradients.h"
+#include "checks/signals/gradients/norm_clips.h"
+#include "checks/signals/run/statistics.h"
 
 namespace dlcheck::gradients {
 namespace {

@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/arrangements.h"
+#include "checks/signals/model/arrangements.h"
 
 namespace dlcheck::gradients {
 namespace {

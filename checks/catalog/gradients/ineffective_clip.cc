@@ -1,8 +1,8 @@
-#include "checks/catalog/step_finding.h"
-#include "checks/catalog/window_runs.h"
+#include "checks/catalog/examples/window_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/norm_clips.h"
+#include "checks/signals/gradients/norm_clips.h"
 
 namespace dlcheck::gradients {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "checks/catalog/clip_runs.h"
-#include "checks/catalog/step_finding.h"
+#include "checks/catalog/examples/clip_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/norm_clips.h"
+#include "checks/signals/gradients/norm_clips.h"
 
 namespace dlcheck::gradients {
 namespace {

@@ -1,5 +1,5 @@
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/parameter_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/parameter_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

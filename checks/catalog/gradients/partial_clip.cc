@@ -1,8 +1,8 @@
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/step_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/clipped_shares.h"
+#include "checks/signals/gradients/clipped_shares.h"
 
 namespace dlcheck::gradients {
 namespace {

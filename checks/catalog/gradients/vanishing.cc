@@ -1,10 +1,10 @@
 #include <cmath>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/gradients.h"
-#include "checks/signals/initial_loss.h"
+#include "checks/signals/gradients/gradients.h"
+#include "checks/signals/loss/initial_loss.h"
 
 namespace dlcheck::gradients {
 namespace {

@@ -1,8 +1,8 @@
-#include "checks/catalog/placement_runs.h"
-#include "checks/catalog/step_finding.h"
+#include "checks/catalog/examples/placement_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/step_placement.h"
+#include "checks/signals/gradients/step_placement.h"
 
 namespace dlcheck::gradients {
 namespace {

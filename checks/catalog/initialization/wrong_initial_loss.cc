@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/initial_loss.h"
+#include "checks/signals/loss/initial_loss.h"
 
 namespace dlcheck::initialization {
 namespace {

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <optional>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
-#include "checks/signals/gradients.h"
-#include "checks/signals/loss_curve.h"
+#include "checks/signals/gradients/gradients.h"
+#include "checks/signals/loss/loss_curve.h"
 
 namespace dlcheck::learnability {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/loss_curve.h"
+#include "checks/signals/loss/loss_curve.h"
 
 namespace dlcheck::learnability {
 namespace {

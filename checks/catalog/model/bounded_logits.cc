@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/loss_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/loss_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

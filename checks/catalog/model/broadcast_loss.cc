@@ -3,8 +3,8 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_split.h"
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/loss_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/loss_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

@@ -1,7 +1,7 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/built_layers.h"
+#include "checks/signals/model/built_layers.h"
 
 namespace dlcheck::model {
 namespace {

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "checks/catalog/nonfinite_runs.h"
-#include "checks/catalog/nonfinite_text.h"
+#include "checks/catalog/examples/nonfinite_runs.h"
+#include "checks/catalog/findings/nonfinite_text.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/finiteness.h"
+#include "checks/signals/gradients/finiteness.h"
 
 namespace dlcheck::numerics {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/reference_errors.h"
+#include "checks/signals/model/reference_errors.h"
 
 namespace dlcheck::numerics {
 namespace {

@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "checks/catalog/average_runs.h"
+#include "checks/catalog/examples/average_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/averaging.h"
+#include "checks/signals/optimizer/averaging.h"
 
 namespace dlcheck::optimizer {
 namespace {

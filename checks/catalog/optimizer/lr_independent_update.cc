@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/learning_rates.h"
-#include "checks/signals/zero_rate_steps.h"
+#include "checks/signals/optimizer/zero_rate_steps.h"
+#include "checks/signals/schedule/learning_rates.h"
 
 namespace dlcheck::optimizer {
 namespace {

@@ -1,7 +1,7 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/unstepped.h"
+#include "checks/signals/optimizer/unstepped.h"
 
 namespace dlcheck::optimizer {
 namespace {

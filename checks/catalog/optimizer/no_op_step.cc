@@ -1,8 +1,8 @@
-#include "checks/signals/motion.h"
+#include "checks/signals/optimizer/motion.h"
 
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

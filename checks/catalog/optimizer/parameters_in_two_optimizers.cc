@@ -1,9 +1,9 @@
 #include <set>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/shared_steps.h"
+#include "checks/signals/optimizer/shared_steps.h"
 
 namespace dlcheck::optimizer {
 namespace {

@@ -1,8 +1,8 @@
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/step_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/rebuilding.h"
+#include "checks/signals/optimizer/rebuilding.h"
 
 namespace dlcheck::optimizer {
 namespace {

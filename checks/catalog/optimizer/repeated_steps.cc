@@ -1,5 +1,5 @@
-#include "checks/signals/repeated_steps.h"
-#include "checks/catalog/example_runs.h"
+#include "checks/signals/optimizer/repeated_steps.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/clearing.h"
+#include "checks/signals/gradients/clearing.h"
 
 namespace dlcheck::optimizer {
 namespace {

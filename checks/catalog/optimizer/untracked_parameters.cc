@@ -1,10 +1,10 @@
 #include <set>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/parameter_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/parameter_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/gradients.h"
+#include "checks/signals/gradients/gradients.h"
 
 namespace dlcheck::optimizer {
 namespace {

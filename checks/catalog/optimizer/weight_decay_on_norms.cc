@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/decayed_parameters.h"
+#include "checks/signals/optimizer/decayed_parameters.h"
 
 namespace dlcheck::optimizer {
 namespace {

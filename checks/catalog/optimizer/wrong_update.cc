@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <set>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/update_errors.h"
+#include "checks/signals/optimizer/update_errors.h"
 
 namespace dlcheck::optimizer {
 namespace {

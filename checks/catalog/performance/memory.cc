@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "checks/catalog/cost_finding.h"
-#include "checks/catalog/cost_runs.h"
+#include "checks/catalog/examples/cost_runs.h"
+#include "checks/catalog/findings/cost_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

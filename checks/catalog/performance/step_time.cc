@@ -1,8 +1,8 @@
-#include "checks/catalog/cost_finding.h"
-#include "checks/catalog/cost_runs.h"
+#include "checks/catalog/examples/cost_runs.h"
+#include "checks/catalog/findings/cost_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/statistics.h"
+#include "checks/signals/run/statistics.h"
 
 namespace dlcheck::performance {
 namespace {

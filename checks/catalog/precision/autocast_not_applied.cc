@@ -1,9 +1,9 @@
-#include "checks/catalog/step_finding.h"
-#include "checks/catalog/window_runs.h"
+#include "checks/catalog/examples/window_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/autocast.h"
+#include "checks/signals/precision/autocast.h"
 
 namespace dlcheck::precision {
 namespace {

@@ -1,6 +1,6 @@
-#include "checks/signals/lost_updates.h"
-#include "checks/catalog/step_finding.h"
-#include "checks/catalog/window_runs.h"
+#include "checks/signals/optimizer/lost_updates.h"
+#include "checks/catalog/examples/window_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

@@ -1,13 +1,13 @@
 #include <map>
 #include <set>
 
-#include "checks/catalog/step_finding.h"
-#include "checks/catalog/window_runs.h"
+#include "checks/catalog/examples/window_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/gradients.h"
-#include "checks/signals/step_order.h"
+#include "checks/signals/gradients/gradients.h"
+#include "checks/signals/run/step_order.h"
 
 namespace dlcheck::precision {
 namespace {

@@ -1,7 +1,7 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/step_calls.h"
+#include "checks/signals/precision/step_calls.h"
 
 namespace dlcheck::precision {
 namespace {

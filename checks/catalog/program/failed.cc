@@ -1,7 +1,7 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/run_ending.h"
+#include "checks/signals/run/run_ending.h"
 
 namespace dlcheck::program {
 namespace {

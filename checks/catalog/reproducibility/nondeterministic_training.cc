@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <bit>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/reproduction.h"
+#include "checks/signals/run/reproduction.h"
 
 namespace dlcheck::reproducibility {
 namespace {

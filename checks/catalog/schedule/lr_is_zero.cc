@@ -2,11 +2,11 @@
 #include <iterator>
 #include <map>
 
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/learning_rates.h"
-#include "checks/signals/schedulers.h"
+#include "checks/signals/schedule/learning_rates.h"
+#include "checks/signals/schedule/schedulers.h"
 
 namespace dlcheck::schedule {
 namespace {

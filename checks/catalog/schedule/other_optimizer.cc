@@ -1,9 +1,9 @@
-#include "checks/catalog/scheduler_finding.h"
-#include "checks/catalog/scheduler_runs.h"
+#include "checks/catalog/examples/scheduler_runs.h"
+#include "checks/catalog/findings/scheduler_finding.h"
 #include "checks/engine/reads.h"
-#include "checks/signals/learning_rates.h"
-#include "checks/signals/optimizers.h"
-#include "checks/signals/ownership.h"
+#include "checks/signals/optimizer/optimizers.h"
+#include "checks/signals/optimizer/ownership.h"
+#include "checks/signals/schedule/learning_rates.h"
 
 namespace dlcheck::schedule {
 namespace {

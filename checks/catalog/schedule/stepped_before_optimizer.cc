@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "checks/catalog/scheduler_finding.h"
-#include "checks/catalog/scheduler_runs.h"
-#include "checks/catalog/step_finding.h"
+#include "checks/catalog/examples/scheduler_runs.h"
+#include "checks/catalog/findings/scheduler_finding.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
-#include "checks/signals/step_order.h"
+#include "checks/signals/run/step_order.h"
 
 namespace dlcheck::schedule {
 namespace {

@@ -1,10 +1,10 @@
 #include <map>
 
-#include "checks/catalog/scheduler_finding.h"
-#include "checks/catalog/scheduler_runs.h"
+#include "checks/catalog/examples/scheduler_runs.h"
+#include "checks/catalog/findings/scheduler_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/process_group.h"
+#include "checks/signals/run/process_group.h"
 
 namespace dlcheck::schedule {
 namespace {

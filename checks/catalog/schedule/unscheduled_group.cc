@@ -1,5 +1,5 @@
-#include "checks/catalog/schedule_finding.h"
-#include "checks/catalog/schedule_runs.h"
+#include "checks/catalog/examples/schedule_runs.h"
+#include "checks/catalog/findings/schedule_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "checks/catalog/schedule_finding.h"
-#include "checks/catalog/schedule_runs.h"
+#include "checks/catalog/examples/schedule_runs.h"
+#include "checks/catalog/findings/schedule_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks/catalog/scheduler_finding.h"
-#include "checks/catalog/scheduler_runs.h"
+#include "checks/catalog/examples/scheduler_runs.h"
+#include "checks/catalog/findings/scheduler_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/schedulers.h"
+#include "checks/signals/schedule/schedulers.h"
 
 namespace dlcheck::schedule {
 namespace {

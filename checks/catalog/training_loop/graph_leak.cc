@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "checks/catalog/graph_runs.h"
+#include "checks/catalog/examples/graph_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/graphs.h"
+#include "checks/signals/loss/graphs.h"
 
 namespace dlcheck::training_loop {
 namespace {

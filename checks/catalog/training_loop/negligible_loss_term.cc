@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "checks/catalog/term_runs.h"
+#include "checks/catalog/examples/term_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/loss_terms.h"
+#include "checks/signals/loss/loss_terms.h"
 
 namespace dlcheck::training_loop {
 namespace {

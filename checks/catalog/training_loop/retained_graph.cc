@@ -1,8 +1,8 @@
-#include "checks/catalog/graph_runs.h"
-#include "checks/catalog/step_finding.h"
+#include "checks/catalog/examples/graph_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/graphs.h"
+#include "checks/signals/loss/graphs.h"
 
 namespace dlcheck::training_loop {
 namespace {

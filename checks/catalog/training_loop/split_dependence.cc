@@ -1,7 +1,7 @@
 #include <cmath>
 
-#include "checks/catalog/example_runs.h"
-#include "checks/catalog/held_finding.h"
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/held_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 

@@ -1,7 +1,7 @@
-#include "checks/catalog/example_runs.h"
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/training_modes.h"
+#include "checks/signals/model/training_modes.h"
 
 namespace dlcheck::training_loop {
 namespace {

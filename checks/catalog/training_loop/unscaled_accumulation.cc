@@ -1,5 +1,5 @@
-#include "checks/catalog/window_finding.h"
-#include "checks/catalog/window_runs.h"
+#include "checks/catalog/examples/window_runs.h"
+#include "checks/catalog/findings/window_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"

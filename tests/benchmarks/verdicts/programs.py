@@ -1,6 +1,6 @@
 """The programs that verdicts are given on: digits_mlp.py, rewritten, so that it holds no switch.
 
-Each faulty program comes with the checks that name its fault, chosen from CATALOG.md before anything
+Each faulty program comes with the checks that name its fault, chosen from docs/catalog.md before anything
 ran. What else dlcheck finds in it does not count.
 """
 

@@ -9,7 +9,7 @@
 
 #include <cstdio>
 
-#include "reference/distributed/thread_ranks.h"
+#include "reference/distributed/process_group/thread_ranks.h"
 #include "reference/training/loop.h"
 #include "reference/training/resumption.h"
 #include "tests/goldens/subject/subject.h"

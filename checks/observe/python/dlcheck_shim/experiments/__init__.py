@@ -45,7 +45,7 @@ EXPERIMENTS = (
 
 def keep_files_safe(request, ending):
     """To be called first, so that records name the files as the program does. Nothing is to be done
-    where the system gave this process files of its own (checks/observe/private_files.h)."""
+    where the system gave this process files of its own (checks/observe/launcher/private_files.h)."""
     if os.environ.get("DLCHECK_PRIVATE_FILES") == "1":
         return
     if request.experiment in ("interrupted", "resumed"):

@@ -3,7 +3,7 @@ finds there what it wrote.
 
 Covers what Python itself opens, moves, removes and lists, and torch.save. What a native library or
 another program writes goes to a layer of the file system, where the system has one
-(checks/observe/private_files.h).
+(checks/observe/launcher/private_files.h).
 """
 
 import builtins

@@ -1,0 +1,81 @@
+// What the C++ probe knows of models: their modules and parameters, and how they are called. Holds
+// modules by address; they must outlive it.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "checks/observe/probe/probe_clock.h"
+
+namespace dlcheck {
+
+std::string Shape(const at::Tensor& tensor);      // "64x10"; "1" of a number
+std::string DtypeName(const at::Tensor& tensor);  // "float32"
+
+class ProbeModels {
+ public:
+  struct Parameter {
+    at::Tensor tensor;
+    uint32_t thing = 0;
+    std::string module;  // name of the module that owns it
+    uint32_t module_thing = 0;
+    const torch::nn::Module* owner = nullptr;    // none: of no model
+    std::string group;                           // "optimizer#0/group#0"; empty: in none
+    std::map<std::string, std::string> written;  // attributes
+    bool gradient_seen = false;
+  };
+
+  explicit ProbeModels(ProbeClock& clock) : clock_(&clock) {}
+
+  // Names all modules and parameters of a model, which gets the next ordinal.
+  void Add(torch::nn::Module& model);
+
+  // The parameter's entry, made under `name` if it belongs to no model.
+  Parameter& Adopt(const at::Tensor& tensor, const std::string& name);
+
+  // Null for a tensor that is no known parameter.
+  Parameter* Find(const at::Tensor& tensor);
+
+  // Two names of the first model that are to be one tensor.
+  void Tie(std::string_view one, std::string_view other);
+  // Writes how far the tensors that are to be one lie apart.
+  void WriteTies();
+
+  // Parameters and buffers of the first model; empty if there is none.
+  std::vector<at::Tensor> Contents() const;
+  // Floating buffers of the first model, each with its thing.
+  std::vector<std::pair<uint32_t, at::Tensor>> Buffers() const;
+  // Of the first model; true if there is none.
+  bool IsTraining() const { return first_ == nullptr || first_->is_training(); }
+  at::Device device() const;  // of the first model; the CPU if there is none
+
+  // Writes what is known of every parameter, as far as it is new.
+  void Describe();
+  // Marks parameters of no optimizer that have been given a gradient.
+  void LookForGradients();
+
+  std::vector<at::Tensor> Leaves() const;                // parameters that a backward may reach
+  uint32_t model_thing() const { return model_thing_; }  // of the model added first
+
+ private:
+  void AddModule(const torch::nn::Module& module, const std::string& name);
+
+  ProbeClock* clock_;
+  struct Tied {
+    at::Tensor one, other;
+    uint32_t thing;
+  };
+
+  const torch::nn::Module* first_ = nullptr;
+  std::vector<Tied> ties_;
+  int ordinal_ = -1;
+  uint32_t model_thing_ = 0;
+  std::unordered_map<const at::TensorImpl*, Parameter> parameters_;
+};
+
+}  // namespace dlcheck

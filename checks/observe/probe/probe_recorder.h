@@ -1,0 +1,88 @@
+// What stands behind a Probe that is active: its parts, and what each call of the program means to
+// them. Throws what torch throws; probe.cc stops that.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checks/observe/probe/probe_clock.h"
+#include "checks/observe/probe/probe_hooks.h"
+#include "checks/observe/probe/probe_loss.h"
+#include "checks/observe/probe/probe_models.h"
+#include "checks/observe/probe/probe_optimizer.h"
+#include "checks/observe/probe/probe_ranks.h"
+#include "dlcheck/probe.h"
+
+namespace dlcheck {
+
+class ProbeRecorder {
+ public:
+  static constexpr int kOnlyOptimizer = -1;  // of which a caller need not know the number
+
+  // None if the files cannot be made. Ends the process if `options` lack the experiment asked for.
+  static std::unique_ptr<ProbeRecorder> Create(const Request& request,
+                                               const Probe::Options& options);
+
+  ProbeRecorder(const Request& request, std::unique_ptr<TraceWriter> writer);
+  ~ProbeRecorder();
+
+  ProbeClock& clock() { return clock_; }
+  ProbeModels& models() { return models_; }
+  ProbeRanks& ranks() { return ranks_; }
+  uint32_t Site(const Probe::Site& site);
+
+  void Watch(torch::nn::Module& model);
+  int Optimizes(std::string_view type, std::vector<Probe::Group> groups, Probe::Rule rule);
+  void BeginStep(int optimizer) { optimizers_.at(At(optimizer))->BeginStep(); }
+  void Consume(int optimizer);
+  void AfterStep(int optimizer, const Probe::Site& site, bool taken);
+  void Cleared(int optimizer, const Probe::Site& site);
+  void Batch(const at::Tensor& inputs, const Probe::Site& site);
+  void Loss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
+            const Probe::Site& site);
+  void EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets);
+  void PutEvent(Event event, const Probe::Site& site, double value);
+  void PutFileEvent(Event event, std::string_view path);
+  void PutOfScheduler(Event event, int optimizer, const Probe::Site& site, double value);
+  void Reject(std::string_view file, std::string_view cause);
+  void Evaluated(double loss, int64_t samples);
+  void EvaluationBegins();
+  void Clip(std::string_view kind, double bound, double p, const Probe::Site& site);
+  void LossScale(double scale);
+  void Scheduled(const std::vector<double>& rates, int optimizer);
+  void Averaged(double distance, double moved);
+  void Declare(std::string_view key, std::string_view value);
+
+  // The probe failed: writes why and nothing more from now on.
+  void GoQuiet(std::string_view reason);
+  bool quiet() const { return quiet_; }
+
+ private:
+  static size_t At(int optimizer) { return static_cast<size_t>(optimizer); }
+  void BeforeBackward();
+  void WriteLossShare(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
+                      const std::string& kind);
+  void DescribeLoss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
+                    const std::string& kind);
+  void WriteStepTimeAndMemory(uint32_t owner);
+
+  bool quiet_ = false;
+  ProbeClock clock_;
+  ProbeModels models_;
+  ProbeRanks ranks_;
+  std::vector<std::unique_ptr<ProbeOptimizer>> optimizers_;
+  ForwardWatch forward_;
+  BackwardWatch backward_;
+  InitialLosses initial_;
+  uint32_t loss_thing_ = 0, loss_site_ = 0;  // of the next backward
+  bool compares_all_ = false;                // the loss was seen to broadcast
+  std::optional<uint64_t> last_step_end_;
+  int64_t last_batch_step_ = -1;
+};
+
+}  // namespace dlcheck

@@ -1,0 +1,103 @@
+#include "checks/observe/probe/probe_rule.h"
+
+#include <cmath>
+#include <utility>
+
+namespace dlcheck {
+namespace {
+
+constexpr int64_t kFirstSteps = 8;
+constexpr int64_t kOneIn = 8;
+// Roundings of a kernel that works in the type of its weights: moments, quotient, product.
+constexpr double kRoundings = 8;
+
+at::Tensor Wide(const at::Tensor& tensor) {
+  return tensor.defined() ? tensor.detach().to(at::kDouble, /*non_blocking=*/false, /*copy=*/true)
+                          : at::Tensor();
+}
+
+double EpsilonOf(at::ScalarType type) {
+  switch (type) {
+    case at::kBFloat16:
+      return 0x1p-7;
+    case at::kHalf:
+      return 0x1p-10;
+    case at::kDouble:
+      return 0x1p-52;
+    default:
+      return 0x1p-23;
+  }
+}
+
+}  // namespace
+
+bool UpdateCheck::IsDue() const {
+  if (rule_.name.empty() || !clock_->sampled()) return false;
+  return clock_->step() < kFirstSteps || clock_->step() % kOneIn == 0;
+}
+
+at::Tensor UpdateCheck::StateOf(const char* field, const at::Tensor& parameter) const {
+  return rule_.state ? rule_.state(field, parameter) : at::Tensor();
+}
+
+void UpdateCheck::Before(const std::vector<Parameter>& parameters) {
+  copies_.clear();
+  for (const Parameter& parameter : parameters) {
+    const at::Tensor& weight = parameter.tensor;
+    if (!weight.grad().defined() || weight.grad().is_sparse() || weight.is_complex()) continue;
+    const at::Tensor master = StateOf("master", weight);
+    Copy copy{parameter, master.defined() ? master : weight.detach(), {}, {}, {}, {}, {}, 0};
+    copy.before = Wide(copy.moved);
+    copy.gradient = Wide(weight.grad());
+    copy.momentum = Wide(StateOf("momentum", weight));
+    copy.first = Wide(StateOf("first", weight));
+    copy.second = Wide(StateOf("second", weight));
+    const at::Tensor steps = StateOf("steps", weight);
+    copy.steps = steps.defined() ? steps.item<double>() : 0;
+    copies_.push_back(std::move(copy));
+  }
+}
+
+// What the rule adds to the weight; undefined if its state is not there.
+at::Tensor UpdateCheck::ChangeOf(const Copy& copy) const {
+  const double rate = copy.parameter.rate, decay = copy.parameter.weight_decay;
+  const bool decays_apart = rule_.name == "adamw";
+  at::Tensor gradient = copy.gradient;
+  if (!decays_apart && decay != 0) gradient = gradient + decay * copy.before;
+  if (rule_.name == "sgd") {
+    if (rule_.momentum == 0) return -rate * gradient;
+    if (!copy.momentum.defined()) return {};
+    const at::Tensor momentum = rule_.momentum * copy.momentum + gradient;
+    return -rate * (rule_.nesterov ? gradient + rule_.momentum * momentum : momentum);
+  }
+  if (!copy.first.defined() || !copy.second.defined()) return {};
+  const double step = copy.steps + 1;
+  const at::Tensor first = rule_.beta1 * copy.first + (1 - rule_.beta1) * gradient;
+  const at::Tensor second = rule_.beta2 * copy.second + (1 - rule_.beta2) * gradient.square();
+  const at::Tensor root = (second / (1 - std::pow(rule_.beta2, step))).sqrt() + rule_.epsilon;
+  const at::Tensor change = -rate / (1 - std::pow(rule_.beta1, step)) * first / root;
+  return decays_apart ? change - rate * decay * copy.before : change;
+}
+
+void UpdateCheck::After() {
+  for (const Copy& copy : std::exchange(copies_, {})) Write(copy);
+}
+
+void UpdateCheck::Write(const Copy& copy) {
+  const at::Tensor change = ChangeOf(copy);
+  if (!change.defined()) return;
+  const at::Tensor after = Wide(copy.moved);
+  const double size = change.norm().item<double>();
+  const double error = (after - copy.before - change).norm().item<double>();
+  // A step of nothing, or of what is not finite, cannot be compared.
+  if (!(size > 0) || !std::isfinite(size) || !std::isfinite(error)) return;
+  const double epsilon = EpsilonOf(copy.moved.scalar_type());
+  const double rounding = epsilon * after.norm().item<double>() / size + kRoundings * epsilon;
+  const ProbeClock::About about{copy.parameter.thing, owner_};
+  clock_->Put(Quantity::kUpdateError, about, error / size, rounding);
+  const at::Tensor lost = change.ne(0).logical_and(after.eq(copy.before));
+  const auto elements = static_cast<double>(after.numel());
+  clock_->Put(Quantity::kLostUpdates, about, lost.sum().item<double>() / elements, elements);
+}
+
+}  // namespace dlcheck

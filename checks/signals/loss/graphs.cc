@@ -1,0 +1,63 @@
+#include "checks/signals/loss/graphs.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "checks/signals/run/first_process.h"
+
+namespace dlcheck {
+namespace {
+
+// Of the graphs looked at: one may be that of a call that was given up.
+constexpr double kNearlyAll = 0.9;
+
+}  // namespace
+
+absl::StatusOr<BackwardCalls> BackwardCalls::From(const Run& run) {
+  BackwardCalls result;
+  result.trace = &run.trace;
+  bool seen = false;
+  for (const Occurrence& event : FirstProcess(run.trace.Events())) {
+    if (event.event != Event::kBackward) continue;
+    seen = true;
+    if (event.gap) continue;
+    if (result.calls++ == 0) result.first_step = event.step;
+    if (result.calls == 1 || event.step != result.last_step) ++result.steps;
+    result.last_step = event.step;
+    if (event.value == 0 || event.aux != 0) continue;
+    if (result.retaining++ == 0) result.site = event.site;
+  }
+  if (!seen) return absl::NotFoundError("no backward call was observed");
+  return result;
+}
+
+absl::StatusOr<LiveGraphs> LiveGraphs::From(const Run& run) {
+  std::vector<Sample> samples;
+  for (const ThingId thing : run.trace.ThingsWith(Quantity::kLiveGraphs)) {
+    const auto series = FirstProcess(run.trace.Series(Quantity::kLiveGraphs, thing));
+    samples.insert(samples.end(), series.begin(), series.end());
+  }
+  if (samples.empty()) {
+    return absl::NotFoundError("the number of live autograd graphs was not recorded");
+  }
+  std::ranges::sort(samples, {}, &Sample::order);
+  LiveGraphs result;
+  result.judged = static_cast<int64_t>(samples.size());
+  Row row;
+  for (const Sample& sample : samples) {
+    if (sample.aux <= 0 || sample.value < kNearlyAll * sample.aux) {
+      row = {};
+      continue;
+    }
+    if (row.steps == 0 || sample.value < row.last) {
+      row = {.steps = 0, .first_step = sample.step, .first = sample.value};
+    }
+    ++row.steps;
+    row.last_step = sample.step;
+    row.last = sample.value;
+    if (row.steps > result.growing.steps) result.growing = row;
+  }
+  return result;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,18 @@
+#include "checks/signals/model/ties.h"
+
+#include "checks/signals/run/not_told.h"
+
+namespace dlcheck {
+
+absl::StatusOr<Ties> Ties::From(const Run& run) {
+  const Trace& trace = run.trace;
+  Ties ties;
+  for (const ThingId id : trace.ThingsWith(Quantity::kTiedDistance)) {
+    ties.ties.push_back({trace.Display(id), std::string(trace.Attribute(id, "tied_to")),
+                         trace.Series(Quantity::kTiedDistance, id)});
+  }
+  if (ties.ties.empty()) return absl::NotFoundError(kNotTold);
+  return ties;
+}
+
+}  // namespace dlcheck

@@ -1,0 +1,29 @@
+#include "checks/signals/run/run_ending.h"
+#include "checks/engine/whole.h"
+
+#include <algorithm>
+#include <map>
+
+namespace dlcheck {
+
+absl::StatusOr<RunEnding> RunEnding::From(const Run& run) {
+  RunEnding result{.ending = run.ending,
+                   .steps = 0,
+                   .rejected_file = "",
+                   .rejected_cause = "",
+                   .model = std::string(run.trace.ProcessAttribute("declared.model"))};
+  std::map<uint16_t, int64_t> steps;  // by process
+  for (const Occurrence& event : run.trace.Events()) {
+    if (event.event == Event::kStep) {
+      int64_t& made = steps[event.rank] += Whole(event.count);
+      result.steps = std::max(result.steps, made);
+    }
+    if (event.event == Event::kInputRejected) {
+      result.rejected_file = run.trace.thing(event.thing).name;
+      result.rejected_cause = std::string(run.trace.Attribute(event.thing, "cause"));
+    }
+  }
+  return result;
+}
+
+}  // namespace dlcheck

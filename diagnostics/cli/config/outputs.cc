@@ -1,0 +1,67 @@
+#include "diagnostics/cli/config/outputs.h"
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+#include "checks/engine/status.h"
+#include "checks/engine/text.h"
+#include "checks/records/line_file.h"
+#include "checks/records/nearest.h"
+
+namespace dlcheck::cli {
+namespace {
+
+using Format = Output::Format;
+
+constexpr std::pair<const char*, Format> kFormats[] = {{"text", Format::kText},
+                                                       {"json", Format::kJson},
+                                                       {"junit", Format::kJunit},
+                                                       {"github", Format::kGithub}};
+
+std::string Render(Format format, const Report& report, const Frame& frame) {
+  switch (format) {
+    case Format::kText:
+      return RenderText(report, frame);
+    case Format::kJson:
+      return RenderJson(report, frame);
+    case Format::kJunit:
+      return RenderJunit(report, frame);
+    case Format::kGithub:
+      return RenderGithub(report);
+  }
+  return "";
+}
+
+}  // namespace
+
+absl::StatusOr<Output> OutputFrom(const std::string& text) {
+  const size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const std::string file = equals == std::string::npos ? "" : text.substr(equals + 1);
+  std::vector<std::string> names;
+  for (const auto& [known, format] : kFormats) {
+    names.emplace_back(known);
+    if (name != known) continue;
+    // GitHub reads its commands from what a step prints; the others are files.
+    if (file.empty() && format != Format::kGithub) {
+      return absl::InvalidArgumentError(
+          StrCat("--report ", name, " needs a file: ", name, "=FILE"));
+    }
+    return Output{format, file};
+  }
+  return absl::InvalidArgumentError(StrCat("--report takes ", Listed(names, names.size()),
+                                           ", not '", name, "'", DidYouMean(name, names)));
+}
+
+absl::Status Write(const Output& output, const Report& report, const Frame& frame) {
+  const std::string text = Render(output.format, report, frame);
+  if (output.file.empty()) {
+    std::fputs(text.c_str(), stderr);
+    return absl::OkStatus();
+  }
+  const Expected<Done> written = WriteWholeFile(output.file, text);
+  return written.ok() ? absl::OkStatus() : ToStatus(written.failure());
+}
+
+}  // namespace dlcheck::cli

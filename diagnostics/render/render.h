@@ -1,0 +1,49 @@
+// From a report to what people and machines read. Each renderer is a function of values; nothing
+// here reads a file, a clock or an environment.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "checks/engine/report.h"
+
+namespace dlcheck {
+
+// What is known about the run beside the report itself.
+struct Frame {
+  std::vector<std::string> command;  // as given, secrets redacted
+  std::string result_path;           // where result.json was put; empty: nowhere
+  int exit_code = 0;
+  std::string exit_reason;
+  Severity fail_on = Severity::kError;
+  bool with_reasons = false;    // the text says why each check reached no verdict
+  bool new_only = false;        // the text counts what is accepted, and does not list it
+  std::string redirected = "";  // which files experiments wrote to copies of
+  std::string unobserved = "";  // why the program could not be observed, where that is known
+  // Differs from run to run, and alone goes into the `volatile` object.
+  std::string started;
+  double wall_seconds = 0;
+};
+
+// The report for a person, at most 100 columns, without color. A healthy run fits ten lines.
+std::string RenderText(const Report& report, const Frame& frame);
+
+// result.json, schema 1. The same inputs give the same bytes apart from the object `volatile`.
+std::string RenderJson(const Report& report, const Frame& frame);
+
+// JUnit's XML: a test case a check, a failure for findings at or above `fail_on`, skipped where
+// there is no verdict.
+std::string RenderJunit(const Report& report, const Frame& frame);
+
+// Workflow commands of GitHub Actions, an annotation a finding, at most ten of a severity: the
+// platform shows no more.
+std::string RenderGithub(const Report& report);
+
+// A check's page, from its own fields; `dlcheck explain`.
+std::string RenderExplanation(const Check& check);
+
+// All pages as Markdown; `dlcheck explain --all` and docs/catalog.md.
+std::string RenderCatalog(std::span<const Check> checks);
+
+}  // namespace dlcheck

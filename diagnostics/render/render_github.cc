@@ -1,0 +1,74 @@
+#include <array>
+
+#include "absl/strings/str_replace.h"
+#include "checks/engine/text.h"
+#include "diagnostics/fingerprint.h"
+#include "diagnostics/render/render.h"
+#include "diagnostics/triage.h"
+
+namespace dlcheck {
+namespace {
+
+// Of each kind a step may show so many; GitHub drops the rest without a word.
+// Source: github.com/actions/toolkit, docs/problem-matchers.md, "Limitations".
+constexpr size_t kMostOfAKind = 10;
+
+std::string Data(std::string_view text) {
+  return absl::StrReplaceAll(absl::string_view(text.data(), text.size()),
+                             {{"%", "%25"}, {"\r", "%0D"}, {"\n", "%0A"}});
+}
+
+std::string Property(std::string_view text) {
+  return absl::StrReplaceAll(Data(text), {{":", "%3A"}, {",", "%2C"}});
+}
+
+std::string_view Level(Severity severity) {
+  if (severity == Severity::kError) return "error";
+  return severity == Severity::kWarning ? "warning" : "notice";
+}
+
+std::string Annotation(const Check& check, const Finding& finding) {
+  std::string line = StrCat("::", Level(finding.severity), " ");
+  for (const Place& place : finding.places) {
+    if (place.file.empty() || place.line <= 0) continue;
+    StrAppend(&line, "file=", Property(place.file), ",line=", place.line, ",");
+    break;
+  }
+  StrAppend(&line, "title=", Property(StrCat(check.title, " (dlcheck ", check.id, ")")), "::");
+  return StrCat(line, Data(StrCat(finding.message, "\nFix: ", check.fix)), "\n");
+}
+
+// All failed results: causes as a person should read them, then what they explain.
+std::vector<const Result*> InOrder(const Report& report) {
+  std::vector<const Result*> causes, symptoms;
+  for (const Cause& cause : Triage(report)) {
+    causes.push_back(cause.result);
+    symptoms.insert(symptoms.end(), cause.symptoms.begin(), cause.symptoms.end());
+  }
+  causes.insert(causes.end(), symptoms.begin(), symptoms.end());
+  return causes;
+}
+
+}  // namespace
+
+std::string RenderGithub(const Report& report) {
+  std::array<size_t, 3> shown{};
+  size_t left_out = 0;
+  std::string text;
+  for (const Result* result : InOrder(report)) {
+    for (const Finding& finding : result->verdict.findings) {
+      if (shown[static_cast<size_t>(finding.severity)]++ < kMostOfAKind) {
+        text += Annotation(*result->check, finding);
+      } else {
+        ++left_out;
+      }
+    }
+  }
+  if (left_out > 0) {
+    StrAppend(&text, "dlcheck  ", left_out, " more findings are not annotated: GitHub shows ",
+              kMostOfAKind, " of a kind\n");
+  }
+  return text;
+}
+
+}  // namespace dlcheck

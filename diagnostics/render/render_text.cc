@@ -1,0 +1,290 @@
+#include <algorithm>
+#include <map>
+
+#include "checks/engine/text.h"
+#include "diagnostics/fingerprint.h"
+#include "diagnostics/render/layout.h"
+#include "diagnostics/render/render.h"
+#include "diagnostics/render/render_losses.h"
+#include "diagnostics/render/render_processes.h"
+#include "diagnostics/triage.h"
+
+namespace dlcheck {
+namespace {
+
+constexpr int kPlacesShown = 4;
+
+std::string WhereAndWhen(const Finding& finding) {
+  std::string text = PlaceOf(finding);
+  const std::string when = finding.first_step == finding.last_step
+                               ? StrCat("step ", finding.first_step)
+                               : StrCat("steps ", finding.first_step, " to ", finding.last_step);
+  return text.empty() ? when : StrCat(text, ", ", when);
+}
+
+// The things of a finding that its first line does not show.
+std::string MorePlaces(const Finding& finding) {
+  std::vector<std::string> names;
+  for (const Place& place : finding.places) {
+    if (!NameOf(place).empty()) names.push_back(NameOf(place));
+  }
+  const bool is_shown = names.size() == 1 && PlaceOf(finding) == names.front();
+  return names.empty() || is_shown ? "" : Listed(names, kPlacesShown);
+}
+
+std::string RenderFinding(const Check& check, const Finding& finding) {
+  std::string severity(SeverityName(finding.severity));
+  severity.resize(kIndent, ' ');
+  std::string text = Spread(severity + std::string(check.id), WhereAndWhen(finding)) + "\n";
+  text += Row("", check.title) + Row("", finding.message);
+  if (const std::string places = MorePlaces(finding); !places.empty()) text += Row("  at", places);
+  return text;
+}
+
+std::string RenderCause(const Cause& cause) {
+  const Check& check = *cause.result->check;
+  std::string text;
+  for (const Finding& finding : cause.result->verdict.findings) {
+    text += RenderFinding(check, finding);
+  }
+  text += Row("  fix", check.fix);
+  text += Row("  why", check.why);
+  if (cause.symptoms.empty()) return text;
+  std::vector<std::string> hidden;
+  for (const Result* symptom : cause.symptoms) hidden.emplace_back(symptom->check->id);
+  return text + Row("  hides", StrCat(Listed(hidden, hidden.size()), " (explained by this one)"));
+}
+
+int CountFindings(const std::vector<Cause>& causes, Severity severity) {
+  int count = 0;
+  for (const Cause& cause : causes) {
+    for (const Finding& finding : cause.result->verdict.findings) {
+      count += finding.severity == severity;
+    }
+  }
+  return count;
+}
+
+// Findings that are not shown, because another explains them.
+int CountHidden(const std::vector<Cause>& causes) {
+  size_t count = 0;
+  for (const Cause& cause : causes) {
+    for (const Result* symptom : cause.symptoms) count += symptom->verdict.findings.size();
+  }
+  return static_cast<int>(count);
+}
+
+std::string Headline(const Report& report, const std::vector<Cause>& causes) {
+  std::string text;
+  const auto add = [&text](int count, std::string_view noun, bool plural) {
+    if (count == 0) return;
+    StrAppend(&text, text.empty() ? "" : " · ", count, " ", noun, plural && count != 1 ? "s" : "");
+  };
+  add(CountFindings(causes, Severity::kError), "error", true);
+  add(CountFindings(causes, Severity::kWarning), "warning", true);
+  add(CountFindings(causes, Severity::kNote), "note", true);
+  add(CountHidden(causes), "explained", false);
+  const bool findings = !text.empty();
+  const int accepted = CountSetAside(report, SetAsideFinding::How::kAccepted);
+  const int suppressed = CountSetAside(report, SetAsideFinding::How::kSuppressed);
+  add(accepted, "accepted", false);
+  add(suppressed, "suppressed", false);
+  const int passed = Count(report, Outcome::kPassed);
+  add(passed, passed == 1 ? "check passed" : "checks passed", false);
+  add(Count(report, Outcome::kNotApplicable), "not applicable", false);
+  add(Count(report, Outcome::kNotSeen), "not observed", false);
+  add(Count(report, Outcome::kOverAllowance), "timed out", false);
+  add(Count(report, Outcome::kBroken), "internal errors", false);
+  if (!findings) StrAppend(&text, accepted + suppressed > 0 ? " · no new" : " · no", " findings");
+  return text;
+}
+
+constexpr std::string_view kNeedsDeep = "needs --deep";
+
+std::string WordOf(Outcome outcome) {
+  std::string word(OutcomeName(outcome));
+  for (char& c : word) c = c == '_' ? ' ' : c;
+  return word;
+}
+
+// What reached no verdict: how many, or where the user asked for them, all names and reasons.
+std::string RenderUndecided(const Report& report, bool with_reasons) {
+  std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
+  size_t usual = 0, needs_deep = 0;
+  for (const Result& result : report.results) {
+    if (HasVerdict(result)) continue;
+    const bool is_usual =
+        result.outcome == Outcome::kNotApplicable || result.outcome == Outcome::kNotSeen;
+    const bool waits = result.reason.starts_with(kNeedsDeep);
+    if (is_usual && !with_reasons) {
+      ++usual;
+      needs_deep += waits;
+      continue;
+    }
+    const std::string reason = waits ? std::string(kNeedsDeep) : result.reason;
+    groups[{WordOf(result.outcome), reason}].emplace_back(result.check->id);
+  }
+  std::string text;
+  if (usual > 0) {
+    const std::string deep =
+        needs_deep > 0 ? StrCat(", ", needs_deep, " of which need --deep") : "";
+    text += Row("", StrCat("no verdict from ", Counted(static_cast<int64_t>(usual), "check"), deep,
+                           ": `dlcheck report --show-skipped` says why"));
+  }
+  for (const auto& [group, ids] : groups) {
+    const auto& [outcome, reason] = group;
+    const std::string why = reason.empty() ? "" : StrCat(" (", reason, ")");
+    text += Row("", StrCat(outcome, ": ", Listed(ids, ids.size()), why));
+  }
+  return text;
+}
+
+std::string RenderAside(const Result& result, const SetAsideFinding& aside) {
+  const bool accepted = aside.how == SetAsideFinding::How::kAccepted;
+  const std::string place = PlaceOf(aside.finding);
+  return Row("",
+             StrCat(accepted ? "accepted: " : "suppressed: ", SeverityName(aside.finding.severity),
+                    " ", result.check->id, place.empty() ? "" : " at ", place,
+                    accepted ? "" : StrCat(" (", aside.reason, ")")));
+}
+
+std::string RenderSuppression(const SuppressionUse& use) {
+  const bool expired = use.state == SuppressionUse::State::kExpired;
+  if (!expired && use.state != SuppressionUse::State::kUnused) return "";
+  return Row("",
+             StrCat("suppression ", expired ? StrCat("expired on ", use.expires) : "unused", ": ",
+                    use.check, use.place.empty() ? "" : " at ", use.place, " (", use.reason, ")"));
+}
+
+// What does not count because the user said so, and which of these words are idle.
+std::string RenderExemptions(const Report& report, bool new_only) {
+  std::string text;
+  for (const Result& result : report.results) {
+    for (const SetAsideFinding& aside : result.set_aside) {
+      if (new_only && aside.how == SetAsideFinding::How::kAccepted) continue;
+      text += RenderAside(result, aside);
+    }
+  }
+  for (const SuppressionUse& use : report.suppressions) text += RenderSuppression(use);
+  return text;
+}
+
+// That the program did not come to its end, where that is no fault of its own.
+std::string RenderStop(const Report& report) {
+  for (const RunSummary& run : report.runs) {
+    const std::string& by = run.ending.stopped_by;
+    if (run.experiment != kPlain || by.empty()) continue;
+    if (by.find('/') == std::string::npos)
+      return Row("", StrCat("the program was stopped by ", by));
+    return Row("", StrCat("the program was stopped at the first live error, of ", by));
+  }
+  return "";
+}
+
+std::string RenderNothing(const Report& report, const Frame& frame) {
+  const std::string exit = StrCat("exit ", frame.exit_code);
+  if (report.coverage.training) return Spread("dlcheck  nothing was judged", exit) + "\n";
+  const std::string losses = RenderLosses(report);
+  const std::string text =
+      Spread("dlcheck  nothing to check: no training was observed", exit) + "\n" + losses;
+  if (!losses.empty()) return text;
+  if (!frame.unobserved.empty()) return text + Row("", frame.unobserved);
+  return text +
+         Row("",
+             "No optimizer step and no backward call was observed. If another interpreter "
+             "trains, start that one under dlcheck. Python with -I, -E or -S and C++ programs "
+             "without the probe are not watched.");
+}
+
+std::string RenderCoverage(const Coverage& coverage) {
+  if (coverage.steps == 0) return "";
+  return Row("",
+             StrCat("judged ", coverage.parameters_with_gradient, " of ",
+                    Counted(coverage.parameters, "parameter"), ", ",
+                    WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step")));
+}
+
+// Which experiments were run, and of those that were not, or came to nothing, why.
+std::string RenderExperiments(const Report& report) {
+  size_t count = 0;
+  std::map<std::string, std::vector<std::string>> missing;  // by reason
+  for (const RunSummary& run : report.runs) {
+    // Of an interrupted run that is not there, the resumed one says why.
+    const bool is_half = run.experiment == kInterrupted && !run.missing.empty();
+    if (run.experiment == kPlain || is_half) continue;
+    std::string name(ExperimentName(run.experiment.name));
+    std::vector<std::string>& names = missing[run.missing];
+    if (run.missing.empty()) {
+      ++count;
+    } else if (std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  missing.erase("");
+  if (count == 0) return "";
+  std::string text =
+      Row("", StrCat("--deep: ", Counted(static_cast<int64_t>(count), "experiment"), " done"));
+  for (const auto& [reason, names] : missing) {
+    text += Row("", StrCat("skipped: ", Listed(names, names.size()), " (", reason, ")"));
+  }
+  return text;
+}
+
+// What ran where no hook looks, and what of the run was seen nowhere else.
+std::string RenderUnseen(const Coverage& coverage) {
+  const Unseen& unseen = coverage.unseen;
+  std::vector<std::string> places;
+  const auto add = [&places](int64_t count, std::string_view noun, std::string_view rest) {
+    if (count > 0) places.push_back(StrCat(Counted(count, noun), rest));
+  };
+  add(unseen.compiled_graphs, "compiled graph", "");
+  add(unseen.graph_replays, "replay", " of captured graphs");
+  add(unseen.opaque_modules, "scripted or exported module", "");
+  if (places.empty()) return "";
+  std::string text = StrCat("unseen: the inside of ", Listed(places, places.size()));
+  const int64_t layers_unseen = unseen.layers - unseen.layers_seen;
+  if (layers_unseen > 0) {
+    StrAppend(&text, "; ", layers_unseen, " of ", Counted(unseen.layers, "layer"),
+              " not seen to run in training");
+  }
+  if (unseen.layers == 0) text += "; no model seen to run in training";
+  if (coverage.steps == 0) text += "; no optimizer step seen";
+  return Row("", text);
+}
+
+}  // namespace
+
+std::string RenderText(const Report& report, const Frame& frame) {
+  const std::vector<Cause> causes = Triage(report);
+  const bool judged = report.coverage.training && Count(report, Outcome::kPassed) > 0;
+  const bool nothing = frame.exit_code == kExitNothing && causes.empty() && !judged;
+  const std::string exit = frame.exit_code == 0 ? "" : StrCat("exit ", frame.exit_code);
+  if (nothing && !report.coverage.training) {
+    return RenderNothing(report, frame) + RenderUnseen(report.coverage);
+  }
+  std::string text = nothing ? RenderNothing(report, frame)
+                             : Spread(StrCat("dlcheck  ", Headline(report, causes)), exit) + "\n";
+  for (const Cause& cause : causes) text += "\n" + RenderCause(cause);
+  if (!causes.empty()) text += "\n";
+  text += RenderExemptions(report, frame.new_only);
+  text += RenderStop(report);
+  const std::string losses = RenderLosses(report);
+  text += losses;
+  const bool is_decided = frame.exit_code == kExitUsage || frame.exit_code == kExitNothing;
+  if (!losses.empty() && is_decided) text += Row("", frame.exit_reason);
+  if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
+  text += RenderCoverage(report.coverage);
+  text += RenderProcesses(report.coverage.processes, kIndent);
+  text += RenderUnseen(report.coverage);
+  text += RenderExperiments(report);
+  if (!frame.redirected.empty()) text += Row("", frame.redirected);
+  text += RenderUndecided(report, frame.with_reasons);
+  if (!causes.empty()) {
+    text += Row("", StrCat("next: fix the first finding and rerun; `dlcheck explain ",
+                           causes.front().result->check->id, "`"));
+  }
+  if (!frame.result_path.empty()) text += Row("", frame.result_path);
+  return text;
+}
+
+}  // namespace dlcheck
