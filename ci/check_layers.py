@@ -5,6 +5,7 @@ Third parties are kept in by linking; this keeps our own layers: what a folder m
 below. A file over its size limit is a decision, and stands in LARGER with its reason.
 """
 
+import ast
 import pathlib
 import re
 import sys
@@ -24,6 +25,10 @@ LAYERS = {
     "diagnostics": ["checks/engine", "checks/records"],
     "reference": ["fixtures", "checks/records", "dlcheck"],
 }
+
+# Packages of the Python probe, lowest first: each may import from those before it.
+PROBE = "checks/observe/python/dlcheck_shim/"
+PROBE_LAYERS = ("system", "torch_api", "autograd", "record", "state", "hooks", "distributed", "experiments", "watch")
 
 # Folders where third-party headers of torch may be included.
 TORCH = ("checks/observe", "include/dlcheck", "fixtures/programs", "fixtures/models", "reference")
@@ -81,6 +86,21 @@ def broken_includes(name, lines):
             yield f"{name}:{number}: {layer} may not include {included}"
 
 
+def broken_imports(name, lines):
+    """Imports of the probe that go up its layers."""
+    if not name.startswith(PROBE):
+        return
+    package = name[len(PROBE):].split("/")[:-1]
+    own = PROBE_LAYERS.index(package[0]) if package else len(PROBE_LAYERS)
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        if not isinstance(node, ast.ImportFrom) or node.level == 0:
+            continue
+        above = package[: len(package) - node.level + 1]
+        parts = [*above, *(node.module.split(".") if node.module else [node.names[0].name])]
+        if parts[0] in PROBE_LAYERS and PROBE_LAYERS.index(parts[0]) > own:
+            yield f"{name}:{node.lineno}: imports from {parts[0]}, a layer above"
+
+
 def over_size(name, lines):
     if name.startswith("tests/"):
         return
@@ -123,7 +143,7 @@ def main():
     faults = []
     for relative, lines in sources():
         name = relative.as_posix()
-        for habit in (broken_includes, over_size, long_functions, throws):
+        for habit in (broken_includes, broken_imports, over_size, long_functions, throws):
             faults.extend(habit(name, lines))
     for fault in sorted(faults):
         print(fault)

@@ -10,7 +10,7 @@ import os
 
 from .after_import import AfterImport
 from .record.request import read_request
-from .record.system import open_file
+from .system import open_file
 
 MOST_LETTERS = 200  # of what is told
 WATCHING = []  # the one Watch of this process, once torch is there

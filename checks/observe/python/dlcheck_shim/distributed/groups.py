@@ -5,22 +5,12 @@ hold the same pieces of tensors that are spread over processes and may work on t
 `peers`. Its name is the numbers of its members, as "0-3" or "0,2", the same on all of them.
 """
 
-import os
 import sys
 
+from ..record.launched import ranks_attribute
 from ..torch_api.wrapping import followed_by, replace
 
 REPLICAS, COPIES, PEERS = "replicas", "copies", "peers"
-
-
-def launched_ranks():
-    """How many processes train together, where a launcher says so."""
-    return attributes_of(os.environ.get("WORLD_SIZE", ""))
-
-
-def attributes_of(size):
-    """Accelerate moves schedulers once for each process on purpose, and is left out."""
-    return {} if size in ("", "1") or "accelerate" in sys.modules else {"world_size": size}
 
 
 class Groups:
@@ -43,7 +33,7 @@ class Groups:
         if self.met > 1:
             self.recorder.set_rank(self.distributed.get_rank())
             self.recorder.begin()  # what hangs before any training is to be known, too
-            for key, value in attributes_of(str(self.size())).items():
+            for key, value in ranks_attribute(str(self.size())).items():
                 self.recorder.attribute(0, key, value)
 
     def size(self):

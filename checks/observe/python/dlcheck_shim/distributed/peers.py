@@ -4,7 +4,7 @@ and the time they need while none waits for another."""
 import torch
 
 from ..record.digest import digest
-from ..record.system import perf_counter
+from ..system import perf_counter
 from ..torch_api import tensors
 
 MOST_KEPT = 64  # of the smallest row numbers

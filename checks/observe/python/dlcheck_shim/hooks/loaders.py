@@ -12,7 +12,7 @@ import torch
 
 from ..record.identity import IdentityMap
 from ..record.sites import OURS, OWN, kind_of
-from ..record.system import perf_counter
+from ..system import perf_counter
 from ..torch_api.attributes import attribute
 from ..torch_api.wrapping import Around, followed_by, replace
 from .loader_facts import Lengths, LoaderFacts

@@ -5,8 +5,8 @@ import resource
 
 import torch
 
-from ..record.system import close, open_, perf_counter, read
 from ..state.optimizers import rate_of
+from ..system import close, open_, perf_counter, read
 
 PAGE = resource.getpagesize()
 

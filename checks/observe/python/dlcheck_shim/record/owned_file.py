@@ -13,7 +13,7 @@ try:
 except ImportError:  # not on every system
     resource = None
 
-from .system import close, fallocate, fstat, ftruncate, open_, pread, pwrite
+from ..system import close, fallocate, fstat, ftruncate, open_, pread, pwrite
 
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

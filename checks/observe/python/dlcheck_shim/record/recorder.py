@@ -9,12 +9,11 @@ import multiprocessing
 import os
 import sys
 
-from ..distributed.groups import launched_ranks
-from ..hooks import exits
+from ..system import getpid
 from ..torch_api.tensors import Transfer
-from . import names
+from . import exits, names
+from .launched import launched_ranks
 from .sampling import is_detailed, is_sampled, takes_digest
-from .system import getpid
 from .writer import EVENT, GAP, QUANTITY, TraceWriter, note_loss
 
 MOST_EARLY_CALLS = 10_000

@@ -5,8 +5,8 @@ The keys are those of checks/records/request.h; unknown ones are passed over.
 
 import os
 
+from ..system import open_file
 from .line_file import parse_lines
-from .system import open_file
 
 
 class Request:

@@ -12,10 +12,10 @@ import os
 import struct
 import threading
 
+from ..system import close, getpid, mkdir, monotonic_ns, open_, write
 from . import names
 from .line_file import format_line
 from .owned_file import Changed, OwnedFile
-from .system import close, getpid, mkdir, monotonic_ns, open_, write
 
 AHEAD_BYTES = 1 << 20
 BLOCK_BYTES = 64 << 10

@@ -10,7 +10,7 @@ import functools
 import inspect
 import types
 
-from ..record.system import open_file
+from ..system import open_file
 
 FUTURE = functools.reduce(int.__or__, (getattr(__future__, name).compiler_flag
                                        for name in __future__.all_feature_names))  # fmt: skip
