@@ -30,6 +30,13 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {
       StrCat("The program ", How(run.ending), " after ", Counted(run.steps, "optimizer step"));
   if (run.model.find('/') != std::string::npos) StrAppend(&message, " of the model ", run.model);
   std::vector<Place> places;
+  if (!run.exception.empty()) {
+    StrAppend(&message, " with ", run.exception);
+    if (!run.exception_file.empty()) {
+      StrAppend(&message, ", raised at ", run.exception_file, ":", run.exception_line);
+      places.push_back({.thing = "", .file = run.exception_file, .line = run.exception_line});
+    }
+  }
   if (!run.rejected_file.empty()) {
     StrAppend(&message, ": it refused ", run.rejected_file, ": ", run.rejected_cause);
     places.push_back({.thing = "", .file = run.rejected_file});
@@ -45,8 +52,13 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {
   return verdict;
 }
 
-Evidence EndedWith(int status) {
+Evidence EndedWith(int status, std::string_view exception = "") {
   RunBuilder run = TwoLayers();
+  if (!exception.empty()) {
+    run.Process("exception", exception);
+    run.Process("exception_file", "/home/me/train.py");
+    run.Process("exception_line", "12");
+  }
   for (int step = 0; step < 4; ++step) AddStep(run, {.held = {}});
   run.Ends(status == 0 ? Ending::How::kFinished : Ending::How::kFailed, status);
   return PlainOnly(run);
@@ -91,7 +103,9 @@ Check Failed() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"status 0", Expect::kClean, [] { return EndedWith(0); }},
-                   {"status 1", Expect::kFaulty, [] { return EndedWith(1); }}},
+                   {"status 1", Expect::kError, [] { return EndedWith(1); }},
+                   {"an exception", Expect::kError,
+                    [] { return EndedWith(1, "ValueError: 3 is no class"); }}},
   };
 }
 

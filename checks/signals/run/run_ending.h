@@ -15,6 +15,8 @@ struct RunEnding {
   Ending ending;
   int64_t steps = 0;                          // optimizer steps made, by one process
   std::string rejected_file, rejected_cause;  // of an input that the host refused; empty if none
+  std::string exception, exception_file;  // what ended a Python program; empty if none or not seen
+  int exception_line = 0;
   std::string model;  // of a host that says which it trains: a word, or the path of a user's
 
   static absl::StatusOr<RunEnding> From(const Run& run);

@@ -24,6 +24,7 @@ from .hooks.backward import BackwardHooks, around_backward
 from .hooks.calls import Calls
 from .hooks.checkpoints import Checkpoints
 from .hooks.clipping import Clipping
+from .hooks.crash import write_crash
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
 from .hooks.host_reads import HostReads
@@ -145,7 +146,7 @@ class Watch:
             self.steps.after_each.append(lambda: ending.stop_after(steps))
         if experimenting:
             experiments.begin(self.recorder.request, self, ending)
-        atexit.register(self.guard.isolated("exit", anywhere=True)(self.finish))
+        atexit.register(self.guard.isolated("exit", anywhere=True)(self.exit))
 
     def reactions(self):
         """Functions that take a library's module as it is imported, by its name."""
@@ -185,6 +186,11 @@ class Watch:
         self.modules.end_step(False)
         self.calls.end_step(False)
         self.host_reads.end_step(False)
+
+    def exit(self):
+        if self.recorder.opened:
+            self.guard.isolated("crash", anywhere=True)(write_crash)(self.recorder)
+        self.finish()
 
     def finish(self):
         if self.recorder.opened:
