@@ -16,7 +16,8 @@
 namespace dlcheck {
 
 enum class Severity : uint8_t { kNote, kWarning, kError };
-enum class Expect : uint8_t { kClean, kFaulty };
+// What an example comes to: nothing, or findings of which the worst is this severe.
+enum class Expect : uint8_t { kClean, kNote, kWarning, kError };
 
 // Where a finding is; fields that do not apply stay empty or negative.
 struct Place {

@@ -21,6 +21,16 @@ std::string Counted(int64_t count, std::string_view noun) {
 
 std::string Short(double number) { return absl::StrFormat("%.3g", number); }
 
+std::pair<std::string, std::string> ShortApart(double one, double other) {
+  constexpr int kFewest = 3, kMost = 17;
+  std::pair<std::string, std::string> texts;
+  for (int digits = kFewest; digits <= kMost; ++digits) {
+    texts = {absl::StrFormat("%.*g", digits, one), absl::StrFormat("%.*g", digits, other)};
+    if (texts.first != texts.second) break;
+  }
+  return texts;
+}
+
 std::string Listed(const std::vector<std::string>& names, size_t most) {
   std::string text;
   const size_t shown = std::min(most, names.size());

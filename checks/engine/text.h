@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -37,6 +38,9 @@ std::string WithCommas(int64_t count);
 
 // Three significant digits: "0.0123", "2.3e-09".
 std::string Short(double number);
+
+// Both with as many significant digits, at least three, as tell them apart.
+std::pair<std::string, std::string> ShortApart(double one, double other);
 
 // At most `most` of the names, then how many more: "a, b and 3 more".
 std::string Listed(const std::vector<std::string>& names, size_t most = 3);

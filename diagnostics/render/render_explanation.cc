@@ -77,7 +77,17 @@ std::string CodeEntry(std::string_view label, std::string_view code) {
 }
 
 std::string_view ExampleLabel(const Example& example) {
-  return example.expect == Expect::kClean ? "clean" : "faulty";
+  switch (example.expect) {
+    case Expect::kClean:
+      return "clean";
+    case Expect::kNote:
+      return "note";
+    case Expect::kWarning:
+      return "warning";
+    case Expect::kError:
+      return "error";
+  }
+  return "";
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ void TellAll(Training& training) {
   if (observer.declared) {
     for (const Key& key : Keys()) observer.declared(key.name, Spelled(training.plan.recipe, key));
     observer.declared("accumulation", "mean");
+    observer.declared("clip", training.plan.recipe.gradient_clip_algorithm);
   }
   if (training.ranks.are_many()) {
     Tell(observer.ranks, training.ranks.rank(), training.ranks.world(),

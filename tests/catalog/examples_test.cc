@@ -2,9 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <vector>
 
 #include "checks/catalog/catalog.h"
+#include "checks/engine/text.h"
 
 namespace dlcheck {
 namespace {
@@ -14,6 +19,17 @@ absl::StatusOr<Verdict> Judged(const Check& check, const Evidence& evidence,
   return check.judgement.judge(settings, evidence);
 }
 
+Expect WorstOf(const Verdict& verdict) {
+  Expect worst = Expect::kClean;
+  for (const Finding& finding : verdict.findings) {
+    const Expect as = finding.severity == Severity::kError     ? Expect::kError
+                      : finding.severity == Severity::kWarning ? Expect::kWarning
+                                                               : Expect::kNote;
+    worst = std::max(worst, as);
+  }
+  return worst;
+}
+
 TEST(Examples, GiveWhatTheyClaim) {
   for (const Check& check : Catalog()) {
     int clean = 0, faulty = 0;
@@ -21,9 +37,8 @@ TEST(Examples, GiveWhatTheyClaim) {
       const Evidence evidence = example.evidence();
       const auto verdict = Judged(check, evidence, Settings(example.settings));
       ASSERT_TRUE(verdict.ok()) << check.id << ", " << example.title << ": " << verdict.status();
-      const bool expect_clean = example.expect == Expect::kClean;
-      ++(expect_clean ? clean : faulty);
-      EXPECT_EQ(verdict->findings.empty(), expect_clean) << check.id << ", " << example.title;
+      ++(example.expect == Expect::kClean ? clean : faulty);
+      EXPECT_EQ(WorstOf(*verdict), example.expect) << check.id << ", " << example.title;
       for (const Finding& finding : verdict->findings) {
         EXPECT_LE(finding.severity, check.worst) << check.id;
         EXPECT_TRUE(finding.message.ends_with(".")) << finding.message;
@@ -32,6 +47,37 @@ TEST(Examples, GiveWhatTheyClaim) {
     EXPECT_GE(clean, 1) << check.id;
     EXPECT_GE(faulty, 1) << check.id;
   }
+}
+
+// What every example makes its check say, a line for each finding: what users will read.
+std::string FindingsOfExamples() {
+  std::string text;
+  for (const Check& check : Catalog()) {
+    StrAppend(&text, check.id, ": ", check.title, "\n");
+    for (const Example& example : check.examples) {
+      const Evidence evidence = example.evidence();
+      const auto verdict = Judged(check, evidence, Settings(example.settings));
+      if (!verdict.ok() || verdict->findings.empty()) continue;
+      StrAppend(&text, "  ", example.title, "\n");
+      for (const Finding& finding : verdict->findings) {
+        StrAppend(&text, "    ", SeverityName(finding.severity), ": ", finding.message);
+        for (const Place& place : finding.places) {
+          StrAppend(&text, " @", place.thing, place.file.empty() ? "" : StrCat(" ", place.file));
+        }
+        StrAppend(&text, "\n");
+      }
+    }
+  }
+  return text;
+}
+
+TEST(Examples, SayWhatTheGoldenHolds) {
+  const std::string path = DLCHECK_SOURCE_DIR "/tests/golden/findings.txt";
+  const std::string text = FindingsOfExamples();
+  if (std::getenv("DLCHECK_UPDATE_GOLDENS") != nullptr) std::ofstream(path) << text;
+  std::stringstream committed;
+  committed << std::ifstream(path).rdbuf();
+  EXPECT_EQ(text, committed.str()) << "read the difference, then DLCHECK_UPDATE_GOLDENS=1";
 }
 
 TEST(Examples, OfAStepThatIsNotScaledWarnOnlyWhereTwoRatesEndAtTheSameBits) {

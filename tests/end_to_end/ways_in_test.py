@@ -69,7 +69,7 @@ class WaysIn(EndToEnd):
             try:
                 with dlcheck.watch(output_dir="out", raises=True):
                     train(True)
-            except dlcheck.Findings:
+            except dlcheck.FindingsError:
                 print("raised")
             """
         )

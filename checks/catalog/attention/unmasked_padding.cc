@@ -67,10 +67,10 @@ pooled = (h * keep).sum(1) / keep.sum(1))"},
       .settings = {kTimes, kFloor},
       .judgement = Reads<&Judge>(),
       .examples = {{"a change that rounding explains", Expect::kClean, [] { return Moved(1e-6); }},
-                   {"a change ten times as large", Expect::kFaulty, [] { return Moved(1e-5); }},
+                   {"a change ten times as large", Expect::kWarning, [] { return Moved(1e-5); }},
                    {"a change that rounding explains, with the padding removed", Expect::kClean,
                     [] { return MovedAlone(2e-6); }},
-                   {"a larger change, with the padding removed", Expect::kFaulty,
+                   {"a larger change, with the padding removed", Expect::kWarning,
                     [] { return MovedAlone(1e-5); }}},
   };
 }

@@ -78,7 +78,7 @@ model.load_state_dict(best_state))"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"a copy", Expect::kClean, [] { return Loaded(false); }},
-                   {"the model's own memory", Expect::kFaulty, [] { return Loaded(true); }}},
+                   {"the model's own memory", Expect::kWarning, [] { return Loaded(true); }}},
   };
 }
 

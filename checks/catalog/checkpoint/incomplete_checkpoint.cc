@@ -146,20 +146,20 @@ Check IncompleteCheckpoint() {
                                 .saves_over = true,
                                 .scheduler_moves = true});
             }},
-           {"the scheduler is not in the file", Expect::kFaulty,
+           {"the scheduler is not in the file", Expect::kNote,
             [] { return WithFiles({.saves_over = true, .scheduler_moves = true}); }},
-           {"the scheduler is missing, in a run that resumed from such a file", Expect::kFaulty,
+           {"the scheduler is missing, in a run that resumed from such a file", Expect::kWarning,
             [] { return WithFiles({.loads = true, .saves_over = true, .scheduler_moves = true}); }},
            {"no scheduler steps", Expect::kClean, [] { return WithFiles({.saves_over = true}); }},
            {"the best weights", Expect::kClean,
             [] { return WithFiles({.contents = "model", .saves_over = true}); }},
-           {"weights and the scheduler", Expect::kFaulty,
+           {"weights and the scheduler", Expect::kNote,
             [] { return WithFiles({.contents = "model scheduler", .saves_over = true}); }},
            {"weights and the scheduler, with the optimizer in a second file", Expect::kClean,
             [] {
               return WithFiles({.contents = "model scheduler", .saves_over = true, .beside = true});
             }},
-           {"weights alone, in numbered files", Expect::kFaulty,
+           {"weights alone, in numbered files", Expect::kNote,
             [] { return WithFiles({.contents = "model", .saves_numbered = true}); }}},
   };
 }

@@ -102,8 +102,8 @@ torch.save(checkpoint, "checkpoint.pt"))"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"the same bits", Expect::kClean, [] { return Stored(12); }},
-                   {"different bits", Expect::kFaulty, [] { return Stored(13); }},
-                   {"the model is missing", Expect::kFaulty, [] { return Stored(std::nullopt); }}},
+                   {"different bits", Expect::kError, [] { return Stored(13); }},
+                   {"the model is missing", Expect::kWarning, [] { return Stored(std::nullopt); }}},
   };
 }
 

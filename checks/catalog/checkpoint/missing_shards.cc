@@ -119,9 +119,8 @@ if rank == 0:
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"each rank saves its shard", Expect::kClean, [] { return Saving(2); }},
-                   {"only the first rank saves", Expect::kFaulty, [] { return Saving(1); }},
-                   {"both ranks save to one file", Expect::kFaulty,
-                    [] { return Saving(2, true); }}},
+                   {"only the first rank saves", Expect::kError, [] { return Saving(1); }},
+                   {"both ranks save to one file", Expect::kError, [] { return Saving(2, true); }}},
   };
 }
 

@@ -97,8 +97,8 @@ model.to(device))"},
       .settings = {kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"half of the model", Expect::kClean, [] { return Loaded({0.5}); }},
-                   {"no tensor", Expect::kFaulty, [] { return Loaded({0}); }},
-                   {"a hundredth of the model", Expect::kFaulty, [] { return Loaded({0.01}); }},
+                   {"no tensor", Expect::kError, [] { return Loaded({0}); }},
+                   {"a hundredth of the model", Expect::kWarning, [] { return Loaded({0.01}); }},
                    {"no tensor, then all tensors after renaming", Expect::kClean,
                     [] {
                       return Loaded({0, 1});

@@ -83,7 +83,7 @@ if step % 1000 == 0 and torch.isfinite(loss):
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all finite", Expect::kClean, [] { return Saved(0); }},
-                   {"one non-finite element", Expect::kFaulty, [] { return Saved(1); }}},
+                   {"one non-finite element", Expect::kError, [] { return Saved(1); }}},
   };
 }
 

@@ -109,31 +109,31 @@ train(model, optimizer, scheduler))"},
       .examples =
           {{"the optimizer's state is restored", Expect::kClean,
             [] { return WithFiles({.loads = true}); }},
-           {"the optimizer's state is not restored", Expect::kFaulty,
+           {"the optimizer's state is not restored", Expect::kWarning,
             [] { return WithFiles({.loads = true, .puts_in_optimizer = false}); }},
            {"an optimizer without state", Expect::kClean,
             [] {
               return WithFiles({.loads = true, .puts_in_optimizer = false, .keeps_state = false});
             }},
-           {"only a part of the model fits", Expect::kFaulty,
+           {"only a part of the model fits", Expect::kNote,
             [] { return WithFiles({.loads = true, .puts_in_optimizer = false, .share = 0.9}); }},
            {"weights alone in the file", Expect::kClean,
             [] {
               return WithFiles({.contents = "model", .loads = true, .puts_in_optimizer = false});
             }},
-           {"back to a file of the same run", Expect::kFaulty,
+           {"back to a file of the same run", Expect::kNote,
             [] {
               return WithFiles(
                   {.puts_in_optimizer = false, .saves_over = true, .loads_back = true});
             }},
-           {"back to a file of the same run, in a trained model", Expect::kFaulty,
+           {"back to a file of the same run, in a trained model", Expect::kNote,
             [] {
               return WithFiles({.puts_in_optimizer = false,
                                 .saves_over = true,
                                 .loads_back = true,
                                 .fed = "Net"});
             }},
-           {"the scheduler's state is not restored", Expect::kFaulty,
+           {"the scheduler's state is not restored", Expect::kWarning,
             [] {
               return WithFiles({.contents = "model optimizer scheduler",
                                 .loads = true,

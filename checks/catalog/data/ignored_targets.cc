@@ -145,10 +145,10 @@ loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))"},
       .judgement = Reads<&Judge>(),
       .examples = {{"one target in the last step", Expect::kClean,
                     [] { return LastStep(1, 2.3, 0); }},
-                   {"no target in any step", Expect::kFaulty, [] { return LastStep(0, 2.3, 0); }},
+                   {"no target in any step", Expect::kError, [] { return LastStep(0, 2.3, 0); }},
                    {"no target in one step, and a finite loss", Expect::kClean,
                     [] { return LastStep(0, 0); }},
-                   {"no target in one step, and a NaN loss", Expect::kFaulty,
+                   {"no target in one step, and a NaN loss", Expect::kWarning,
                     [] { return LastStep(0, std::numeric_limits<double>::quiet_NaN()); }}},
   };
 }

@@ -86,8 +86,7 @@ Check InconsistentTargets() {
       .judgement = Reads<&Judge>(),
       .examples = {{"different targets in four of five repeated steps", Expect::kClean,
                     [] { return Changing(4, 5); }},
-                   {"different targets in all five", Expect::kFaulty,
-                    [] { return Changing(5, 5); }}},
+                   {"different targets in all five", Expect::kNote, [] { return Changing(5, 5); }}},
   };
 }
 

@@ -86,7 +86,7 @@ loss = (weights * losses).mean())"},
       .settings = {kHeldTimes, kHeldFloor, kHeldBent},
       .judgement = Reads<&Judge>(),
       .examples = {{"a change that rounding explains", Expect::kClean, [] { return Moved(1e-5); }},
-                   {"a change twice as large", Expect::kFaulty, [] { return Moved(2e-5); }}},
+                   {"a change twice as large", Expect::kNote, [] { return Moved(2e-5); }}},
   };
 }
 

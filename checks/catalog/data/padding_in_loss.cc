@@ -98,8 +98,7 @@ loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))"},
       .judgement = Reads<&Judge>(),
       .examples = {{"padding ignored in one of two steps", Expect::kClean,
                     [] { return Counting(8, 0); }},
-                   {"padding counted in both steps", Expect::kFaulty,
-                    [] { return Counting(8, 1); }}},
+                   {"padding counted in both steps", Expect::kNote, [] { return Counting(8, 1); }}},
   };
 }
 

@@ -131,7 +131,7 @@ test_loader = DataLoader(test, batch_size=64))"},
                     [] {
                       return Overlapping({1, 1});
                     }},
-                   {"a quarter of the rows are known", Expect::kFaulty,
+                   {"a quarter of the rows are known", Expect::kWarning,
                     [] {
                       return Overlapping({64, 64});
                     }},
@@ -139,7 +139,7 @@ test_loader = DataLoader(test, batch_size=64))"},
                     [] {
                       return Overlapping({256, 256});
                     }},
-                   {"a quarter, and a few more rows that the first epoch dropped", Expect::kFaulty,
+                   {"a quarter, and a few more rows that the first epoch dropped", Expect::kWarning,
                     [] {
                       return Overlapping({60, 64, 64}, 260);
                     }},

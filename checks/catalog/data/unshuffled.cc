@@ -79,12 +79,12 @@ for (auto& batch : *loader) TrainStep(model, optimizer, batch);)"},
       .judgement = Reads<&Judge>(),
       .examples = {{"data that the program shuffles itself", Expect::kClean,
                     [] { return WithBatches({.order = "sequential", .shuffle = "1"}); }},
-                   {"the same order", Expect::kFaulty,
+                   {"the same order", Expect::kError,
                     [] {
                       return WithBatches(
                           {.order = "sequential", .batch = SameByPlace, .shuffle = "1"});
                     }},
-                   {"the same order, with nothing declared", Expect::kFaulty,
+                   {"the same order, with nothing declared", Expect::kNote,
                     [] { return WithBatches({.order = "sequential", .batch = SameByPlace}); }},
                    {"the same order on purpose", Expect::kClean,
                     [] {

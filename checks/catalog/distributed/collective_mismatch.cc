@@ -135,15 +135,15 @@ if dist.get_rank() == 0:
                     [] {
                       return Calling({{"all_reduce float32", 24}});
                     }},
-                   {"another order", Expect::kFaulty,
+                   {"another order", Expect::kError,
                     [] {
                       return Calling({{"barrier", 0}, {"all_reduce float32", 24}});
                     }},
-                   {"another dtype", Expect::kFaulty,
+                   {"another dtype", Expect::kError,
                     [] {
                       return Calling({{"all_reduce float64", 24}, {"barrier", 0}});
                     }},
-                   {"another size", Expect::kFaulty,
+                   {"another size", Expect::kError,
                     [] {
                       return Calling({{"all_reduce float32", 28}, {"barrier", 0}});
                     }}},

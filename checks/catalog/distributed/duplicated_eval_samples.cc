@@ -85,9 +85,8 @@ dist.all_reduce(correct))"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"no sample is repeated", Expect::kClean, [] { return Dealt("0"); }},
-                   {"one of 101 samples is repeated", Expect::kFaulty, [] { return Dealt("1"); }},
-                   {"three of 101 samples are repeated", Expect::kFaulty,
-                    [] { return Dealt("3"); }}},
+                   {"one of 101 samples is repeated", Expect::kNote, [] { return Dealt("1"); }},
+                   {"three of 101 samples are repeated", Expect::kNote, [] { return Dealt("3"); }}},
   };
 }
 

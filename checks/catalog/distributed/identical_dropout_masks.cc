@@ -88,7 +88,7 @@ train(model))"},
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"different RNG states", Expect::kClean, [] { return Drawing(0); }},
-                   {"equal RNG states", Expect::kFaulty, [] { return Drawing(8); }},
+                   {"equal RNG states", Expect::kNote, [] { return Drawing(8); }},
                    {"different RNG states from the fourth step on", Expect::kClean,
                     [] { return Drawing(4); }}},
   };

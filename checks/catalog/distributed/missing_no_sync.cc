@@ -114,10 +114,10 @@ optimizer.step())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"only the last of four synchronizes", Expect::kClean,
                     [] { return Sharing(4, 0); }},
-                   {"all of four synchronize", Expect::kFaulty, [] { return Sharing(4, 4); }},
+                   {"all of four synchronize", Expect::kNote, [] { return Sharing(4, 4); }},
                    {"three of four synchronize", Expect::kClean, [] { return Sharing(4, 2); }},
                    {"all of four synchronize, with a lookahead before every other step",
-                    Expect::kFaulty, [] { return Sharing(4, 4, 2); }}},
+                    Expect::kNote, [] { return Sharing(4, 4, 2); }}},
   };
 }
 

@@ -115,12 +115,12 @@ for x, y in loader:
       .settings = {kPasses},
       .judgement = Reads<&Judge>(),
       .examples = {{"different rows in every pass", Expect::kClean, [] { return Given(0); }},
-                   {"the same rows in every pass", Expect::kFaulty, [] { return Given(16); }},
+                   {"the same rows in every pass", Expect::kWarning, [] { return Given(16); }},
                    {"different rows only in the last pass", Expect::kClean,
                     [] { return Given(15); }},
                    {"the same inputs with different losses", Expect::kClean,
                     [] { return Given(16, 2); }},
-                   {"the same inputs with different losses and dropout masks", Expect::kFaulty,
+                   {"the same inputs with different losses and dropout masks", Expect::kWarning,
                     [] { return Given(16, 2, true); }}},
   };
 }

@@ -101,7 +101,7 @@ optimizer.zero_grad())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"equal numbers of steps", Expect::kClean,
                     [] { return LeavingOut(false, false); }},
-                   {"one step fewer", Expect::kFaulty, [] { return LeavingOut(true, false); }},
+                   {"one step fewer", Expect::kError, [] { return LeavingOut(true, false); }},
                    {"one step and one backward call fewer", Expect::kClean,
                     [] { return LeavingOut(true, true); }}},
   };

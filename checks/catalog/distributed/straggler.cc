@@ -147,7 +147,7 @@ Check Straggler() {
       .settings = {kSteps, kRatio, kExcess, kOften},
       .judgement = Reads<&Judge>(),
       .examples = {{"10 and 12 ms", Expect::kClean, [] { return Taking(12, 12); }},
-                   {"10 and 18 ms", Expect::kFaulty, [] { return Taking(18, 18); }},
+                   {"10 and 18 ms", Expect::kWarning, [] { return Taking(18, 18); }},
                    {"18 ms in one of four steps", Expect::kClean, [] { return Taking(9, 18); }}},
   };
 }

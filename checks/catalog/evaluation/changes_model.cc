@@ -126,19 +126,19 @@ model.train())"},
       .judgement = Reads<&Judge>(),
       .examples =
           {{"nothing changes", Expect::kClean, [] { return ThreeEvaluations({}); }},
-           {"a cache fills once", Expect::kFaulty, [] { return ThreeEvaluations({.changed = 1}); }},
-           {"two of three change the model", Expect::kFaulty,
+           {"a cache fills once", Expect::kNote, [] { return ThreeEvaluations({.changed = 1}); }},
+           {"two of three change the model", Expect::kError,
             [] { return ThreeEvaluations({.changed = 2}); }},
-           {"EMA weights are swapped in", Expect::kFaulty,
+           {"EMA weights are swapped in", Expect::kWarning,
             [] { return ThreeEvaluations({.changed = 2, .swaps_average = true}); }},
-           {"two of three undeclared evaluations", Expect::kFaulty,
+           {"two of three undeclared evaluations", Expect::kNote,
             [] { return ThreeEvaluations({.changed = 2, .declared = false, .steps_between = 8}); }},
            {"training mode also draws samples", Expect::kClean,
             [] {
               return ThreeEvaluations(
                   {.declared = false, .steps_between = 8, .draws_samples = true});
             }},
-           {"an evaluation draws random numbers", Expect::kFaulty,
+           {"an evaluation draws random numbers", Expect::kNote,
             [] { return ThreeEvaluations({.random_drawn = true}); }},
            {"a policy draws random numbers in training mode", Expect::kClean,
             [] {

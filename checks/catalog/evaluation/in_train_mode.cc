@@ -92,9 +92,9 @@ model->train();)"},
       .examples = {{"all in evaluation mode", Expect::kClean, [] { return ThreeEvaluations({}); }},
                    {"in training mode before the first step", Expect::kClean,
                     [] { return ThreeEvaluations({.begins_in_training_mode = true}); }},
-                   {"one of two in training mode", Expect::kFaulty,
+                   {"one of two in training mode", Expect::kNote,
                     [] { return ThreeEvaluations({.in_training_mode = 1}); }},
-                   {"both in training mode", Expect::kFaulty,
+                   {"both in training mode", Expect::kWarning,
                     [] { return ThreeEvaluations({.in_training_mode = 2}); }}},
   };
 }

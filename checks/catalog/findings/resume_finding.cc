@@ -39,8 +39,9 @@ std::string PartsStory(const std::vector<std::string>& names, const Parts& plain
 std::string LossStory(const Losses& plain, const Losses& resumed, int64_t at_step) {
   const std::optional<size_t> at = FirstDifference(plain, resumed);
   if (!at) return "";
-  return StrCat("; the loss of step ", at_step + plain[*at].step, " is ", Short(resumed[*at].value),
-                " instead of ", Short(plain[*at].value));
+  const auto [now, before] = ShortApart(resumed[*at].value, plain[*at].value);
+  return StrCat("; the loss of step ", at_step + plain[*at].step, " is ", now, " instead of ",
+                before);
 }
 
 std::string ResumeMessage(const std::string& parts, const std::string& loss, int64_t at_step) {

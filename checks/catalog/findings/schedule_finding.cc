@@ -21,6 +21,7 @@ void AddFinding(const ScheduleFit& fit, ScheduleFit::Kind kind, Severity worst, 
     if (most == nullptr || group.differing > most->differing) most = &group;
   }
   if (most == nullptr) return;
+  const auto [used, scheduled] = ShortApart(most->used, most->scheduled);
   const bool persists = static_cast<double>(most->differing) >= enough;
   verdict.findings.push_back(
       {.severity = persists ? worst : Severity::kNote,
@@ -28,8 +29,8 @@ void AddFinding(const ScheduleFit& fit, ScheduleFit::Kind kind, Severity worst, 
                          Counted(static_cast<int64_t>(fit.groups.size()), "parameter group"), " (",
                          Listed(names), ") ", how(*most), ". The learning rate differed in ",
                          WithCommas(most->differing), " of ", Counted(most->judged, "step"),
-                         ", at most at step ", most->step, ": ", Short(most->used), " instead of ",
-                         Short(most->scheduled), "."),
+                         ", at most at step ", most->step, ": ", used, " instead of ", scheduled,
+                         "."),
        .places = std::move(places),
        .first_step = most->first_step,
        .last_step = most->last_step,

@@ -224,7 +224,7 @@ optimizer.step())"},
       .settings = {kRatio, kExtreme, kOutbreaks},
       .judgement = Reads<&Judge>(),
       .examples = {{"nine times the median", Expect::kClean, [] { return OneBurst(9); }},
-                   {"eleven times the median", Expect::kFaulty, [] { return OneBurst(11); }}},
+                   {"eleven times the median", Expect::kWarning, [] { return OneBurst(11); }}},
   };
 }
 

@@ -107,11 +107,10 @@ optimizer.step())"},
       .settings = {kEnoughSteps, kTolerance},
       .judgement = Reads<&Judge>(),
       .examples = {{"a norm of 1.01", Expect::kClean, [] { return Using(0.6, 0.8125, true); }},
-                   {"a norm of 1.05", Expect::kFaulty, [] { return Using(0.6, 0.8617, true); }},
-                   {"both above 1, undeclared", Expect::kFaulty,
+                   {"a norm of 1.05", Expect::kError, [] { return Using(0.6, 0.8617, true); }},
+                   {"both above 1, undeclared", Expect::kWarning,
                     [] { return Using(1.2, 1.3, false); }},
-                   {"one above 1, undeclared", Expect::kFaulty,
-                    [] { return Using(1, 1.3, false); }}},
+                   {"one above 1, undeclared", Expect::kNote, [] { return Using(1, 1.3, false); }}},
   };
 }
 

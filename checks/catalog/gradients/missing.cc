@@ -141,8 +141,8 @@ loss.backward();)"},
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"the trunk's gradient is tiny", Expect::kClean, [] { return Steps(1e-30); }},
-                   {"the trunk's gradient is zero", Expect::kFaulty, [] { return Steps(0.0); }},
-                   {"the trunk was detached", Expect::kFaulty, [] { return Steps(std::nullopt); }}},
+                   {"the trunk's gradient is zero", Expect::kWarning, [] { return Steps(0.0); }},
+                   {"the trunk was detached", Expect::kError, [] { return Steps(std::nullopt); }}},
   };
 }
 

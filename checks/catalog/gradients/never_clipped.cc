@@ -87,7 +87,7 @@ optimizer.step())"},
       .settings = {kSteps, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"one step at the bound", Expect::kClean, [] { return ClippedSteps(1); }},
-                   {"no step near the bound", Expect::kFaulty, [] { return ClippedSteps(0); }}},
+                   {"no step near the bound", Expect::kNote, [] { return ClippedSteps(0); }}},
   };
 }
 

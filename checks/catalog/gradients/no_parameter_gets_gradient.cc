@@ -98,7 +98,7 @@ optimizer.step())"},
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"one gradient at the last step", Expect::kClean, [] { return Steps(true); }},
-                   {"no gradient at any step", Expect::kFaulty, [] { return Steps(false); }}},
+                   {"no gradient at any step", Expect::kError, [] { return Steps(false); }}},
   };
 }
 

@@ -87,9 +87,9 @@ optimizer.step())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"all gradients in one of ten steps", Expect::kClean,
                     [] { return Clipping(2, true); }},
-                   {"half of the gradients in every step", Expect::kFaulty,
+                   {"half of the gradients in every step", Expect::kNote,
                     [] { return Clipping(1, false); }},
-                   {"half of the gradients, with all declared", Expect::kFaulty,
+                   {"half of the gradients, with all declared", Expect::kError,
                     [] { return Clipping(1, true); }}},
   };
 }

@@ -178,9 +178,9 @@ loss = F.cross_entropy(net(x), y))"},
       .examples =
           {
               {"nearly a tenth of the loss remains", Expect::kClean, [] { return FitsTo(0.2); }},
-              {"more than a tenth of the loss remains", Expect::kFaulty,
+              {"more than a tenth of the loss remains", Expect::kError,
                [] { return FitsTo(0.25); }},
-              {"more than a tenth of a loss with further terms remains", Expect::kFaulty,
+              {"more than a tenth of a loss with further terms remains", Expect::kNote,
                [] { return FitsTo(0.25, 0.8); }},
           },
   };

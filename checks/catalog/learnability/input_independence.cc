@@ -144,8 +144,8 @@ loss = criterion(logits, y))"},
       .settings = {kNothing, kLittle},
       .judgement = Reads<&Judge>(),
       .examples = {{"a weak signal", Expect::kClean, [] { return LearnsTo(1.95); }},
-                   {"hardly any signal", Expect::kFaulty, [] { return LearnsTo(2.05); }},
-                   {"no signal", Expect::kFaulty, [] { return LearnsTo(2.2); }}},
+                   {"hardly any signal", Expect::kNote, [] { return LearnsTo(2.05); }},
+                   {"no signal", Expect::kError, [] { return LearnsTo(2.2); }}},
   };
 }
 

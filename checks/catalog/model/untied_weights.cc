@@ -93,7 +93,7 @@ head->weight = embedding->weight;  // one parameter)"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"one parameter", Expect::kClean, [] { return Apart(0); }},
-                   {"two parameters that differ by 1e-12", Expect::kFaulty,
+                   {"two parameters that differ by 1e-12", Expect::kError,
                     [] { return Apart(1e-12); }}},
   };
 }

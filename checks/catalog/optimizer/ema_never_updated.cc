@@ -91,7 +91,7 @@ for x, y in loader:
       .judgement = Reads<&Judge>(),
       .examples = {{"tiny changes", Expect::kClean,
                     [] { return Averaged({.moved = 1e-12, .distance = 0.5}); }},
-                   {"no change", Expect::kFaulty,
+                   {"no change", Expect::kError,
                     [] { return Averaged({.moved = 0, .distance = 0.5}); }},
                    {"live weights that do not change either", Expect::kClean,
                     [] {

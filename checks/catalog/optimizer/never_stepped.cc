@@ -102,7 +102,7 @@ Check NeverStepped() {
                     [] { return ClearedBeside(15); }},
                    {"zeroed sixteen times, as the wrapper of an optimizer that steps",
                     Expect::kClean, [] { return ClearedBeside(16, true); }},
-                   {"zeroed sixteen times and never stepped", Expect::kFaulty,
+                   {"zeroed sixteen times and never stepped", Expect::kWarning,
                     [] { return ClearedBeside(16); }}},
   };
 }

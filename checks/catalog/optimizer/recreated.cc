@@ -109,8 +109,8 @@ for x, y in loader:
       .judgement = Reads<&Judge>(),
       .examples =
           {{"three steps with each optimizer", Expect::kClean, [] { return InARow({.steps = 3}); }},
-           {"one step with each optimizer", Expect::kFaulty, [] { return InARow({}); }},
-           {"two steps with each optimizer", Expect::kFaulty, [] { return InARow({.steps = 2}); }},
+           {"one step with each optimizer", Expect::kError, [] { return InARow({}); }},
+           {"two steps with each optimizer", Expect::kError, [] { return InARow({.steps = 2}); }},
            {"optimizers without state", Expect::kClean, [] { return InARow({.stateful = false}); }},
            {"over other parameters each time", Expect::kClean,
             [] { return InARow({.same_parameters = false}); }},

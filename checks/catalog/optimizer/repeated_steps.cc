@@ -96,7 +96,7 @@ Check RepeatedSteps() {
       .judgement = Reads<&Judge>(),
       .examples = {{"a different gradient in each step", Expect::kClean,
                     [] { return EveryOther(0.5); }},
-                   {"the same gradient in every other step", Expect::kFaulty,
+                   {"the same gradient in every other step", Expect::kWarning,
                     [] { return EveryOther(1); }}},
   };
 }

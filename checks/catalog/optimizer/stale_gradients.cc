@@ -129,11 +129,11 @@ Check StaleGradients() {
                    {"a halved gradient", Expect::kClean, [] { return Holding(0.25, false); }},
                    {"kept through another model's backward, then zeroed", Expect::kClean,
                     [] { return Holding(0.5, false); }},
-                   {"the gradient that the last update used", Expect::kFaulty,
+                   {"the gradient that the last update used", Expect::kError,
                     [] { return Holding(0.5, true); }},
                    {"a gap in which every gradient was zeroed", Expect::kClean,
                     [] { return GapWith(0); }},
-                   {"a gap with one missing zero_grad()", Expect::kFaulty,
+                   {"a gap with one missing zero_grad()", Expect::kError,
                     [] { return GapWith(1); }}},
   };
 }

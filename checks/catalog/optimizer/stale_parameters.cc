@@ -138,9 +138,9 @@ train(model, optimizer))"},
       .judgement = Reads<&Judge>(),
       .examples = {{"tensors of a model for a later stage", Expect::kClean,
                     [] { return Holding(2, true, "64x32"); }},
-                   {"tensors of an earlier model", Expect::kFaulty,
+                   {"tensors of an earlier model", Expect::kError,
                     [] { return Holding(2, false, "64x32"); }},
-                   {"one of them has no counterpart", Expect::kFaulty,
+                   {"one of them has no counterpart", Expect::kWarning,
                     [] { return Holding(2, false, "64x31"); }}},
   };
 }

@@ -98,7 +98,7 @@ optimizer = torch.optim.AdamW(
       .settings = {kDecay},
       .judgement = Reads<&Judge>(),
       .examples = {{"only matrices", Expect::kClean, [] { return Decaying("0.1", ""); }},
-                   {"a normalization layer too", Expect::kFaulty,
+                   {"a normalization layer too", Expect::kNote,
                     [] { return Decaying("0.1", "normalization"); }},
                    {"with the default weight decay of AdamW", Expect::kClean,
                     [] { return Decaying("0.01", "normalization"); }}},

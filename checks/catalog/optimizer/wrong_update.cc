@@ -146,9 +146,9 @@ p.addcdiv_(exp_avg / bias_correction1, denom, value=-lr))"},
       .settings = {kTimes, kFloor, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"ten times the rounding error", Expect::kClean, [] { return OffBy(1e-4, 0); }},
-                   {"an error of 0.01 of the update", Expect::kFaulty,
+                   {"an error of 0.01 of the update", Expect::kError,
                     [] { return OffBy(1e-2, 0); }},
-                   {"an error only in the last steps", Expect::kFaulty,
+                   {"an error only in the last steps", Expect::kError,
                     [] { return OffBy(1e-2, 13); }}},
   };
 }

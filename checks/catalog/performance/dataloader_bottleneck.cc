@@ -111,7 +111,7 @@ for x, y in loader:
       .judgement = Reads<&Judge>(),
       .examples = {{"half of the step time", Expect::kClean,
                     [] { return WithCosts({.wait = [](int) { return 0.01; }}); }},
-                   {"more than half of the step time", Expect::kFaulty,
+                   {"more than half of the step time", Expect::kNote,
                     [] { return WithCosts({.wait = [](int) { return 0.0101; }}); }},
                    {"more than half of a very short step", Expect::kClean,
                     [] {

@@ -106,9 +106,9 @@ Check HostDeviceSync() {
       .judgement = Reads<&Judge>(),
       .examples =
           {{"a read in all steps but one", Expect::kClean, [] { return Reading(1); }},
-           {"a read in every step", Expect::kFaulty, [] { return Reading(0); }},
+           {"a read in every step", Expect::kNote, [] { return Reading(0); }},
            {"at the limit", Expect::kClean, [] { return Reading(8); }, {{"limit", 0.5}}},
-           {"above the limit", Expect::kFaulty, [] { return Reading(7); }, {{"limit", 0.5}}}},
+           {"above the limit", Expect::kError, [] { return Reading(7); }, {{"limit", 0.5}}}},
   };
 }
 

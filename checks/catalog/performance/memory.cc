@@ -77,7 +77,7 @@ for i, (x, y) in enumerate(loader):
                     [] { return WithCosts({.steps = 4}); },
                     {{"limit", 4e8}}},
                    {"one byte over the limit",
-                    Expect::kFaulty,
+                    Expect::kError,
                     [] { return WithCosts({.steps = 4}); },
                     {{"limit", 4e8 - 1}}}},
   };

@@ -116,8 +116,8 @@ for x, y in loader:
       .judgement = Reads<&Judge>(),
       .examples = {{"a cache that fills up in the first half of the run", Expect::kClean,
                     [] { return GrowingUntil(48, 8); }},
-                   {"growth to the end", Expect::kFaulty, [] { return GrowingUntil(96, 8); }},
-                   {"growth to the end of the first epoch", Expect::kFaulty,
+                   {"growth to the end", Expect::kWarning, [] { return GrowingUntil(96, 8); }},
+                   {"growth to the end of the first epoch", Expect::kNote,
                     [] { return GrowingUntil(96, 1); }}},
   };
 }

@@ -77,7 +77,7 @@ for x, y in loader:
                     [] { return WithCosts({.steps = 16}); },
                     {{"limit", 0.02}}},
                    {"slightly over the limit",
-                    Expect::kFaulty,
+                    Expect::kError,
                     [] { return WithCosts({.steps = 16}); },
                     {{"limit", 0.0199}}}},
   };

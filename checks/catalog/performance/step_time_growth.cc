@@ -118,7 +118,7 @@ for x, y in loader:
       .settings = {kFactor, kMore, kSteps, kTrend},
       .judgement = Reads<&Judge>(),
       .examples = {{"twice as long", Expect::kClean, [] { return Slowing(2); }},
-                   {"four times as long", Expect::kFaulty, [] { return Slowing(4); }},
+                   {"four times as long", Expect::kNote, [] { return Slowing(4); }},
                    {"a busy machine", Expect::kClean, &Disturbed}},
   };
 }

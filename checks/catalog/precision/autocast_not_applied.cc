@@ -95,10 +95,10 @@ optimizer.step())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"one of 800 products in low precision", Expect::kClean,
                     [] { return WithLowShare(0.01); }},
-                   {"no product in low precision", Expect::kFaulty, [] { return WithLowShare(0); }},
+                   {"no product in low precision", Expect::kError, [] { return WithLowShare(0); }},
                    {"a scaler, and one of 800 products in low precision", Expect::kClean,
                     [] { return WithLowShare(0.01, 1024); }},
-                   {"a scaler, and no product in low precision", Expect::kFaulty,
+                   {"a scaler, and no product in low precision", Expect::kWarning,
                     [] { return WithLowShare(0, 1024); }}},
   };
 }

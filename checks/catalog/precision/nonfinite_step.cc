@@ -129,7 +129,7 @@ scaler.update())"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"such a step is skipped", Expect::kClean, [] { return Overflowing(false); }},
-                   {"such a step is taken", Expect::kFaulty, [] { return Overflowing(true); }}},
+                   {"such a step is taken", Expect::kError, [] { return Overflowing(true); }}},
   };
 }
 

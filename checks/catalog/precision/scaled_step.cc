@@ -82,7 +82,7 @@ optimizer.zero_grad())"},
       .settings = {kEnoughSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"unscaled", Expect::kClean, [] { return Scaled(true); }},
-                   {"not unscaled", Expect::kFaulty, [] { return Scaled(false); }}},
+                   {"not unscaled", Expect::kError, [] { return Scaled(false); }}},
   };
 }
 

@@ -101,10 +101,10 @@ optimizer.zero_grad())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"a slightly lower scale", Expect::kClean,
                     [] { return Overflowing(1023, true); }},
-                   {"the same scale", Expect::kFaulty, [] { return Overflowing(1024, true); }},
+                   {"the same scale", Expect::kError, [] { return Overflowing(1024, true); }},
                    {"the same scale after one overflow, undeclared", Expect::kClean,
                     [] { return Overflowing(1024, false); }},
-                   {"the same scale after three overflows, undeclared", Expect::kFaulty,
+                   {"the same scale after three overflows, undeclared", Expect::kWarning,
                     [] { return Overflowing(1024, false, 3); }}},
   };
 }

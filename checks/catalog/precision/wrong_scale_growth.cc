@@ -137,8 +137,8 @@ else:
       .settings = {kMostScale},
       .judgement = Reads<&Judge>(),
       .examples = {{"growth after four steps", Expect::kClean, [] { return GrowingAt(6); }},
-                   {"growth after three steps", Expect::kFaulty, [] { return GrowingAt(5); }},
-                   {"growth after five steps", Expect::kFaulty, [] { return GrowingAt(7); }}},
+                   {"growth after three steps", Expect::kError, [] { return GrowingAt(5); }},
+                   {"growth after five steps", Expect::kError, [] { return GrowingAt(7); }}},
   };
 }
 

@@ -149,7 +149,7 @@ loader = DataLoader(dataset, shuffle=True, generator=generator))"},
       .judgement = Reads<&Judge>(),
       .examples = {{"the same loss", Expect::kClean, [] { return TwoRuns(2.3); }},
                    {"a rank that ends earlier", Expect::kClean, [] { return TwoRuns(2.3, 2); }},
-                   {"one different bit in one loss", Expect::kFaulty,
+                   {"one different bit in one loss", Expect::kError,
                     [] { return TwoRuns(2.3 + 4.5e-16); }}},
   };
 }

@@ -101,11 +101,11 @@ for epoch in range(epochs):
                     [] {
                       return Seeded({3, 4, 3}, 4);
                     }},
-                   {"three equal states", Expect::kFaulty,
+                   {"three equal states", Expect::kWarning,
                     [] {
                       return Seeded({3, 3, 3}, 4);
                     }},
-                   {"equal states at every step", Expect::kFaulty,
+                   {"equal states at every step", Expect::kNote,
                     [] {
                       return Seeded({3, 3, 3}, 1);
                     }}},

@@ -140,7 +140,7 @@ for epoch in range(100):
       .settings = {kSteps, kDead, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"zero for the last half", Expect::kClean, [] { return Decaying(31); }},
-                   {"zero for more than half of the steps", Expect::kFaulty,
+                   {"zero for more than half of the steps", Expect::kWarning,
                     [] { return Decaying(33); }}},
   };
 }

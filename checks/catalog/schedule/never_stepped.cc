@@ -89,7 +89,7 @@ for epoch in range(90):
       .judgement = Reads<&Judge>(),
       .examples = {{"stepped once, at the end", Expect::kClean,
                     [] { return Scheduled({.every = 64}); }},
-                   {"never stepped", Expect::kFaulty, [] { return Scheduled({.every = 0}); }},
+                   {"never stepped", Expect::kWarning, [] { return Scheduled({.every = 0}); }},
                    {"a run too short to judge", Expect::kClean,
                     [] { return Scheduled({.steps = 40, .every = 0}); }}},
   };

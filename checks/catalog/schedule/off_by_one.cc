@@ -81,11 +81,11 @@ Check OffByOne() {
                       });
                     }},
                    {"skipped steps", Expect::kClean, [] { return ShiftedBy(0, true); }},
-                   {"the learning rate of the next update, with skipped steps", Expect::kFaulty,
+                   {"the learning rate of the next update, with skipped steps", Expect::kError,
                     [] { return ShiftedBy(1, true); }},
-                   {"the learning rate of the next update", Expect::kFaulty,
+                   {"the learning rate of the next update", Expect::kError,
                     [] { return ShiftedBy(1); }},
-                   {"the learning rate of the previous update", Expect::kFaulty,
+                   {"the learning rate of the previous update", Expect::kError,
                     [] { return ShiftedBy(-1); }}},
   };
 }

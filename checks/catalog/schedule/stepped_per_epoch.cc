@@ -68,8 +68,8 @@ for epoch in range(epochs):
       .settings = {kDifferingSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"set at every step", Expect::kClean, [] { return SetEvery(1); }},
-                   {"set at every other step", Expect::kFaulty, [] { return SetEvery(2); }},
-                   {"set once in ten steps", Expect::kFaulty, [] { return SetEvery(10); }}},
+                   {"set at every other step", Expect::kError, [] { return SetEvery(2); }},
+                   {"set once in ten steps", Expect::kError, [] { return SetEvery(10); }}},
   };
 }
 

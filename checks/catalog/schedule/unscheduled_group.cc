@@ -73,7 +73,7 @@ group.options().set_lr(lr);)",
       .judgement = Reads<&Judge>(),
       .examples = {{"both groups follow the schedule", Expect::kClean,
                     [] { return SecondFollowsUpTo(kScheduledSteps); }},
-                   {"the second group keeps its first learning rate", Expect::kFaulty,
+                   {"the second group keeps its first learning rate", Expect::kError,
                     [] { return SecondFollowsUpTo(0); }}},
   };
 }

@@ -78,14 +78,14 @@ Check WrongLr() {
       .judgement = Reads<&Judge>(),
       .examples = {{"a difference of rounding error", Expect::kClean,
                     [] { return LaterTimes(1 + 1e-7); }},
-                   {"off by 0.01 in the last steps", Expect::kFaulty,
+                   {"off by 0.01 in the last steps", Expect::kError,
                     [] { return LaterTimes(1.01); }},
-                   {"a lower limit of the learning rate", Expect::kFaulty,
+                   {"a lower limit of the learning rate", Expect::kError,
                     [] {
                       return RatesUsed(
                           [](int, int64_t step) { return std::max(ScheduledRate(step), 0.01); });
                     }},
-                   {"a constant learning rate in both groups", Expect::kFaulty,
+                   {"a constant learning rate in both groups", Expect::kError,
                     [] { return RatesUsed([](int, int64_t) { return 0.1; }); }}},
   };
 }

@@ -141,23 +141,23 @@ for epoch in range(epochs):
       .judgement = Reads<&Judge>(),
       .examples = {{"one scheduler step per update", Expect::kClean,
                     [] { return Scheduled({.horizon = 64}); }},
-                   {"a length in updates, stepped once in eight", Expect::kFaulty,
+                   {"a length in updates, stepped once in eight", Expect::kWarning,
                     [] { return Scheduled({.horizon = 64, .every = 8}); }},
                    {"a length of eight epochs, stepped once per epoch", Expect::kClean,
                     [] {
                       return Scheduled(
                           {.horizon = 8, .rises_again = true, .every = 8, .batches = "8"});
                     }},
-                   {"a length of eight epochs, stepped at each update", Expect::kFaulty,
+                   {"a length of eight epochs, stepped at each update", Expect::kWarning,
                     [] { return Scheduled({.horizon = 8, .rises_again = true, .batches = "8"}); }},
                    {"cycles of eight steps in epochs of sixteen", Expect::kClean,
                     [] { return Scheduled({.horizon = 8, .rises_again = true, .batches = "16"}); }},
-                   {"cycles without a known pass length", Expect::kFaulty,
+                   {"cycles without a known pass length", Expect::kNote,
                     [] { return Scheduled({.horizon = 8, .rises_again = true}); }},
-                   {"a length in micro-batches", Expect::kFaulty,
+                   {"a length in micro-batches", Expect::kWarning,
                     [] { return Scheduled({.horizon = 256, .backward_calls = 4}); }},
                    {"a finished warm-up", Expect::kClean, [] { return Scheduled({.horizon = 5}); }},
-                   {"a run that ended early", Expect::kFaulty,
+                   {"a run that ended early", Expect::kNote,
                     [] { return Scheduled({.horizon = 1000}); }}},
   };
 }

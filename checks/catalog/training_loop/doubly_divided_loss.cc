@@ -106,10 +106,10 @@ Check DoublyDividedLoss() {
       .judgement = Reads<&Judge>(),
       .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,
                     [] { return Shares(0.25, true); }},
-                   {"a share of 1/16 each", Expect::kFaulty, [] { return Shares(0.0625, true); }},
-                   {"a share of 1/16 each, undeclared", Expect::kFaulty,
+                   {"a share of 1/16 each", Expect::kError, [] { return Shares(0.0625, true); }},
+                   {"a share of 1/16 each, undeclared", Expect::kNote,
                     [] { return Shares(0.0625, false); }},
-                   {"accumulation windows of two sizes, undeclared", Expect::kFaulty,
+                   {"accumulation windows of two sizes, undeclared", Expect::kWarning,
                     [] {
                       const Windows::MicroBatch ninth{1.0 / 9, 32}, quarter{0.25, 32};
                       return WindowsOf({{ninth, ninth, ninth}, {quarter, quarter}});

@@ -93,11 +93,11 @@ for (auto& batch : *loader) {
                     [] {
                       return WithGraphs({.alive = [](int step) { return std::min(step + 1, 10); }});
                     }},
-                   {"every graph stays alive", Expect::kFaulty,
+                   {"every graph stays alive", Expect::kWarning,
                     [] { return WithGraphs({.alive = [](int step) { return step + 1; }}); }},
                    {"every graph stays alive for sixteen steps at a time", Expect::kClean,
                     [] { return WithGraphs({.alive = [](int step) { return step % 16 + 1; }}); }},
-                   {"every graph stays alive until an epoch of 40 steps ends", Expect::kFaulty,
+                   {"every graph stays alive until an epoch of 40 steps ends", Expect::kWarning,
                     [] { return WithGraphs({.alive = [](int step) { return step % 40 + 1; }}); }}},
   };
 }

@@ -72,7 +72,7 @@ optimizer.step())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"a negative factor in every other step", Expect::kClean,
                     [] { return Shares(-1); }},
-                   {"a negative factor in every step", Expect::kFaulty,
+                   {"a negative factor in every step", Expect::kWarning,
                     [] {
                       return WindowsOf({{{-1, 32}}});
                     }}},

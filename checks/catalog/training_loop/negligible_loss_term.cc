@@ -151,11 +151,11 @@ loss.backward())"},
                     [] {
                       return WithTerm({{1e-5, 1e-5, 1e-5, 1e-5}, {1, 2, 1, 2}, 1e-10});
                     }},
-                   {"a weight of the wrong scale", Expect::kFaulty,
+                   {"a weight of the wrong scale", Expect::kNote,
                     [] {
                       return WithTerm({{9e-5, 9e-5, 9e-5, 9e-5}, {1, 2, 1, 2}});
                     }},
-                   {"detached", Expect::kFaulty,
+                   {"detached", Expect::kNote,
                     [] {
                       return WithTerm({{0, 0, 0, 0}, {1, 1, 1, 1.0001}, 0.3});
                     }}},

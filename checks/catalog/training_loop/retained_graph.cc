@@ -98,9 +98,9 @@ optimizer.step())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"only the first of two losses retains its graph", Expect::kClean,
                     [] { return Retaining(false); }},
-                   {"both losses retain their graphs", Expect::kFaulty,
+                   {"both losses retain their graphs", Expect::kNote,
                     [] { return Retaining(true); }},
-                   {"both retain their graphs, and the graphs stay alive", Expect::kFaulty,
+                   {"both retain their graphs, and the graphs stay alive", Expect::kWarning,
                     [] { return Retaining(true, true); }}},
   };
 }

@@ -132,11 +132,11 @@ Check ShortAccumulationWindow() {
       .judgement = Reads<&Judge>(),
       .examples = {{"two of four micro-batches with a share of 1/2 each", Expect::kClean,
                     [] { return ShortWindowsWith(0.5, true); }},
-                   {"two of four micro-batches with a share of 1/4 each", Expect::kFaulty,
+                   {"two of four micro-batches with a share of 1/4 each", Expect::kError,
                     [] { return ShortWindowsWith(0.25, true); }},
-                   {"the same with one optimizer after another", Expect::kFaulty,
+                   {"the same with one optimizer after another", Expect::kWarning,
                     [] { return OfTwoOptimizers(); }},
-                   {"the same, undeclared", Expect::kFaulty,
+                   {"the same, undeclared", Expect::kWarning,
                     [] { return ShortWindowsWith(0.25, false); }}},
   };
 }

@@ -122,9 +122,9 @@ Check StuckInEvalMode() {
                     [] { return AfterEvaluation(true, 0, 1, 1); }},
                    {"back in training mode late", Expect::kClean,
                     [] { return AfterEvaluation(true, 0, 0, 1); }},
-                   {"never in training mode again", Expect::kFaulty,
+                   {"never in training mode again", Expect::kError,
                     [] { return AfterEvaluation(true, 0, 0, 0); }},
-                   {"switched without an evaluation", Expect::kFaulty,
+                   {"switched without an evaluation", Expect::kNote,
                     [] { return AfterEvaluation(false, 0, 0, 0); }}},
   };
 }

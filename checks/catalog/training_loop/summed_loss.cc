@@ -114,8 +114,8 @@ loss.backward())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"a sum divided by the number of targets", Expect::kClean,
                     [] { return Summed(1, "mean"); }},
-                   {"a sum over 32 targets", Expect::kFaulty, [] { return Summed(32, "mean"); }},
-                   {"the same, undeclared", Expect::kFaulty, [] { return Summed(32, ""); }},
+                   {"a sum over 32 targets", Expect::kError, [] { return Summed(32, "mean"); }},
+                   {"the same, undeclared", Expect::kNote, [] { return Summed(32, ""); }},
                    {"a declared sum", Expect::kClean, [] { return Summed(32, "sum"); }}},
   };
 }

@@ -88,9 +88,9 @@ Check UnscaledAccumulation() {
       .judgement = Reads<&Judge>(),
       .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,
                     [] { return Shares(0.25, true); }},
-                   {"four micro-batches with a share of 1 each", Expect::kFaulty,
+                   {"four micro-batches with a share of 1 each", Expect::kError,
                     [] { return Shares(1, true); }},
-                   {"the same, undeclared", Expect::kFaulty, [] { return Shares(1, false); }},
+                   {"the same, undeclared", Expect::kNote, [] { return Shares(1, false); }},
                    {"with an accumulation window of one micro-batch", Expect::kClean,
                     [] {
                       return WindowsOf({{{0.5, 32}, {0.5, 32}}, {{1, 32}}}, true);

@@ -134,10 +134,11 @@ for x, y in micro_batches:
       .judgement = Reads<&Judge>(),
       .examples = {{"24 and 8 targets with weights 3/4 and 1/4", Expect::kClean,
                     [] { return FirstOfTwo(0.75, true); }},
-                   {"24 and 8 targets with equal weights", Expect::kFaulty,
+                   {"24 and 8 targets with equal weights", Expect::kError,
                     [] { return FirstOfTwo(0.5, true); }},
-                   {"the same, undeclared", Expect::kFaulty, [] { return FirstOfTwo(0.5, false); }},
-                   {"always 24 and 8 targets, undeclared", Expect::kFaulty,
+                   {"the same, undeclared", Expect::kWarning,
+                    [] { return FirstOfTwo(0.5, false); }},
+                   {"always 24 and 8 targets, undeclared", Expect::kNote,
                     [] {
                       return WindowsOf({{{0.5, 24}, {0.5, 8}}});
                     }},

@@ -196,7 +196,7 @@ void Probe::RegisterScheduler(int optimizer, int64_t moves) {
 }
 
 void Probe::SchedulerStepped(double rate, Site site) {
-  Schedule(ProbeRecorder::kOnlyOptimizer, rate, site);
+  SchedulerStepped(ProbeRecorder::kOnlyOptimizer, rate, site);
 }
 
 void Probe::SchedulerStepped(int optimizer, double rate, Site site) {

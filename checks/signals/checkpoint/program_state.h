@@ -16,7 +16,7 @@
 namespace dlcheck {
 
 struct ProgramState {
-  static constexpr std::string_view kName = "program_state";
+  static constexpr std::string_view kName = "program state";
   using Digest = std::pair<double, double>;  // upper and lower half
   using Parts = std::map<std::string, Digest, std::less<>>;
   std::map<int64_t, Parts> at;  // by step, before it

@@ -12,7 +12,7 @@
 namespace dlcheck {
 
 struct BackwardErrors {
-  static constexpr std::string_view kName = "backward_errors";
+  static constexpr std::string_view kName = "backward errors";
   struct Trial {
     int64_t step;
     double error, rounding;  // as shares of the slope

@@ -12,7 +12,7 @@
 namespace dlcheck {
 
 struct LossTerms {
-  static constexpr std::string_view kName = "loss_terms";
+  static constexpr std::string_view kName = "loss terms";
   struct Moment {
     int64_t step;
     double of_gradient;  // its share, where it has a gradient

@@ -12,7 +12,7 @@
 namespace dlcheck {
 
 struct ReferenceErrors {
-  static constexpr std::string_view kName = "reference_errors";
+  static constexpr std::string_view kName = "reference errors";
   struct Trial {
     int64_t step;
     double error, rounding;  // of the norm of what the formula gives

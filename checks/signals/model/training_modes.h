@@ -12,7 +12,7 @@
 namespace dlcheck {
 
 struct TrainingModes {
-  static constexpr std::string_view kName = "training_modes";
+  static constexpr std::string_view kName = "training modes";
   struct Model {
     int ordinal = 0;
     std::vector<std::string> modules;         // that ran after the change

@@ -13,7 +13,7 @@
 namespace dlcheck {
 
 struct FrozenParameters {
-  static constexpr std::string_view kName = "frozen_parameters";
+  static constexpr std::string_view kName = "frozen parameters";
   struct Move {
     int64_t step;
     double norm;

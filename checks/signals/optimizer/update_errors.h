@@ -15,7 +15,7 @@
 namespace dlcheck {
 
 struct UpdateErrors {
-  static constexpr std::string_view kName = "update_errors";
+  static constexpr std::string_view kName = "update errors";
   struct Parameter {
     std::string name;
     std::vector<Sample> errors;  // value: of the rule's update; aux: what rounding explains

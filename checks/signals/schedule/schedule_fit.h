@@ -12,7 +12,7 @@
 namespace dlcheck {
 
 struct ScheduleFit {
-  static constexpr std::string_view kName = "schedule_fit";
+  static constexpr std::string_view kName = "schedule fit";
 
   // Rates closer than this share of the schedule's peak count as equal: a rate that was kept in
   // float32 is off by 6e-8, and one step of a cosine over 100,000 steps moves it by 1.6e-5.

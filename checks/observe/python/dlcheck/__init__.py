@@ -4,6 +4,6 @@ For everything else there is the command: `dlcheck run -- python train.py` watch
 a change to it.
 """
 
-from .watching import Findings, watch
+from .watching import FindingsError, watch
 
-__all__ = ["Findings", "watch"]
+__all__ = ["FindingsError", "watch"]

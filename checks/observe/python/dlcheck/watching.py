@@ -20,7 +20,7 @@ STAND_IN = (
 WATCHING = threading.Lock()  # held while a part of this process is watched
 
 
-class Findings(Exception):
+class FindingsError(Exception):
     """A watched part has findings at or above the severity that was asked for."""
 
 
@@ -42,7 +42,7 @@ def watch(output_dir="dlcheck-out", fail_on="error", raises=False, options=()):
     """Watches what this thread trains until the `with` ends, and prints the report.
 
     `output_dir` is the output folder, `fail_on` the severity from which on a finding counts, `options` are
-    more options of `dlcheck run`. With `raises`, findings that count raise Findings at the end.
+    more options of `dlcheck run`. With `raises`, findings that count raise FindingsError at the end.
     Inside a program or a part that is watched already, nothing is done: that run sees it all.
     """
     watched = Watched()
@@ -55,7 +55,7 @@ def watch(output_dir="dlcheck-out", fail_on="error", raises=False, options=()):
     finally:
         WATCHING.release()
     if raises and watched.exit_code == 1:
-        raise Findings(f"dlcheck: {len(watched.findings)} findings, in {output_dir}/result.json")
+        raise FindingsError(f"dlcheck: {len(watched.findings)} findings, in {output_dir}/result.json")
 
 
 def watch_part(watched, output_dir, fail_on, options):
