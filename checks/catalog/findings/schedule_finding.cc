@@ -25,12 +25,12 @@ void AddFinding(const ScheduleFit& fit, ScheduleFit::Kind kind, Severity worst, 
   const bool persists = static_cast<double>(most->differing) >= enough;
   verdict.findings.push_back(
       {.severity = persists ? worst : Severity::kNote,
-       .message = StrCat(names.size(), " of ",
-                         Counted(static_cast<int64_t>(fit.groups.size()), "parameter group"), " (",
-                         Listed(names), ") ", how(*most), ". The learning rate differed in ",
-                         WithCommas(most->differing), " of ", Counted(most->judged, "step"),
-                         ", at most at step ", most->step, ": ", used, " instead of ", scheduled,
-                         "."),
+       .message =
+           StrCat(names.size(), " of ",
+                  Counted(static_cast<int64_t>(fit.groups.size()), "parameter group"), " (",
+                  Listed(names), ") ", how(*most), ". The learning rate differed in ",
+                  WithCommas(most->differing), " of ", Counted(most->judged, "step"),
+                  ", at most at step ", most->step, ": ", used, " instead of ", scheduled, "."),
        .places = std::move(places),
        .first_step = most->first_step,
        .last_step = most->last_step,
