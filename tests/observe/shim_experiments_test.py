@@ -73,7 +73,7 @@ class ShimExperiments(unittest.TestCase):
                   "inputs": "Own(); inputs.x = torch.randn(4, 3)",
                   "loss": "F.mse_loss(model(inputs), torch.randn(4, 1))"}  # fmt: skip
         run = self.run_loop("one_batch", source, steps=20)
-        self.assertIn("is given a Own", run.main.process["refused"])
+        self.assertIn("is called with a Own", run.main.process["refused"])
 
     def test_no_host_learns_blindly(self):
         for name in ("plain", "closures", "trainer"):
@@ -103,8 +103,8 @@ class ShimExperiments(unittest.TestCase):
             ("one_batch", own_loss, "the loss is not one of"),
             ("one_batch", {**NUMBERS, "model": "Sequential(torch.nn.Linear(3, 1))",
                            "loss": "F.mse_loss(model[:1](inputs), inputs.sum(1, keepdim=True))"},
-             "another model"),
-            ("upside_down", NUMBERS, "knows no experiment"),
+             "call a different model"),
+            ("upside_down", NUMBERS, "does not know experiment"),
         ]
         for experiment, source, reason in cases:
             run = self.run_loop(experiment, source)

@@ -122,10 +122,10 @@ class HeldSteps(unittest.TestCase):
     def test_what_cannot_be_carried_out_is_refused(self):
         second = "second = torch.optim.SGD([torch.nn.Parameter(torch.ones(1))], lr=1)"
         for places, reason in (
-            ({"others": second, "before": "second.step()"}, "more than one of its optimizers"),
+            ({"others": second, "before": "second.step()"}, "more than one optimizer steps"),
             ({"others": "x = iter(range(10**6))", "loss": "F.cross_entropy(outputs, targets) * (1 + next(x))"},
-             "another gradient each time"),
-            ({"before": "inputs, targets = data[:16]"}, "no part of its batches becomes the targets"),
+             "a different or a non-finite gradient each time"),
+            ({"before": "inputs, targets = data[:16]"}, "no part of the batch is used only as the targets"),
         ):  # fmt: skip
             trace = held(**places)
             said = trace.process.get("refused") or trace.process["untried/targets"]

@@ -60,7 +60,7 @@ class ShimLoaded(unittest.TestCase):
 
     def test_labels_that_no_loader_hands_out_are_not_dealt(self):
         run = run_of("labels = (labels + 1) % 3", experiment="shuffled_labels", steps=20)
-        self.assertIn("one for each sample", run.main.process["refused"])
+        self.assertIn("one per sample", run.main.process["refused"])
 
     def test_the_same_inputs_come_by_again_with_their_targets(self):
         for workers in (0, 2):

@@ -88,13 +88,13 @@ class Splits(unittest.TestCase):
             self.assertGreater(value(trace, "bent_window"), 0.1 * value(trace, "mixed_window"))
 
     def test_what_cannot_be_judged_says_why(self):
-        for places, reason in (({"shuffle": False}, "does not draw the samples at random"),
+        for places, reason in (({"shuffle": False}, "the DataLoader does not shuffle"),
                                ({"windows": "(lambda loader: ([batch] for batch in loader))"},
                                 "one micro-batch makes a step")):  # fmt: skip
             trace = held(**places)
             self.assertIn(reason, trace.process["untried/split"])
             self.assertEqual(moved(trace), (None, None))
-        self.assertIn("a single sample", held(size=1).process["untried/mixed"])
+        self.assertIn("only one sample", held(size=1).process["untried/mixed"])
 
 
 if __name__ == "__main__":

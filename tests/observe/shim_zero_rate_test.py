@@ -66,10 +66,10 @@ class ShimZeroRate(unittest.TestCase):
     def test_optimizers_that_are_not_still_are_not_judged(self):
         wrapped = "for group in self.param_groups: group['lr'] = 0.1"
         for own, reason in (
-            (wrapped, "sets its rate itself"),
+            (wrapped, "sets its own learning rate"),
             ("self.state[self.param_groups[0]['params'][0]]['v'] = torch.ones(1);"
-             " self.load_state_dict(self.state_dict())", "goes on from a file"),
-            ("self.param_groups[0]['lr'] = None", "without a rate"),
+             " self.load_state_dict(self.state_dict())", "was loaded from a file"),
+            ("self.param_groups[0]['lr'] = None", "has no learning rate"),
         ):
             step = (f"class Own(torch.optim.SGD):\n    def step(self):\n        {own}\n"
                     "        self.param_groups[0]['params'][0].data.mul_(0.9)\n"
