@@ -1,0 +1,59 @@
+#include "checks/signals/model/training_modes.h"
+
+#include <gtest/gtest.h>
+
+#include "checks/catalog/examples/example_runs.h"
+#include "tests/signals/signal_of.h"
+
+namespace dlcheck {
+namespace {
+
+// Eight steps of a model with dropout; from step `evaluating` on its forwards are in eval mode.
+Evidence Trained(int evaluating, bool has_dropout = true) {
+  RunBuilder run = TwoLayers();
+  if (has_dropout) run.Attribute("module", "head", "mode_dependent", "1");
+  for (int step = 0; step < 8; ++step) {
+    const double trains = step < evaluating ? 1 : 0;
+    run.Event(Event::kForward, trains, "module", "trunk");
+    run.Event(Event::kForward, trains, "module", "head");
+    run.Event(Event::kBackward);
+    run.Quantity(Quantity::kGradientNorm, "parameter", "trunk.weight", 0.1);
+    run.Quantity(Quantity::kGradientNorm, "parameter", "head.weight", 0.1);
+    run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
+  }
+  return PlainOnly(run);
+}
+
+TEST(TrainingModes, AModelThatTrainsInTrainingModeIsInNeitherList) {
+  const auto signal = SignalOf<TrainingModes>(Trained(8));
+  EXPECT_TRUE(signal.left.empty());
+  EXPECT_TRUE(signal.never.empty());
+  EXPECT_EQ(signal.steps, 8);
+}
+
+TEST(TrainingModes, AModelLeftInEvalModeIsToldWithItsLastTrainingStep) {
+  const auto signal = SignalOf<TrainingModes>(Trained(3));
+  ASSERT_EQ(signal.left.size(), 1u);
+  EXPECT_EQ(signal.left[0].last_training, 2);
+  EXPECT_EQ(signal.left[0].first_evaluation, 3);
+  EXPECT_EQ(signal.left[0].steps_after, 5);
+  EXPECT_FALSE(signal.left[0].evaluated_between);
+}
+
+TEST(TrainingModes, AModelThatNeverTrainedInTrainingModeIsTold) {
+  const auto signal = SignalOf<TrainingModes>(Trained(0));
+  ASSERT_EQ(signal.never.size(), 1u);
+  EXPECT_EQ(signal.never[0].steps, 8);
+  EXPECT_EQ(signal.never[0].optimized_share, 1);
+  EXPECT_FALSE(signal.never[0].only_normalization);
+  EXPECT_TRUE(signal.left.empty());
+}
+
+TEST(TrainingModes, WhereNoModuleDependsOnTheModeTheQuestionDoesNotApply) {
+  const Evidence evidence = Trained(0, false);
+  const auto signal = TrainingModes::From(*evidence.RunOf(kPlain));
+  EXPECT_TRUE(absl::IsFailedPrecondition(signal.status())) << signal.status();
+}
+
+}  // namespace
+}  // namespace dlcheck
