@@ -127,9 +127,10 @@ std::string RenderUndecided(const Report& report, bool with_reasons) {
   std::string text;
   if (usual > 0) {
     const std::string deep =
-        needs_deep > 0 ? StrCat(", ", needs_deep, " of which need --deep") : "";
-    text += Row("", StrCat("no verdict from ", Counted(static_cast<int64_t>(usual), "check"), deep,
-                           ": `dlcheck report --show-skipped` says why"));
+        needs_deep > 0 ? StrCat("; ", needs_deep, " more run with --deep") : "";
+    text += Row("", StrCat(Counted(static_cast<int64_t>(usual - needs_deep), "check"),
+                           " had nothing to judge in this program", deep,
+                           ": `dlcheck report --show-skipped` lists them"));
   }
   for (const auto& [group, ids] : groups) {
     const auto& [outcome, reason] = group;

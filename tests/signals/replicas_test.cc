@@ -47,9 +47,8 @@ TEST(Replicas, WeightsThatComeTogetherAgainWereMeantToPart) {
 }
 
 TEST(Replicas, GradientsThatDifferAreUnshared) {
-  const Replicas signal = ReplicasOf({.step = [](uint16_t rank, int) {
-    return RankStep{.gradient = rank == 1 ? 0.3 : 0.1};
-  }});
+  const Replicas signal = ReplicasOf(
+      {.step = [](uint16_t rank, int) { return RankStep{.gradient = rank == 1 ? 0.3 : 0.1}; }});
   EXPECT_EQ(First(signal).unshared.size(), static_cast<size_t>(First(signal).compared));
   EXPECT_EQ(First(signal).last_shared, -1);
 }

@@ -52,8 +52,8 @@ TEST(ScheduleFit, ARateThatWaitsForTheEndOfAnEpochIsHeld) {
 }
 
 TEST(ScheduleFit, AGroupThatAloneDoesNotMoveIsUngoverned) {
-  const auto groups = GroupsOf(
-      [](int group, int64_t update) { return group == 0 ? ScheduledRate(update) : 0.1; });
+  const auto groups =
+      GroupsOf([](int group, int64_t update) { return group == 0 ? ScheduledRate(update) : 0.1; });
   EXPECT_EQ(groups[1].kind, Kind::kUngoverned);
   EXPECT_FALSE(groups[1].moves);
 }

@@ -27,7 +27,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {
     return absl::NotFoundError("the end of the program was not recorded");
   }
   std::string message =
-      StrCat("The program ", How(run.ending), " after ", Counted(run.steps, "optimizer step"));
+      StrCat("The program ", How(run.ending),
+             run.steps == 0 ? std::string(" before its first optimizer step")
+                            : StrCat(" after ", Counted(run.steps, "optimizer step")));
   if (run.model.find('/') != std::string::npos) StrAppend(&message, " of the model ", run.model);
   std::vector<Place> places;
   if (!run.exception.empty()) {
