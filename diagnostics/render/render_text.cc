@@ -127,10 +127,9 @@ std::string RenderUndecided(const Report& report, bool with_reasons) {
   std::string text;
   if (usual > 0) {
     const std::string deep =
-        needs_deep > 0 ? StrCat("; ", needs_deep, " more run with --deep") : "";
+        needs_deep > 0 ? StrCat(", ", needs_deep, " more run with --deep") : "";
     text += Row("", StrCat(Counted(static_cast<int64_t>(usual - needs_deep), "check"),
-                           " had nothing to judge in this program", deep,
-                           ": `dlcheck report --show-skipped` lists them"));
+                           " had nothing to judge", deep, ": `dlcheck report --show-skipped`"));
   }
   for (const auto& [group, ids] : groups) {
     const auto& [outcome, reason] = group;
