@@ -1,9 +1,12 @@
 """The exception that ends the program, and the line of the program that raised it."""
 
+import builtins
 import sys
 
 from ..record.sites import OWN, kind_of
 
+# Of these, str() runs nothing of the program, if what they were given is plain.
+BUILT_IN = [v for v in vars(builtins).values() if isinstance(v, type) and issubclass(v, BaseException)]
 PLAIN = (str, int, float, type(None))
 MOST_CHARACTERS = 200
 
@@ -23,12 +26,13 @@ def write_crash(recorder):
 
 def text_of(kind, value):
     """The exception in one line; its class alone where to print it would run code of the program."""
-    given = getattr(value, "args", None)
-    is_plain = type(given) is tuple and all(type(part) in PLAIN for part in given)
-    if type(value) is not kind or kind.__module__ != "builtins" or not is_plain:
-        return kind.__name__
+    name = type.__getattribute__(kind, "__name__")
+    if type(value) is not kind or not any(kind is own for own in BUILT_IN):
+        return name
+    if not all(type(part) in PLAIN for part in value.args):
+        return name
     lines = str(value).splitlines()
-    return f"{kind.__name__}: {lines[0]}"[:MOST_CHARACTERS] if lines else kind.__name__
+    return f"{name}: {lines[0]}"[:MOST_CHARACTERS] if lines else name
 
 
 def site_of(trace):
