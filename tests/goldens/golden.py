@@ -12,6 +12,7 @@ import dataclasses
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 from collections.abc import Callable
@@ -19,6 +20,9 @@ from collections.abc import Callable
 import torch
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(SOURCE / "tests/programs"))
+from drawing import drawn  # noqa: E402, F401
+
 SUBJECT = pathlib.Path(os.environ.get("GOLDEN_SUBJECT", SOURCE / "build/tests/golden_subject"))
 
 Tensors = dict[str, torch.Tensor]
