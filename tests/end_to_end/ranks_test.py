@@ -93,7 +93,7 @@ class Ranks(EndToEnd):
     def test_what_cannot_be_compared_says_why(self):
         check, said = self.judged(norm="nn.BatchNorm1d(32)")
         self.assertEqual(check["outcome"], "not_applicable", said)
-        self.assertIn("norms over the batch", check["reason"])
+        self.assertIn("normalizes over the batch", check["reason"])
         check, said = self.judged(processes=1)
         self.assertEqual(check["outcome"], "not_applicable", said)
         self.assertIn("one process", check["reason"])
