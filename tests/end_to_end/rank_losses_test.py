@@ -203,6 +203,7 @@ class Losses(RankTest):
         self.start_with_torchrun(2, *flags, "--resume", variables=leaving)
         ended = self.finish(30)
         self.assertEqual(ended.statuses, [1], ended.said)
+        self.assertIn("dlcheck-train: rank 0: rank 1 is gone: ", ended.said)
         lines = [line for line in ended.said.splitlines() if line.startswith("dlcheck-train")]
         line = self.assert_one_line("\n".join(lines), "dlcheck-train: rank 0: rank 1 is gone: ")
         self.row("G04", "rank 1 of 2 leaves with status 0 under torchrun", ended, line)
