@@ -93,7 +93,7 @@ TEST(RanksThatAreThreads, RefuseACheckpointOfOtherRanks) {
   TrainTogether(plan, 2);
   plan.recipe.resume = true;
   EXPECT_THAT(ErrorOf(3, [&](const Ranks& ranks) { RunPlan(plan, {}, ranks); }),
-              HasSubstr("ranks was '2' and is '3' now"));
+              HasSubstr("nproc was '2' and is '3' now"));
   const auto elsewhere = [&](const Ranks& ranks) {
     Plan own = plan;
     if (!ranks.is_first()) own.recipe.checkpoints = FreshFolder("elsewhere");
