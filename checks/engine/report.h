@@ -7,6 +7,7 @@
 
 #include "checks/engine/check.h"
 #include "checks/engine/processes.h"
+#include "checks/engine/recording.h"
 #include "checks/engine/unseen.h"
 
 namespace dlcheck {
@@ -69,6 +70,7 @@ struct Report {
   std::vector<Result> results;
   std::vector<RunSummary> runs;
   Coverage coverage;
+  Recording recording = {};
   std::vector<SuppressionUse> suppressions = {};
 };
 

@@ -177,6 +177,7 @@ Report JudgeAll(const Evidence& evidence, std::span<const Check* const> checks,
     report.runs.push_back({experiment, Ending(), std::string(why.message())});
   }
   report.coverage = CoverageOf(evidence);
+  report.recording = RecordingOf(evidence);
   return report;
 }
 

@@ -4,7 +4,7 @@
 #include "checks/engine/status.h"
 #include "checks/engine/trace_reader.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/config/options.h"
+#include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/verdict.h"
 
@@ -42,7 +42,7 @@ int JudgeMain(const Words& words) {
   const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder, choice->declared);
   if (!evidence.ok()) return Refuse(evidence.status());
   return Deliver(
-      *evidence, *choice, options, *folder,
+      *evidence, *choice, *folder,
       {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});
 }
 

@@ -7,7 +7,7 @@
 
 #include "absl/time/time.h"
 #include "checks/observe/launcher/launcher.h"
-#include "diagnostics/cli/config/options.h"
+#include "diagnostics/cli/config/choice.h"
 
 namespace dlcheck::cli {
 

@@ -147,6 +147,12 @@ Coverage CoverageFrom(const Json& json) {
   return coverage;
 }
 
+Recording RecordingFrom(const Json& json) {
+  return {.rejected = Get<std::string>(json, "rejected"),
+          .gaps = json.at("gaps"),
+          .redirected = json.at("redirected")};
+}
+
 absl::StatusOr<ReadResult> From(const Json& json) {
   const std::string version = json.at("tool").at("version");
   if (version != kVersion) {
@@ -164,6 +170,7 @@ absl::StatusOr<ReadResult> From(const Json& json) {
     read.report.suppressions.push_back(SuppressionFrom(use));
   }
   read.report.coverage = CoverageFrom(json.at("coverage"));
+  read.report.recording = RecordingFrom(json.at("recording"));
   read.frame.command = json.at("command").get<std::vector<std::string>>();
   read.frame.exit_code = json.at("exit").at("code");
   read.frame.exit_reason = json.at("exit").at("reason");

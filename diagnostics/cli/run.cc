@@ -11,7 +11,7 @@
 #include "checks/observe/launcher/signal_guard.h"
 #include "diagnostics/cli/announcement.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/config/options.h"
+#include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/subject.h"
 #include "diagnostics/cli/verdict.h"
@@ -22,12 +22,12 @@ namespace {
 // Says once what experiments may do, and on a terminal which one is under way.
 class Announcer {
  public:
-  Announcer(const Choice& choice, const Options& options)
-      : choice_(choice), options_(options), planned_(PlannedExperiments(choice.checks).size()) {}
+  explicit Announcer(const Choice& choice)
+      : choice_(choice), planned_(PlannedExperiments(choice.checks).size()) {}
 
   void operator()(const Experiment& experiment) {
     if (!has_begun_) {
-      const std::string line = AnnouncementOf(choice_.checks, options_.deep_network);
+      const std::string line = AnnouncementOf(choice_.checks, choice_.deep_network);
       std::fprintf(stderr, "%s\n", line.c_str());
     }
     has_begun_ = true;
@@ -40,7 +40,6 @@ class Announcer {
 
  private:
   const Choice& choice_;
-  const Options& options_;
   bool has_begun_ = false;
   const size_t planned_;  // experiments
   size_t number_ = 0;     // of the one under way
@@ -72,8 +71,9 @@ int RunAndJudge(const Words& command, const Options& options) {
     std::fprintf(stderr, "dlcheck: no check is selected\n");
     return kExitNothing;
   }
-  if (options.dry_run) {
-    std::fputs(DryRun(choice->checks, options.deep, options.deep_network).c_str(), stdout);
+  if (choice->dry_run) {
+    std::fputs(DryRun(choice->checks, choice->allowance.experiments, choice->deep_network).c_str(),
+               stdout);
     return kExitClean;
   }
   RemoveAbandonedFolders();
@@ -83,20 +83,20 @@ int RunAndJudge(const Words& command, const Options& options) {
   const absl::Time started = absl::Now();
   const absl::Duration began = MonotonicNow();
   choice->output_dir = folder->shown();
-  CommandSubject subject(command, options, *choice, *folder);
+  CommandSubject subject(command, *choice, *folder);
   const auto run_under = [&subject](const Experiment& experiment, absl::Duration deadline) {
     return subject.RunUnder(experiment, deadline);
   };
   const Evidence evidence = Gather(run_under, choice->checks, choice->settings, choice->allowance,
-                                   Announcer(*choice, options), WasInterrupted);
+                                   Announcer(*choice), WasInterrupted);
   if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
   const Occasion occasion{
       .command = command, .started = started, .began = began, .interrupted = WasInterrupted()};
   const int code = evidence.runs().empty() ? Refuse(evidence.missing().front().second)
-                                           : Deliver(evidence, *choice, options, *folder, occasion);
+                                           : Deliver(evidence, *choice, *folder, occasion);
   const Ending& ending = subject.plain_ending();
   const bool has_run = ending.how != Ending::How::kTruncated;
-  return has_run && options.exit_code == "program" ? SubjectStatus(ending) : code;
+  return has_run && choice->exits_as_program ? SubjectStatus(ending) : code;
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_split.h"
 #include "absl/time/clock.h"
+#include "checks/engine/recording.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
@@ -20,7 +21,6 @@
 #include "diagnostics/cli/last_line.h"
 #include "diagnostics/cli/live.h"
 #include "diagnostics/cli/one_process.h"
-#include "diagnostics/cli/redirected.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -131,7 +131,7 @@ absl::StatusOr<Run> CommandSubject::RunReplayed(absl::Duration deadline) {
   }
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kReplay, deadline));
   launch.request.end_step = first_nonfinite_ + 1;
-  launch.request.keep_batch = options_.save_batch;
+  launch.request.keep_batch = choice_.save_batch;
   return RunAgain(std::move(launch));
 }
 
@@ -157,10 +157,10 @@ absl::StatusOr<Run> CommandSubject::RunOneProcess(absl::Duration deadline) {
 absl::StatusOr<Run> CommandSubject::RunPlain() {
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kPlain, absl::InfiniteDuration()));
   launch.own_group = false;
-  launch.request.steps = options_.steps;
-  if (options_.timeout) launch.deadline = absl::Seconds(*options_.timeout);
+  launch.request.steps = choice_.steps;
+  if (choice_.timeout) launch.deadline = *choice_.timeout;
   if (!python_folder_.ok()) Say("Python programs are not watched", python_folder_.status());
-  if (!options_.no_live) launch.look = LiveJudge(choice_, launch.request.run_folder);
+  if (choice_.live) launch.look = LiveJudge(choice_, launch.request.run_folder);
   const absl::Time started = absl::Now();
   absl::StatusOr<Run> run = Start(launch, plain_ending_);
   if (run.ok() && choice_.allowance.experiments) NotePlain(*run, started);
@@ -215,8 +215,8 @@ absl::StatusOr<Run> CommandSubject::RunResumed(absl::Duration deadline) {
     return absl::FailedPreconditionError("there is no interrupted run to go on from");
   }
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kResumed, deadline));
-  if (!options_.resume_command.empty()) {
-    launch.command = {"/bin/sh", "-c", options_.resume_command};
+  if (!choice_.resume_command.empty()) {
+    launch.command = {"/bin/sh", "-c", choice_.resume_command};
   }
   launch.request.end_step = std::min(saved_->end - saved_->step, kInterrupted.steps);
   interrupted_files_->Hide({});  // what now has these names, the interrupted run made
@@ -252,10 +252,10 @@ absl::StatusOr<Launch> CommandSubject::Prepare(const Experiment& experiment,
                 .request = ToRequest(experiment),
                 .python_folder = python_folder_.value_or(""),
                 .own_group = true,
-                .keeps_network = options_.deep_network,
+                .keeps_network = choice_.deep_network,
                 .deadline = deadline};
   DLCHECK_ASSIGN_OR_RETURN(launch.request.run_folder, folder_.AddRun(FolderName(experiment)));
-  launch.request.seed = options_.seed;
+  launch.request.seed = choice_.seed;
   launch.request.run = NewWord();
   return launch;
 }

@@ -15,7 +15,7 @@
 #include "checks/observe/launcher/private_files.h"
 #include "checks/signals/checkpoint/saved_point.h"
 #include "diagnostics/cli/commands.h"
-#include "diagnostics/cli/config/options.h"
+#include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/places.h"
 
@@ -24,9 +24,8 @@ namespace dlcheck::cli {
 class CommandSubject {
  public:
   // All must outlive it.
-  CommandSubject(const Words& command, const Options& options, const Choice& choice,
-                 const OutputFolder& folder)
-      : command_(command), options_(options), choice_(choice), folder_(folder) {}
+  CommandSubject(const Words& command, const Choice& choice, const OutputFolder& folder)
+      : command_(command), choice_(choice), folder_(folder) {}
   CommandSubject(const CommandSubject&) = delete;
   CommandSubject& operator=(const CommandSubject&) = delete;
   ~CommandSubject();
@@ -52,7 +51,6 @@ class CommandSubject {
   bool WentOn(const Run& run) const;
 
   const Words& command_;
-  const Options& options_;
   const Choice& choice_;
   const OutputFolder& folder_;
   const absl::StatusOr<std::string> python_folder_ = PythonFolder();

@@ -6,7 +6,7 @@
 
 #include "absl/time/time.h"
 #include "checks/engine/evidence.h"
-#include "diagnostics/cli/config/options.h"
+#include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/output_folder.h"
 
 namespace dlcheck::cli {
@@ -20,7 +20,7 @@ struct Occasion {
 };
 
 // Judges, writes and prints. Returns the exit code.
-int Deliver(const Evidence& evidence, const Choice& choice, const Options& options,
-            const OutputFolder& folder, const Occasion& occasion);
+int Deliver(const Evidence& evidence, const Choice& choice, const OutputFolder& folder,
+            const Occasion& occasion);
 
 }  // namespace dlcheck::cli

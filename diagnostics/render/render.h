@@ -13,13 +13,12 @@ namespace dlcheck {
 // What is known about the run beside the report itself.
 struct Frame {
   std::vector<std::string> command;  // as given, secrets redacted
-  std::string result_path;           // where result.json was put; empty: nowhere
+  std::string result_path = "";      // where result.json was put; empty: nowhere
   int exit_code = 0;
   std::string exit_reason;
   Severity fail_on = Severity::kError;
   bool with_reasons = false;    // the text says why each check reached no verdict
   bool new_only = false;        // the text counts what is accepted, and does not list it
-  std::string redirected = "";  // which files experiments wrote to copies of
   std::string unobserved = "";  // why the program could not be observed, where that is known
   // Differs from run to run, and alone goes into the `volatile` object.
   std::string started;

@@ -153,6 +153,12 @@ Json RenderCoverage(const Coverage& coverage) {
   return json;
 }
 
+Json RenderRecording(const Recording& recording) {
+  Json json = {{"gaps", recording.gaps}, {"redirected", recording.redirected}};
+  if (!recording.rejected.empty()) json["rejected"] = recording.rejected;
+  return json;
+}
+
 }  // namespace
 
 std::string RenderJson(const Report& report, const Frame& frame) {
@@ -170,6 +176,7 @@ std::string RenderJson(const Report& report, const Frame& frame) {
         {"fail_on", SeverityName(frame.fail_on)},
         {"counts", RenderCounts(report)}}},
       {"coverage", RenderCoverage(report.coverage)},
+      {"recording", RenderRecording(report.recording)},
       {"runs", runs},
       {"order", RenderOrder(report)},
       {"checks", checks},

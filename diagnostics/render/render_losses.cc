@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "checks/engine/text.h"
+#include "checks/records/visible.h"
 #include "diagnostics/render/layout.h"
 
 namespace dlcheck {
@@ -16,6 +17,15 @@ std::string LossRow(const RunSummary& run, std::string_view how, const std::stri
 }
 
 }  // namespace
+
+std::string RenderRecording(const Recording& recording) {
+  std::string text;
+  for (const std::string& gap : recording.gaps) StrAppend(&text, "dlcheck  ", Visible(gap), "\n");
+  if (!recording.rejected.empty()) {
+    StrAppend(&text, "dlcheck: input rejected: ", Visible(recording.rejected), "\n");
+  }
+  return text;
+}
 
 std::string RenderLosses(const Report& report) {
   std::string text;

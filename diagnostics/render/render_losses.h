@@ -7,6 +7,10 @@
 
 namespace dlcheck {
 
+// What a probe could not see and what input the program refused, a line each, not wrapped; empty
+// mostly.
+std::string RenderRecording(const Recording& recording);
+
 // The first few of each kind, a row each; empty if every run was recorded whole.
 std::string RenderLosses(const Report& report);
 

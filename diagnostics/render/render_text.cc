@@ -13,6 +13,7 @@ namespace dlcheck {
 namespace {
 
 constexpr int kPlacesShown = 4;
+constexpr size_t kRedirectedShown = 4;  // files
 
 std::string WhereAndWhen(const Finding& finding) {
   std::string text = PlaceOf(finding);
@@ -259,11 +260,13 @@ std::string RenderText(const Report& report, const Frame& frame) {
   const bool judged = report.coverage.training && Count(report, Outcome::kPassed) > 0;
   const bool nothing = frame.exit_code == kExitNothing && causes.empty() && !judged;
   const std::string exit = frame.exit_code == 0 ? "" : StrCat("exit ", frame.exit_code);
+  const std::string before = RenderRecording(report.recording);
   if (nothing && !report.coverage.training) {
-    return RenderNothing(report, frame) + RenderUnseen(report.coverage);
+    return before + RenderNothing(report, frame) + RenderUnseen(report.coverage);
   }
-  std::string text = nothing ? RenderNothing(report, frame)
-                             : Spread(StrCat("dlcheck  ", Headline(report, causes)), exit) + "\n";
+  std::string text = before;
+  text += nothing ? RenderNothing(report, frame)
+                  : Spread(StrCat("dlcheck  ", Headline(report, causes)), exit) + "\n";
   for (const Cause& cause : causes) text += "\n" + RenderCause(cause);
   if (!causes.empty()) text += "\n";
   text += RenderExemptions(report, frame.new_only);
@@ -277,7 +280,10 @@ std::string RenderText(const Report& report, const Frame& frame) {
   text += RenderProcesses(report.coverage.processes, kIndent);
   text += RenderUnseen(report.coverage);
   text += RenderExperiments(report);
-  if (!frame.redirected.empty()) text += Row("", frame.redirected);
+  if (const auto& paths = report.recording.redirected; !paths.empty()) {
+    text += Row("", StrCat("experiments wrote to copies, now removed, of ",
+                           Listed(paths, kRedirectedShown)));
+  }
   text += RenderUndecided(report, frame.with_reasons);
   if (!causes.empty()) {
     text += Row("", StrCat("next: fix the first finding and rerun; `dlcheck explain ",

@@ -5,12 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "absl/status/statusor.h"
-#include "checks/engine/runner.h"
+#include "absl/status/status.h"
 #include "diagnostics/cli/command_line.h"
-#include "diagnostics/cli/config/intent.h"
-#include "diagnostics/cli/config/outputs.h"
-#include "diagnostics/set_aside.h"
 
 namespace dlcheck::cli {
 
@@ -35,26 +31,6 @@ struct Options {
 // Adds the options to those of a command; `options` gets their values.
 void AddSharedOptions(CommandLine& line, Options& options);
 void AddRunOptions(CommandLine& line, Options& options);
-
-// What was meant: names looked up, settings checked, the configuration file's words where the
-// command line has none.
-struct Choice {
-  std::vector<const Check*> checks;
-  std::vector<std::string> required;
-  ChangedSettings settings;
-  Severity fail_on = Severity::kError;
-  Allowance allowance;
-  Declarations declared;
-  Exemptions exemptions;
-  std::vector<Output> reports;
-  bool stop_on_error = false;  // end the program at its first live error
-  std::string output_dir = "dlcheck-out";
-  bool output_dir_is_default = true;  // nobody named the folder
-};
-
-// What command line, environment and configuration file mean together. Errors: InvalidArgument,
-// one line with the nearest name.
-absl::StatusOr<Choice> Resolve(const Options& options);
 
 // Prints `dlcheck: MESSAGE` and returns kExitUsage.
 int Refuse(const absl::Status& status);

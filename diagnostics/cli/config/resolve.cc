@@ -8,8 +8,8 @@
 #include "checks/engine/text.h"
 #include "checks/records/nearest.h"
 #include "diagnostics/cli/config/baseline_file.h"
+#include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/config/configuration.h"
-#include "diagnostics/cli/config/options.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -100,6 +100,43 @@ absl::Status ResolveExemptions(const Options& options, const Configuration& file
   return absl::OkStatus();
 }
 
+// How the program is run, and for how long.
+absl::Status ResolveRun(const Options& options, const Configuration& file, Choice& choice) {
+  if (options.stop_on && options.no_live) {
+    return absl::InvalidArgumentError(
+        "--stop-on needs the live findings that --no-live switches off");
+  }
+  if (const auto seconds = options.deep_timeout ? options.deep_timeout : file.deep_timeout) {
+    choice.allowance.time = absl::Seconds(*seconds);
+  }
+  choice.allowance.experiments = options.deep;
+  if (options.timeout) choice.timeout = absl::Seconds(*options.timeout);
+  choice.seed = options.seed;
+  choice.steps = options.steps;
+  choice.resume_command = options.resume_command;
+  choice.live = !options.no_live;
+  choice.stop_on_error = options.stop_on.has_value();
+  choice.deep_network = options.deep_network;
+  choice.save_batch = options.save_batch;
+  choice.dry_run = options.dry_run;
+  choice.exits_as_program = options.exit_code == "program";
+  return absl::OkStatus();
+}
+
+// Where results go, and how much they say.
+absl::Status ResolveReports(const Options& options, const Configuration& file, Choice& choice) {
+  for (const std::string& text : options.reports) {
+    DLCHECK_ASSIGN_OR_RETURN(Output output, OutputFrom(text));
+    choice.reports.push_back(std::move(output));
+  }
+  choice.write_baseline = options.write_baseline;
+  choice.show_skipped = options.show_skipped;
+  choice.new_only = options.new_only;
+  choice.output_dir_is_default = !options.output_dir && !file.output_dir;
+  choice.output_dir = options.output_dir.value_or(file.output_dir.value_or(choice.output_dir));
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<Choice> Resolve(const Options& options) {
@@ -107,23 +144,11 @@ absl::StatusOr<Choice> Resolve(const Options& options) {
   Choice choice;
   DLCHECK_RETURN_IF_ERROR(ResolveChecks(options, file, choice));
   DLCHECK_RETURN_IF_ERROR(ResolveExemptions(options, file, choice));
-  for (const std::string& text : options.reports) {
-    DLCHECK_ASSIGN_OR_RETURN(Output output, OutputFrom(text));
-    choice.reports.push_back(std::move(output));
-  }
-  if (options.stop_on && options.no_live) {
-    return absl::InvalidArgumentError(
-        "--stop-on needs the live findings that --no-live switches off");
-  }
-  choice.stop_on_error = options.stop_on.has_value();
+  DLCHECK_RETURN_IF_ERROR(ResolveReports(options, file, choice));
+  DLCHECK_RETURN_IF_ERROR(ResolveRun(options, file, choice));
   DLCHECK_ASSIGN_OR_RETURN(choice.fail_on,
                            SeverityNamed(options.fail_on.value_or(file.fail_on.value_or("error"))));
-  choice.output_dir_is_default = !options.output_dir && !file.output_dir;
-  choice.output_dir = options.output_dir.value_or(file.output_dir.value_or(choice.output_dir));
-  if (const auto seconds = options.deep_timeout ? options.deep_timeout : file.deep_timeout) {
-    choice.allowance.time = absl::Seconds(*seconds);
-  }
-  choice.allowance.experiments = options.deep;
+  choice.partial = options.partial;
   return choice;
 }
 
