@@ -1,25 +1,30 @@
 #include "checks/engine/experiment.h"
 
-#include <utility>
-
 #include "checks/engine/text.h"
 
 namespace dlcheck {
 namespace {
 
-constexpr std::pair<Experiment::Name, std::string_view> kNames[] = {
+// What an experiment is to the engine, a row each.
+struct Row {
+  Experiment::Name name;
+  std::string_view word;
+  const Experiment* follows = nullptr;  // the run that must come before it
+};
+
+constexpr Row kTable[] = {
     {Experiment::Name::kPlain, "plain"},
     {Experiment::Name::kSameSeed, "same_seed"},
     {Experiment::Name::kOneBatch, "one_batch"},
     {Experiment::Name::kReference, "reference"},
     {Experiment::Name::kMeanInputs, "mean_inputs"},
-    {Experiment::Name::kResumed, "resumed"},
+    {Experiment::Name::kResumed, "resumed", &kInterrupted},
     {Experiment::Name::kTrials, "trials"},
     {Experiment::Name::kInterrupted, "interrupted"},
     {Experiment::Name::kShuffledLabels, "shuffled_labels"},
     {Experiment::Name::kLimitedData, "limited_data"},
     {Experiment::Name::kMultiProcess, "multi_process"},
-    {Experiment::Name::kSingleProcess, "single_process"},
+    {Experiment::Name::kSingleProcess, "single_process", &kMultiProcess},
     {Experiment::Name::kFixedBatch, "fixed_batch"},
     {Experiment::Name::kZeroLr, "zero_lr"},
     {Experiment::Name::kReplay, "replay"},
@@ -28,17 +33,24 @@ constexpr std::pair<Experiment::Name, std::string_view> kNames[] = {
 }  // namespace
 
 std::string_view ExperimentName(Experiment::Name name) {
-  for (const auto& [value, word] : kNames) {
-    if (value == name) return word;
+  for (const Row& row : kTable) {
+    if (row.name == name) return row.word;
   }
   return "";
 }
 
 std::optional<Experiment::Name> ExperimentNamed(std::string_view name) {
-  for (const auto& [value, word] : kNames) {
-    if (word == name) return value;
+  for (const Row& row : kTable) {
+    if (row.word == name) return row.name;
   }
   return std::nullopt;
+}
+
+const Experiment* RunBefore(const Experiment& experiment) {
+  for (const Row& row : kTable) {
+    if (row.name == experiment.name) return row.follows;
+  }
+  return nullptr;
 }
 
 std::string Describe(const Experiment& experiment) {

@@ -84,6 +84,10 @@ inline constexpr Experiment kReplay{.name = Experiment::Name::kReplay};
 std::string_view ExperimentName(Experiment::Name name);
 std::optional<Experiment::Name> ExperimentNamed(std::string_view name);
 
+// The experiment that must have run before this one, which goes on from what it left; null if
+// there is none.
+const Experiment* RunBefore(const Experiment& experiment);
+
 // One phrase for people: "one_batch, 300 steps, Adam with learning rate 0.001".
 std::string Describe(const Experiment& experiment);
 

@@ -64,8 +64,7 @@ class Gathering {
 
   void RunExperiment(const Experiment& experiment) {
     if (evidence_.Knows(experiment)) return;
-    if (experiment == kResumed) RunExperiment(kInterrupted);
-    if (experiment == kSingleProcess) RunExperiment(kMultiProcess);
+    if (const Experiment* first = RunBefore(experiment)) RunExperiment(*first);
     if (!worth_experiments_ && !(experiment == kReplay && failed_)) {
       evidence_.AddMissing(experiment, absl::FailedPreconditionError(
                                            "the plain run failed, so no experiment was run"));
@@ -156,8 +155,7 @@ std::vector<Experiment> PlannedExperiments(std::span<const Check* const> checks)
   };
   for (const Check* check : checks) {
     for (const Need& need : check->judgement.needs) {
-      if (need.experiment == kResumed) add(kInterrupted);
-      if (need.experiment == kSingleProcess) add(kMultiProcess);
+      if (const Experiment* first = RunBefore(need.experiment)) add(*first);
       add(need.experiment);
     }
   }
