@@ -21,10 +21,7 @@ import time
 import unittest
 
 from leftovers import YOUTH, private_folders, processes_below
-from support import BUILD, DLCHECK, SOURCE, TORCH_PYTHON, environment
-
-sys.path.insert(0, str(SOURCE / "tests/programs"))
-from drawing import drawn  # noqa: E402
+from support import BUILD, DLCHECK, SOURCE, TORCH_PYTHON, drawn, environment
 
 PRELOADED = BUILD / "tests" / "libfailing_call.so"
 RECORDING = SOURCE / "tests/end_to_end/recording.py"

@@ -6,7 +6,7 @@ import subprocess
 import time
 import unittest
 
-from support import BUILD, TORCH_PYTHON, TRAINER, EndToEnd, environment
+from support import BUILD, TORCH_PYTHON, TRAINER, EndToEnd, drawn_tests, environment
 
 PLUGIN = BUILD / "tests" / "plugins" / "libmisbehaving.so"
 MEMORY = ["--memory-limit-mib", "500"]
@@ -87,6 +87,7 @@ class HostileModels(EndToEnd):
         self.assertEqual(left, "")
 
 
+@drawn_tests(2)
 class HostilePlugins(HostileModels):
     def check_plugin(self, place, does, *words):
         link = self.folder / "libnet.so"
@@ -158,6 +159,7 @@ class HostilePlugins(HostileModels):
         self.assertEqual(self.train("--model", PLUGIN, *MEMORY), (0, ""))
 
 
+@drawn_tests(2)
 class TorchScript(HostileModels):
     @classmethod
     def setUpClass(cls):

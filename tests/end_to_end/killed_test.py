@@ -20,10 +20,7 @@ import time
 import unittest
 
 from leftovers import YOUTH, children_of, mounts_below, private_folders, processes_below
-from support import DLCHECK, SOURCE, TORCH_PYTHON, environment
-
-sys.path.insert(0, str(SOURCE / "tests/programs"))
-from drawing import number_of_commit  # noqa: E402
+from support import DLCHECK, SOURCE, TORCH_PYTHON, environment, number_of_commit
 
 RECORDING = SOURCE / "tests/end_to_end/recording.py"
 STEPS = 30

@@ -13,6 +13,7 @@ import time
 import unittest
 
 from rank_runs import LONG, LOST, PLUGIN, TROUBLE, RankTest, print_rows
+from support import drawn_tests
 
 FAILING = TROUBLE.with_name("libfailing_call.so")
 SLOW = ("--steps", LONG, "--heartbeat-timeout", 3)
@@ -22,6 +23,7 @@ def tearDownModule():
     print_rows()
 
 
+@drawn_tests(2)
 class Losses(RankTest):
     def assert_others_name(self, ended, lost, *parts, status=LOST):
         for rank, (code, error) in enumerate(zip(ended.statuses, ended.errors)):

@@ -12,6 +12,7 @@ import unittest
 
 from rank_link import RANKS, STORE, Link
 from rank_runs import LONG, LOST, TROUBLE, RankTest, free_port, print_rows
+from support import drawn_tests
 
 SHORT = ("--steps", 4)
 SLOW = ("--steps", LONG, "--heartbeat-timeout", 3, "--collective-timeout", 3)
@@ -23,6 +24,7 @@ def tearDownModule():
     print_rows()
 
 
+@drawn_tests(2)
 class Network(RankTest):
     def start_linked(self, world, *flags, **faults):
         """Ranks that reach each other by a proxy alone, which is returned."""

@@ -5,7 +5,7 @@ import subprocess
 import textwrap
 import unittest
 
-from support import DLCHECK, TORCH_PYTHON, EndToEnd
+from support import DLCHECK, TORCH_PYTHON, EndToEnd, drawn_tests
 
 CHECK = "distributed/mismatched_gradient"
 PROGRAM = textwrap.dedent(
@@ -46,6 +46,7 @@ WRAPPED = "DistributedDataParallel(plain)"
 BY_HAND = "for p in plain.parameters(): dist.all_reduce(p.grad)"
 
 
+@drawn_tests(2)
 class Ranks(EndToEnd):
     def judged(self, norm="nn.Identity()", wrapped=WRAPPED, loss="loss", reduced="pass", processes=2,
                name=CHECK):  # fmt: skip

@@ -5,7 +5,7 @@ import sys
 import textwrap
 import unittest
 
-from support import SOURCE, TORCH_PYTHON, EndToEnd, environment
+from support import SOURCE, TORCH_PYTHON, EndToEnd, drawn_tests, environment
 
 sys.path.append(str(SOURCE / "tests/programs"))
 from watching import allows_layers  # noqa: E402
@@ -74,6 +74,7 @@ CHECK = "checkpoint/inexact_resume"
 
 
 @unittest.skipUnless(allows_layers(), "this system lets no ordinary user mount an overlay")
+@drawn_tests(2)
 class Resumed(EndToEnd):
     def judge(self, forgotten, *words, file="state.pt", options=()):
         """What the check says; the program's own file is as the plain run left it."""

@@ -10,13 +10,14 @@ import subprocess
 import time
 import unittest
 
-from support import BUILD, EndToEnd
+from support import BUILD, EndToEnd, drawn_tests
 
 TRAINER = BUILD / "bin" / "dlcheck-train"
 PRELOADED = BUILD / "tests" / "libfailing_call.so"
 KILLS = 50
 
 
+@drawn_tests(2)
 class Saving(EndToEnd):
     def command(self, folder, *flags):
         return [TRAINER, "--width", "16", "--evaluate-every", "1000000", "--dropout", "0.1",

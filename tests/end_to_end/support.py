@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,6 +14,9 @@ BUILD = pathlib.Path(os.environ.get("DLCHECK_BUILD", SOURCE / "build"))
 DLCHECK = BUILD / "bin" / "dlcheck"
 TRAINER = BUILD / "bin" / "dlcheck-train"
 TORCH_PYTHON = os.environ.get("DLCHECK_TORCH_PYTHON", "")
+sys.path += [str(SOURCE), str(SOURCE / "tests/programs")]
+from drawing import drawn, drawn_tests, number_of_commit  # noqa: E402, F401
+
 PROGRAMS = SOURCE / "fixtures" / "programs"
 DIGITS = SOURCE / "fixtures" / "digits.csv.gz"
 

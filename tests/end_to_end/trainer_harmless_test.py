@@ -8,7 +8,7 @@ import subprocess
 import sys
 import unittest
 
-from support import SOURCE, TRAINER, EndToEnd, environment
+from support import SOURCE, TRAINER, EndToEnd, drawn_tests, environment
 
 sys.path.insert(0, str(SOURCE))
 from tests.observe.reading import ProcessTrace  # noqa: E402
@@ -32,6 +32,7 @@ EVERYTHING = [
 ONLY_IN_TRIALS = {"future_sensitivity"}
 
 
+@drawn_tests(2)
 class TrainerUnderWatch(EndToEnd):
     def setUp(self):
         super().setUp()

@@ -115,11 +115,11 @@ def main():
     parser.add_argument("--host")
     parser.add_argument("--fault", help="a fault's name, or the check that is to find it")
     parser.add_argument("--draw", action="store_true",
-                        help="a third of the faults, drawn by the commit, each in one host")
+                        help="a sixth of the faults, drawn by the commit, each in one host")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     pairs = list(chosen(options))
-    pairs = drawn(pairs, 3) if options.draw else pairs
+    pairs = drawn(pairs, 6) if options.draw else pairs
     if not allows_layers():
         resumed = [pair for pair in pairs if FAULTS[pair[0]].check == NEEDS_LAYERS]
         pairs = [pair for pair in pairs if pair not in resumed]

@@ -1,7 +1,9 @@
-"""Which share of many runs the tests take: another one after each commit."""
+"""Which share of many runs the tests take: another one after each commit. DLCHECK_ALL=1 takes all of them, as
+`ci/nightly drawn` does."""
 
 import os
 import subprocess
+import unittest
 
 from watching import SOURCE
 
@@ -12,11 +14,22 @@ def drawn_third(names):
 
 
 def drawn(cases, share):
-    """One in `share` of the cases, in their order, from an offset that the commit gives; all of them where
-    DLCHECK_ALL is set, as in `ci/nightly drawn`."""
+    """One in `share` of the cases, in their order, from an offset that the commit gives."""
     if os.environ.get("DLCHECK_ALL"):
         return cases
     return cases[number_of_commit() % share :: share]
+
+
+def drawn_tests(share):
+    """For a class of tests: skips all but one in `share` of its own test methods."""
+
+    def draw(case):
+        names = sorted(name for name in vars(case) if name.startswith("test_"))
+        for name in set(names) - set(drawn(names, share)):
+            setattr(case, name, unittest.skip("not drawn by this commit; DLCHECK_ALL=1 takes all")(vars(case)[name]))
+        return case
+
+    return draw
 
 
 def number_of_commit():
