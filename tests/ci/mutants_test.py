@@ -28,6 +28,17 @@ class Mutants(unittest.TestCase):
         self.assertEqual(changed("a.cc", 'const char* bad = R"(if x < y:\n  z == 1\n)";\nint a = b + c;\n'),
                          [(3, "int a = b - c;")])
 
+    def test_a_switch_holds_both_expressions(self):
+        for suffix, line, new, both in (
+                (".cc", "  if (a < b) {", "  if (a <= b) {", "  if (MutantIsOn(7) ? (a <= b) : (a < b)) {"),
+                (".cc", "  return a + b;", "  return a - b;", "  return MutantIsOn(7) ? (a - b) : (a + b);"),
+                (".py", "    if a < b:", "    if a <= b:", "    if ((a <= b) if mutant_is_on(7) else (a < b)):")):  # fmt: skip
+            self.assertEqual(mutants.switched(suffix, line, new, 7), both)
+
+    def test_a_line_that_holds_no_whole_expression_is_no_place(self):
+        self.assertEqual(changed("a.cc", "  if (a < b &&\n      c == f(d,\n  return f(a < b,\n"), [])
+        self.assertEqual(changed("a.py", "    if (a < b\n        and c == d):\n"), [])
+
     def test_a_seed_draws_the_same_ones_in_every_folder(self):
         mutants.TREE = mutants.ROOT
         one, other = mutants.drawn(18, 7), mutants.drawn(18, 7)
