@@ -22,6 +22,8 @@ constexpr size_t kBlockBytes = size_t{64} << 10;
 // So much may wait where no descriptor is free for a while.
 constexpr size_t kMostWaitingBytes = size_t{8} << 20;
 constexpr uint64_t kLongestWait = 50'000'000;  // nanoseconds, for a record
+// And between two tries where nothing can be written: each costs a pass over all that waits.
+constexpr uint64_t kLongestRetry = 64 * kLongestWait;
 // The first steps are written as they end: of a program that hangs early, every one counts.
 constexpr uint64_t kRecordsOfFirstSteps = 256;
 // Always left below the cap: a record that says why it ends, and the seals around it.
@@ -123,6 +125,7 @@ TraceWriter::TraceWriter(const Options& options, OwnedFile records, OwnedFile na
     : options_(options),
       records_(std::move(records)),
       names_(std::move(names)),
+      wait_(kLongestWait),
       generation_(fork_generation.load()) {}
 
 bool TraceWriter::IsInherited() const { return generation_ != fork_generation.load(); }
@@ -174,10 +177,12 @@ Expected<Done> TraceWriter::TryWriteBlock(Kind kind) {
 
 void TraceWriter::WriteBlock(Kind kind) {
   const Expected<Done> written = TryWriteBlock(kind);
+  wait_ = written.ok() ? kLongestWait : std::min(2 * wait_, kLongestRetry);
   if (written.ok()) return;
   // A disk may have room again, a descriptor be free again, before much has to wait.
   const bool may_pass = written.failure().cause == Failure::Cause::kUnavailable;
-  if (kind == Kind::kSeal && may_pass && block_.size() < kMostWaitingBytes) return;
+  const bool has_room = block_.size() + 2 * sizeof(Record) <= kMostWaitingBytes;
+  if (kind == Kind::kSeal && may_pass && has_room) return;
   GoQuiet(written.failure().message);
 }
 
@@ -209,7 +214,7 @@ void TraceWriter::FlushIfOlder(uint64_t nanoseconds) {
 
 void TraceWriter::EndStep() {
   const std::lock_guard<std::mutex> lock(mutex_);
-  FlushIfOlder(sequence_ < kRecordsOfFirstSteps ? 0 : kLongestWait);
+  FlushIfOlder(sequence_ < kRecordsOfFirstSteps && wait_ == kLongestWait ? 0 : wait_);
 }
 
 void TraceWriter::Flush() {
@@ -230,8 +235,9 @@ void TraceWriter::AppendUnchecked(Kind kind, uint16_t number, Record fields) {
   fields.time = options_.clock();
   block_.append(reinterpret_cast<const char*>(&fields), sizeof(fields));
   if (quiet_) return;
-  const bool is_full = block_.size() + 2 * sizeof(Record) > kBlockBytes;
-  if (!is_full && fields.time - last_flush_ < kLongestWait) return;
+  const size_t full = wait_ == kLongestWait ? kBlockBytes : kMostWaitingBytes;
+  const bool is_full = block_.size() + 2 * sizeof(Record) > full;
+  if (!is_full && fields.time - last_flush_ < wait_) return;
   last_flush_ = fields.time;
   WriteBlock(Kind::kSeal);
 }

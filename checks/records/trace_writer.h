@@ -93,6 +93,7 @@ class TraceWriter {
   std::string block_, lines_;         // not written yet
   uint32_t sum_ = 0, names_sum_ = 0;  // of what was written
   uint64_t last_flush_ = 0;
+  uint64_t wait_;  // nanoseconds from one write to the next; longer after each that failed
   uint64_t sequence_ = 0, sealed_ = 0;  // of the next record, and of the next block's first
   uint64_t generation_;                 // of forks, when this writer was made
   bool quiet_ = false;

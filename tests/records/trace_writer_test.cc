@@ -1,6 +1,7 @@
 #include "checks/records/trace_writer.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -127,6 +128,39 @@ TEST(TraceWriter, WritesAtALaterStepWhatHasWaited) {
   (*writer)->EndStep();
   EXPECT_EQ(ReadAll(stem).size(), kRecordsOfFirstSteps + 1);
   EXPECT_FALSE(Read(stem).extent.ended);
+}
+
+// Opening a file fails while it lives.
+class NoDescriptors {
+ public:
+  NoDescriptors() {
+    getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit none{.rlim_cur = 0, .rlim_max = before_.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+  }
+  ~NoDescriptors() { setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+// Each try costs a pass over all that waits, so a try a record would slow the program down.
+TEST(TraceWriter, TriesAgainOnlyAfterAWhileWhereNothingCanBeWritten) {
+  static uint64_t now = 1000;
+  constexpr int kMoreThanABlock = 2000;
+  const TemporaryFolder folder;
+  auto writer = TraceWriter::Create({.run_folder = folder.path(), .clock = [] { return now; }});
+  const std::string stem = RecordFileStems(folder.path())->front();
+  {
+    const NoDescriptors none;
+    for (int i = 0; i < kMoreThanABlock; ++i) (*writer)->PutEvent(Event::kBackward, Record{});
+  }
+  (*writer)->PutEvent(Event::kBackward, Record{});
+  EXPECT_EQ(ReadAll(stem).size(), 0U);
+  now += 110'000'000;
+  (*writer)->PutEvent(Event::kBackward, Record{});
+  EXPECT_EQ(ReadAll(stem).size(), kMoreThanABlock + 2U);
+  EXPECT_FALSE((*writer)->quiet());
 }
 
 TEST(TraceWriter, KeepsNoDescriptor) {

@@ -21,6 +21,8 @@ AHEAD_BYTES = 1 << 20
 BLOCK_BYTES = 64 << 10
 MOST_WAITING_BYTES = 8 << 20  # where a disk is full, or no descriptor is free, for a while
 LONGEST_WAIT = 50_000_000  # nanoseconds, for a record; a write costs up to 100 microseconds
+# And between two tries where nothing can be written: each costs a pass over all that waits.
+LONGEST_RETRY = 64 * LONGEST_WAIT
 # The first steps are written as they end: of a program that hangs early, every one counts.
 RECORDS_OF_FIRST_STEPS = 256
 RECORD_BYTES = 64
@@ -65,7 +67,9 @@ class TraceWriter:
             self.block, 0, names.MAGIC, 0x01020304, *names.FORMAT, writer.encode()[:15],
             role.encode()[:15], start, self.process, RECORD_BYTES,
         )  # fmt: skip
-        self.due = start + LONGEST_WAIT  # when what waits is to be written
+        self.wait = LONGEST_WAIT  # from one write to the next; longer after each that failed
+        self.due = start + self.wait  # when what waits is to be written
+        self.full = BLOCK_BYTES  # or as soon as it is so much
         self.try_to_write(SEAL)
 
     def past_half_cap(self):
@@ -145,8 +149,8 @@ class TraceWriter:
             value, aux, now,
         )  # fmt: skip
         self.filled, self.sequence = at + RECORD_BYTES, sequence + 1
-        if (now >= self.due or self.filled + 2 * RECORD_BYTES > BLOCK_BYTES) and not self.quiet:
-            self.due = now + LONGEST_WAIT
+        if (now >= self.due or self.filled + 2 * RECORD_BYTES > self.full) and not self.quiet:
+            self.due = now + self.wait
             self.write(SEAL)
 
     def end_step(self):
@@ -157,9 +161,9 @@ class TraceWriter:
             self.busy = True
             try:
                 now = self.clock()
-                is_early = self.sequence < RECORDS_OF_FIRST_STEPS
+                is_early = self.sequence < RECORDS_OF_FIRST_STEPS and self.wait == LONGEST_WAIT
                 if is_early or now >= self.due:
-                    self.due = now + LONGEST_WAIT
+                    self.due = now + self.wait
                     self.write(SEAL)
             finally:
                 self.busy = False
@@ -171,7 +175,7 @@ class TraceWriter:
                 return
             self.busy = True
             try:
-                self.due = self.clock() + LONGEST_WAIT
+                self.due = self.clock() + self.wait
                 self.write(SEAL)
             finally:
                 self.busy = False
@@ -204,8 +208,12 @@ class TraceWriter:
         except OSError as error:
             # A disk may have room again, a descriptor be free again, before much has to wait.
             may_pass = not isinstance(error, Changed) and kind == SEAL
-            if not may_pass or self.filled >= MOST_WAITING_BYTES:
+            if not may_pass or self.filled + 2 * RECORD_BYTES > MOST_WAITING_BYTES:
                 self.go_quiet(str(error))
+            self.wait, self.full = min(2 * self.wait, LONGEST_RETRY), MOST_WAITING_BYTES
+            self.due = self.clock() + self.wait
+        else:
+            self.wait, self.full = LONGEST_WAIT, BLOCK_BYTES
 
     def go_quiet(self, reason):
         """What could not be written is given up; a record in the space taken ahead says so."""
