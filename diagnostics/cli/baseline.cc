@@ -1,6 +1,7 @@
 // `dlcheck baseline [DIR]`: prints the findings of a run as a baseline for later runs.
 #include <cstdio>
 
+#include "checks/engine/report.h"
 #include "checks/records/line_file.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/baseline_file.h"

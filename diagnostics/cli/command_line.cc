@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "checks/engine/report.h"
 #include "checks/engine/text.h"
 #include "checks/records/nearest.h"
 #include "diagnostics/cli/config/options.h"

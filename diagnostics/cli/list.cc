@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "checks/catalog/catalog.h"
+#include "checks/engine/report.h"
 #include "checks/engine/text.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/options.h"

@@ -4,6 +4,7 @@
 #include "checks/records/line_file.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/options.h"
+#include "diagnostics/cli/config/outputs.h"
 #include "diagnostics/cli/result_file.h"
 
 namespace dlcheck::cli {

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "checks/catalog/catalog.h"
+#include "checks/engine/report.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/options.h"
 

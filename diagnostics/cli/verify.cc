@@ -1,6 +1,7 @@
 // `dlcheck verify [DIR]`: whether the records of an earlier run are as they were written.
 #include <cstdio>
 
+#include "checks/engine/report.h"
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
 #include "checks/records/visible.h"

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "checks/engine/report.h"
 #include "checks/records/record.h"
 #include "checks/records/version.h"
 #include "diagnostics/cli/build_facts.h"

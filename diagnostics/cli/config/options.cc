@@ -2,6 +2,7 @@
 
 #include <cstdio>
 
+#include "checks/engine/report.h"
 #include "checks/records/visible.h"
 
 namespace dlcheck::cli {
