@@ -6,6 +6,8 @@
 #include <random>
 #include <stdexcept>
 
+#include "reference/faults/step_faults.h"
+
 namespace dlcheck::reference {
 namespace {
 
@@ -110,8 +112,6 @@ void PlantLogOfZero(Plan& plan) {
   };
 }
 
-void PlantGradientsNotCleared(Plan& plan) { plan.clears_gradients = false; }
-
 void PlantOrderFromClock(Plan& plan) {
   plan.order_seed = [](uint64_t) { return uint64_t{std::random_device()()}; };
 }
@@ -142,7 +142,7 @@ Planters LoopFaults() {
       {FaultName::kTinyInitialization, PlantTinyInitialization},
       {FaultName::kLogOfZero, PlantLogOfZero},
       {FaultName::kNanInOneBatch, PlantNanInOneBatch},
-      {FaultName::kGradientsNotCleared, PlantGradientsNotCleared},
+      {FaultName::kGradientsNotCleared, LeaveOutClearing},
       {FaultName::kHeadNotInOptimizer, PlantHeadNotInOptimizer},
       {FaultName::kAbortAtStep37, PlantAbort},
       {FaultName::kCrashAtStep37, PlantCrash},

@@ -1,6 +1,7 @@
 #include <memory>
 
 #include "reference/faults/planters.h"
+#include "reference/faults/step_faults.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -12,15 +13,15 @@ void NeedWindows(Plan& plan) {
   plan.recipe.drop_last = false;
 }
 
-template <AccumulationDeviation kDeviation>
+template <Edit kEdit>
 void PlantAccumulation(Plan& plan) {
   NeedWindows(plan);
-  plan.deviations.accumulation = kDeviation;
+  kEdit(plan);
 }
 
 // Micro-batches with between none and eleven targets that do not count, as padding would be.
 void PlantMeanOfMeans(Plan& plan) {
-  PlantAccumulation<AccumulationDeviation::kMeanOfMeans>(plan);
+  PlantAccumulation<TakeMeanOfMeans>(plan);
   const auto calls = std::make_shared<int64_t>(0);
   plan.batch = [calls](int64_t, const Batch& batch) {
     const int64_t ignored = std::min((*calls)++ * 5 % 12, batch.y.size(0) - 1);
@@ -46,25 +47,20 @@ void NeedLossScale(Plan& plan) {
   plan.recipe.growth_interval = 7;
 }
 
-template <OrderDeviation kDeviation>
-void PlantOrder(Plan& plan) {
-  plan.deviations.order = kDeviation;
-}
-
 void PlantClearedInsideWindow(Plan& plan) {
   NeedWindows(plan);
-  PlantOrder<OrderDeviation::kClearedInsideWindow>(plan);
+  ClearInsideWindow(plan);
 }
 
 void PlantClippedInsideWindow(Plan& plan) {
   NeedWindows(plan);
   NeedClipping(plan);
-  PlantOrder<OrderDeviation::kClippedInsideWindow>(plan);
+  ClipInsideWindow(plan);
 }
 
 void PlantClippedAfterStep(Plan& plan) {
   NeedClipping(plan);
-  PlantOrder<OrderDeviation::kClippedAfterStep>(plan);
+  ClipAfterStep(plan);
 }
 
 void PlantClippedPerTensor(Plan& plan) {
@@ -75,7 +71,7 @@ void PlantClippedPerTensor(Plan& plan) {
 void PlantClippedBeforeUnscale(Plan& plan) {
   NeedLossScale(plan);
   NeedClipping(plan);
-  PlantOrder<OrderDeviation::kClippedBeforeUnscale>(plan);
+  ClipBeforeUnscale(plan);
 }
 
 // A small scale, so that training survives for a while.
@@ -83,7 +79,7 @@ void PlantNotUnscaled(Plan& plan) {
   NeedLossScale(plan);
   plan.recipe.initial_scale = 4;
   plan.recipe.growth_interval = 2000;
-  PlantOrder<OrderDeviation::kNotUnscaled>(plan);
+  StepWithoutUnscale(plan);
 }
 
 template <ScalerDeviation kDeviation>
@@ -99,7 +95,7 @@ void PlantAutocastLeftOut(Plan& plan) {
 
 void PlantAutocastAroundStep(Plan& plan) {
   plan.recipe.autocast = "bf16";
-  PlantOrder<OrderDeviation::kAutocastAroundStep>(plan);
+  StepUnderAutocast(plan);
 }
 
 void PlantPureBf16(Plan& plan) {
@@ -126,7 +122,7 @@ void PlantSchedule(Plan& plan) {
 
 void PlantFirstGroupAlone(Plan& plan) {
   NeedSchedule(plan);
-  plan.deviations.rate = RateDeviation::kFirstGroupAlone;
+  ScheduleFirstGroupAlone(plan);
 }
 
 template <OptimizerDeviation kDeviation>
@@ -183,10 +179,10 @@ Planters MechanismFaults() {
   using F = FaultName;
   using O = OptimizerDeviation;
   return {
-      {F::kAccumulationNotDivided, PlantAccumulation<AccumulationDeviation::kNotDivided>},
-      {F::kLossDividedTwice, PlantAccumulation<AccumulationDeviation::kDividedTwice>},
+      {F::kAccumulationNotDivided, PlantAccumulation<DivideByMicroBatch>},
+      {F::kLossDividedTwice, PlantAccumulation<DivideTwice>},
       {F::kMeanOfMeans, PlantMeanOfMeans},
-      {F::kRaggedTail, PlantAccumulation<AccumulationDeviation::kFullWindow>},
+      {F::kRaggedTail, PlantAccumulation<DivideByFullWindow>},
       {F::kClearedInsideWindow, PlantClearedInsideWindow},
       {F::kClippedInsideWindow, PlantClippedInsideWindow},
       {F::kClippedAfterStep, PlantClippedAfterStep},

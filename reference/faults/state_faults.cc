@@ -6,6 +6,7 @@
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/faults/planters.h"
+#include "reference/faults/step_faults.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -69,15 +70,15 @@ void PlantSavedInBf16(Plan& plan) {
 
 void PlantStatisticsLearn(Plan& plan) {
   plan.recipe.model = "resnet";
-  plan.deviations.evaluation = EvaluationDeviation::kStatistics;
+  LearnStatisticsInEvaluation(plan);
 }
 
-template <EvaluationDeviation kDeviation>
+template <Edit kEdit>
 void PlantEvaluation(Plan& plan) {
   plan.recipe.model = "mlp";
   plan.recipe.dropout = 0.2;
   plan.recipe.evaluate_every = 30;
-  plan.deviations.evaluation = kDeviation;
+  kEdit(plan);
 }
 
 // Small enough to be trained while somebody waits.
@@ -122,8 +123,8 @@ Planters StateFaults() {
       {F::kForgetsMetrics, PlantForgotten<kMetrics>},
       {F::kSavedInBf16, PlantSavedInBf16},
       {F::kStatisticsLearn, PlantStatisticsLearn},
-      {F::kEvaluatesInTraining, PlantEvaluation<EvaluationDeviation::kTrainingMode>},
-      {F::kStaysInEvaluation, PlantEvaluation<EvaluationDeviation::kStaysInMode>},
+      {F::kEvaluatesInTraining, PlantEvaluation<EvaluateInTrainingMode>},
+      {F::kStaysInEvaluation, PlantEvaluation<StayInEvaluationMode>},
       {F::kMaskOffByOne, PlantAttention<AttentionDeviation::kSeesNextToken>},
       {F::kNoMask, PlantAttention<AttentionDeviation::kNoMask>},
       {F::kTiedHeadCopied, PlantTiedHeadCopied},

@@ -85,22 +85,24 @@ Tensor SampleWeights(const LossOptions& options, const Tensor& targets, int64_t 
 }
 
 // A sample without a target adds a sum of zero over a weight that stands in for its own.
-LossSum SumBySample(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
+Tensor SumBySample(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
   const Tensor losses = Reduced(options, Flatten(options, outputs, targets), at::Reduction::None);
   const Tensor sums = losses.reshape({targets.size(0), -1}).sum(1);
   const Tensor weights = SampleWeights(options, targets, outputs.size(-1));
-  const Tensor counted = weights.gt(0);
-  const Tensor safe = weights.masked_fill(counted.logical_not(), 1).to(sums.scalar_type());
-  return {(sums / safe).sum(), counted.sum().item<double>()};
+  const Tensor safe = weights.masked_fill(weights.gt(0).logical_not(), 1).to(sums.scalar_type());
+  return (sums / safe).sum();
 }
 
 }  // namespace
 
-LossSum SumOfLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
+Tensor SummedLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
   NeedSense(options);
   if (BySample(options)) return SumBySample(options, outputs, targets);
-  return {Reduced(options, Flatten(options, outputs, targets), at::Reduction::Sum),
-          CountOf(options, targets, outputs.size(-1))};
+  return Reduced(options, Flatten(options, outputs, targets), at::Reduction::Sum);
+}
+
+LossSum SumOfLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
+  return {SummedLoss(options, outputs, targets), CountOf(options, targets, outputs.size(-1))};
 }
 
 double CountOf(const LossOptions& options, const Tensor& targets, int64_t classes) {

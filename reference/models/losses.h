@@ -54,6 +54,10 @@ struct LossSum {
 LossSum SumOfLoss(const LossOptions& options, const torch::Tensor& outputs,
                   const torch::Tensor& targets);
 
+// The sum alone. Reads nothing from the device, which a count needs.
+torch::Tensor SummedLoss(const LossOptions& options, const torch::Tensor& outputs,
+                         const torch::Tensor& targets);
+
 // The count of SumOfLoss for these targets, without a forward pass. `classes` is C.
 double CountOf(const LossOptions& options, const torch::Tensor& targets, int64_t classes);
 

@@ -17,38 +17,7 @@
 
 namespace dlcheck::reference {
 
-// How the losses of a window's micro-batches become one.
-enum class AccumulationDeviation : uint8_t {
-  kNone,
-  kNotDivided,    // each micro-batch counts as a step of its own
-  kDividedTwice,  // by the number of micro-batches once more
-  kMeanOfMeans,   // each micro-batch counts alike, whatever it holds
-  kFullWindow,    // divided by what a full window holds, also in a ragged one
-};
-
-// Where in a step something is done.
-enum class OrderDeviation : uint8_t {
-  kNone,
-  kClearedInsideWindow,  // before each backward, not before each window
-  kClippedInsideWindow,  // after each backward, and not at the end
-  kClippedBeforeUnscale,
-  kClippedAfterStep,
-  kNotUnscaled,     // the step takes the scaled gradients
-  kNonFiniteTaken,  // the step is taken whatever was found
-  kAutocastAroundStep,
-};
-
-enum class EvaluationDeviation : uint8_t {
-  kNone,
-  kTrainingMode,  // evaluates without switching the mode
-  kStaysInMode,   // and never switches back to training
-  kStatistics,    // normalization layers go on learning from validation data
-};
-
-enum class RateDeviation : uint8_t {
-  kNone,
-  kFirstGroupAlone,  // the schedule moves the rate of the first group and of no other
-};
+struct Plan;
 
 // How ranks train together.
 enum class RanksDeviation : uint8_t {
@@ -66,10 +35,11 @@ enum class RanksDeviation : uint8_t {
 };
 
 struct Deviations {
-  AccumulationDeviation accumulation = AccumulationDeviation::kNone;
-  OrderDeviation order = OrderDeviation::kNone;
-  EvaluationDeviation evaluation = EvaluationDeviation::kNone;
-  RateDeviation rate = RateDeviation::kNone;
+  // Of the loop, by the names of faults/step_faults.h: made when training is built.
+  void (*accumulation)(Plan&) = nullptr;
+  void (*order)(Plan&) = nullptr;
+  void (*evaluation)(Plan&) = nullptr;
+  void (*rate)(Plan&) = nullptr;
   OptimizerDeviation optimizer = OptimizerDeviation::kNone;
   ScheduleDeviation schedule = ScheduleDeviation::kNone;
   ClipDeviation clip = ClipDeviation::kNone;

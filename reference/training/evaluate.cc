@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "reference/precision/autocast.h"
-#include "reference/training/step.h"
 #include "reference/training/window.h"
 
 namespace dlcheck::reference {
@@ -14,12 +13,6 @@ void ExchangeAverage(const Training& training) {
   if (!training.average) return;
   training.average->Exchange();
   if (training.sharded_parameters) training.sharded_parameters->Refresh();
-}
-
-void KeepStatisticsLearning(torch::nn::Module& module) {
-  for (const auto& child : module.modules()) {
-    if (child->as<torch::nn::BatchNorm2d>() != nullptr) child->train();
-  }
 }
 
 LossOptions PlainLoss(const Training& training) {
@@ -51,7 +44,7 @@ void Add(const Training& training, const LossOptions& plain, const torch::Tensor
 
 // Every rank takes its share of each batch.
 Sums EvaluateBatches(Training& training, int64_t samples) {
-  const AutocastGuard autocast(training.device.type(), AutocastType(training.plan));
+  const AutocastGuard autocast(training.device.type(), training.autocast);
   const LossOptions plain = PlainLoss(training);
   const int64_t batch_size = training.plan.recipe.batch_size;
   const Ranks& ranks = training.ranks;
@@ -78,11 +71,8 @@ Sums EvaluateBatches(Training& training, int64_t samples) {
 
 Scores Evaluate(Training& training) {
   const torch::NoGradGuard no_grad;
-  const EvaluationDeviation deviation = training.plan.deviations.evaluation;
   Tell(training.observer.evaluation_begins);
-  if (deviation != EvaluationDeviation::kTrainingMode) SwitchMode(training, false);
-  if (deviation == EvaluationDeviation::kStatistics) KeepStatisticsLearning(*training.model.module);
-  TakeBuffersOfFirst(training);
+  Run(training.plan.phases.evaluation_begins, training);
   const int64_t wanted = training.plan.recipe.evaluate_samples;
   const int64_t rows = training.data.val->rows();
   const int64_t samples = wanted == 0 ? rows : std::min(wanted, rows);

@@ -97,8 +97,7 @@ void ShowState(Training& training) {
 bool DoStep(Training& training, Stops& stops) {
   const int64_t step = training.counters.step;
   TellEpoch(training);
-  const bool stays = training.plan.deviations.evaluation == EvaluationDeviation::kStaysInMode;
-  if (!stays || step == 0) SwitchMode(training, true);
+  Run(training.plan.phases.step_begins, training);
   if (!RunWindow(training, [&] { return stops.AfterOne(); })) return false;
   stops.AfterOne();
   const bool logs = training.LogsStep();

@@ -6,6 +6,7 @@
 
 #include <torch/torch.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,8 +14,10 @@
 
 #include "dlcheck/plugin.h"
 #include "reference/data/data.h"
+#include "reference/faults/step_faults.h"
 #include "reference/recipe/recipe.h"
 #include "reference/training/deviations.h"
+#include "reference/training/phases.h"
 
 namespace dlcheck::reference {
 
@@ -36,6 +39,11 @@ struct Plan {
   };
 
   // Set by faults.
+  Phases phases;
+  double (*divisor)(const Training& training, size_t micro) = TargetsOfWindow;
+  // In which pass of a window ranks average their gradients.
+  bool (*shares_gradients)(size_t micro, size_t micro_batches) =
+      [](size_t micro, size_t micro_batches) { return micro + 1 == micro_batches; };
   Deviations deviations;
   std::optional<Normalization> normalization;  // none: the statistics of the training split
   std::function<uint64_t(uint64_t seed)> order_seed = [](uint64_t seed) { return seed; };
@@ -46,7 +54,6 @@ struct Plan {
   };
   std::function<void(int64_t step)> step_begins = [](int64_t) {};
   std::function<Batch(int64_t step, Batch)> batch = [](int64_t, Batch batch) { return batch; };
-  bool clears_gradients = true;
   std::function<Tensor(Tensor)> logits = [](Tensor logits) { return logits; };  // (B, C)
   std::function<Tensor(int64_t step, Tensor)> loss = [](int64_t, Tensor loss) { return loss; };
 };

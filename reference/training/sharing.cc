@@ -1,5 +1,6 @@
 #include "reference/training/sharing.h"
 
+#include <cmath>
 #include <limits>
 
 #include "reference/distributed/ddp/replicas.h"
@@ -27,6 +28,17 @@ std::unique_ptr<ShardedParameters> BuildShardedParameters(const Plan& plan,
   const bool is_left = plan.deviations.ranks == RanksDeviation::kNotPutTogether;
   const bool stay_whole = ranks.Largest(observer.model || is_left ? 1 : 0) > 0;
   return std::make_unique<ShardedParameters>(*shards, stay_whole);
+}
+
+NormOfAll BuildNormOfAll(const Plan& plan, const Shards* shards) {
+  if (shards == nullptr || plan.deviations.ranks == RanksDeviation::kNormOfPart) return nullptr;
+  return [shards](double own, double p) {
+    const Ranks& ranks = shards->ranks();
+    // A largest number need not show what is none.
+    if (ranks.Largest(std::isnan(own) ? 1 : 0) > 0) return std::nan("");
+    if (std::isinf(p)) return ranks.Largest(own);
+    return std::pow(ranks.Sum(std::pow(own, p)), 1 / p);
+  };
 }
 
 std::unique_ptr<GradientSharing> BuildSharing(const Plan& plan, const ShardGroups& groups,

@@ -1,6 +1,7 @@
 // What the ranks of a run share, as its recipe has it; nothing of a run that is alone.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "reference/distributed/ddp/gradient_sharing.h"
@@ -21,6 +22,12 @@ std::unique_ptr<Shards> BuildShards(const Plan& plan, const ShardGroups& groups,
 std::unique_ptr<ShardedParameters> BuildShardedParameters(const Plan& plan,
                                                           const Observer& observer,
                                                           const Ranks& ranks, const Shards* shards);
+
+// The p-norm of the parts of all ranks together, from that of this rank's part. All ranks call.
+using NormOfAll = std::function<double(double own, double p)>;
+
+// None where every rank has all gradients. `shards` outlives the result.
+NormOfAll BuildNormOfAll(const Plan& plan, const Shards* shards);
 
 // `model` and `shards` outlive the result.
 std::unique_ptr<GradientSharing> BuildSharing(const Plan& plan, const ShardGroups& groups,

@@ -6,10 +6,10 @@
 
 #include "reference/distributed/process_group/nccl_backend.h"
 #include "reference/distributed/zero/joined_norm.h"
+#include "reference/faults/step_faults.h"
 #include "reference/models/hosted_model.h"
 #include "reference/optimization/groups.h"
 #include "reference/recipe/rejection.h"
-#include "reference/training/sharing.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -35,6 +35,12 @@ LossOptions LossOf(const Plan& plan, const Dataset& data, const at::Device& devi
     loss.class_weights = (counts.sum() / (counts * counts.numel())).to(device, type);
   }
   return loss;
+}
+
+at::ScalarType AutocastType(const Plan& plan) {
+  if (plan.deviations.autocast_left_out) return at::kFloat;
+  if (plan.recipe.autocast == "bf16") return at::kBFloat16;
+  return plan.recipe.autocast == "fp16" ? at::kHalf : at::kFloat;
 }
 
 BatchNormFunction BatchNormOf(const Plan& plan, const Ranks& ranks) {
@@ -80,9 +86,11 @@ void SetPriorBias(const Recipe& recipe, const Dataset& data, Model& model) {
   SetHeadBias(model, recipe.loss == "bce" ? shares.logit(1e-6) : shares);
 }
 
-Model BuildModel(const Plan& plan, const Dataset& data, const Ranks& ranks,
-                 const at::Device& device) {
+Model BuildModel(const Plan& plan, const Observer& observer, const Dataset& data,
+                 const Ranks& ranks, const at::Device& device) {
   const Recipe& recipe = plan.recipe;
+  torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
+  Tell(observer.seeded, recipe.seed);
   if (!IsBuiltIn(recipe.model)) plan.preflight(recipe, data.sample_shape, data.classes);
   Model model = IsBuiltIn(recipe.model) ? MakeModel(OptionsOf(plan, data, ranks))
                                         : HostModel(recipe.model, data.sample_shape, data.classes);
@@ -91,6 +99,7 @@ Model BuildModel(const Plan& plan, const Dataset& data, const Ranks& ranks,
   if (recipe.weights != "fp32") model.module->to(WeightType(recipe));
   model.module->to(device);
   model.module->train();
+  if (ranks.are_many()) StartAlike(ranks, *model.module);
   return model;
 }
 
@@ -129,8 +138,7 @@ std::unique_ptr<Optimizer> BuildOptimizer(const Plan& plan, const Model& model,
   return std::make_unique<Optimizer>(options, std::move(groups));
 }
 
-Schedule BuildSchedule(const Plan& plan) {
-  const Recipe& recipe = plan.recipe;
+Schedule BuildSchedule(const Recipe& recipe, ScheduleDeviation deviation) {
   Schedule schedule;
   schedule.shape = ShapeFromName(recipe.schedule).value();
   schedule.horizon = (recipe.horizon == 0 ? recipe.steps : recipe.horizon) - recipe.warmup_steps;
@@ -146,7 +154,7 @@ Schedule BuildSchedule(const Plan& plan) {
   if (recipe.warmup_steps > 0) schedule.warmup = WarmupFromName(recipe.warmup).value();
   schedule.warmup_steps = recipe.warmup_steps;
   schedule.warmup_factor = recipe.warmup_factor;
-  schedule.deviation = plan.deviations.schedule;
+  schedule.deviation = deviation;
   CheckSchedule(schedule);
   return schedule;
 }
@@ -191,7 +199,7 @@ std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, con
   return std::make_unique<Batches>(data.train, options);
 }
 
-std::vector<double> RatesOf(const Optimizer& optimizer) {
+std::vector<double> BaseRates(const Optimizer& optimizer) {
   std::vector<double> rates;
   for (const Optimizer::Group& group : optimizer.groups()) rates.push_back(group.lr);
   return rates;
@@ -199,6 +207,7 @@ std::vector<double> RatesOf(const Optimizer& optimizer) {
 
 // Of ranks on one machine each has a GPU of its own, as far as there are as many.
 at::Device DeviceOf(const Recipe& recipe, const Ranks& ranks) {
+  at::set_num_threads(static_cast<int>(recipe.threads));
   if (recipe.device == "cpu") return at::kCPU;
   if (!torch::cuda::is_available()) throw UsageError("device is cuda, but there is none");
   at::globalContext().setAllowTF32CuBLAS(recipe.tf32);
@@ -237,22 +246,19 @@ at::ScalarType WeightType(const Recipe& recipe) {
   return recipe.weights == "fp64" ? at::kDouble : at::kFloat;
 }
 
-Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& ranks) {
+Training BuildTraining(const Plan& given, const Observer& observer, const Ranks& ranks) {
+  const Plan plan = WithEdits(given);
   const Recipe& recipe = plan.recipe;
-  at::set_num_threads(static_cast<int>(recipe.threads));
   const at::Device device = DeviceOf(recipe, ranks);
   const ShardGroups groups = GroupsOf(recipe, ranks);
   Dataset data = LoadData(plan);
-  torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
-  Tell(observer.seeded, recipe.seed);
-  Model model = BuildModel(plan, data, ranks, device);
-  if (ranks.are_many()) StartAlike(ranks, *model.module);
+  Model model = BuildModel(plan, observer, data, ranks, device);
   std::unique_ptr<Shards> shards = BuildShards(plan, groups, model);
   std::unique_ptr<GradientSharing> sharing = BuildSharing(plan, groups, model, shards.get());
   data.mean_image = data.mean_image.to(device);
   const LossOptions loss = LossOf(plan, data, device);
   std::unique_ptr<Optimizer> optimizer = BuildOptimizer(plan, model, shards.get());
-  std::vector<double> base_rates = RatesOf(*optimizer);
+  std::vector<double> base_rates = BaseRates(*optimizer);
   std::unique_ptr<Batches> batches = BuildBatches(plan, data, ranks);
   auto prefetch = std::make_unique<Prefetch>(*batches, recipe.prefetch_threads, kAhead);
   auto sharded_parameters = BuildShardedParameters(plan, observer, ranks, shards.get());
@@ -265,14 +271,17 @@ Training BuildTraining(const Plan& plan, const Observer& observer, const Ranks& 
                   std::move(data),
                   std::move(model),
                   loss,
+                  AutocastType(plan),
                   std::move(optimizer),
                   std::move(base_rates),
-                  BuildSchedule(plan),
+                  BuildSchedule(recipe, plan.deviations.schedule),
+                  BuildSchedule(recipe, ScheduleDeviation::kNone),
                   BuildScaler(plan, device, ranks),
                   std::move(average),
                   std::move(batches),
                   std::move(prefetch),
                   Progress(recipe.steps, /*is_silent=*/!ranks.is_first()),
+                  BuildNormOfAll(plan, shards.get()),
                   std::move(shards),
                   std::move(sharded_parameters),
                   std::move(sharing)};

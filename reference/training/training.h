@@ -25,29 +25,35 @@
 #include "reference/training/plan.h"
 #include "reference/training/progress.h"
 #include "reference/training/run_log.h"
+#include "reference/training/sharing.h"
 
 namespace dlcheck::reference {
 
 struct Training {
-  const Plan& plan;
+  const Plan plan;
   const Observer& observer;
   const Ranks ranks;
   at::Device device;
   Dataset data;
   Model model;
   LossOptions loss;
+  at::ScalarType autocast;  // of forward passes; kFloat: none
   std::unique_ptr<Optimizer> optimizer;
   std::vector<double> base_rates;  // by group, what schedules multiply
   Schedule schedule;
+  Schedule asked_schedule;             // as the recipe has it, whatever a fault makes of it
   std::unique_ptr<LossScaler> scaler;  // enabled or not, there is one
   std::unique_ptr<Average> average;    // none without ema-decay
   std::unique_ptr<Batches> batches;
   std::unique_ptr<Prefetch> prefetch;
   Progress progress;
+  NormOfAll norm_of_all;                                  // none where no gradient is shared out
   std::unique_ptr<Shards> shards;                         // none where every rank keeps everything
   std::unique_ptr<ShardedParameters> sharded_parameters;  // none where the model stays whole
   std::unique_ptr<GradientSharing> sharing;               // none of a run that is alone
   Counters counters = {};
+  Window window = {};                     // of the step that is under way
+  bool took_step = false;                 // false if the last step was left out
   torch::Tensor gradient_norm = {};       // of the last step, where clipping worked it out
   std::unique_ptr<RunLog> log = nullptr;  // opened when it is known where the run begins
   // What a checkpoint must share with this run; empty without a folder of them.

@@ -9,14 +9,8 @@
 
 namespace dlcheck::reference {
 
-// What forward passes are autocast to; kFloat for no autocast.
-at::ScalarType AutocastType(const Plan& plan);
-
 // Outputs of a batch, in the precision of the weights: logits (B, C), or (B, T, C) of tokens.
 torch::Tensor Forward(Training& training, const torch::Tensor& x);
-
-// Switches the model, and says so, only if it is in the other mode.
-void SwitchMode(Training& training, bool to_training);
 
 // Goes through the micro-batches of the next step that are not done yet, forward and backward, and
 // counts each. The loss of a window is the sum of the losses of all its targets over their number.

@@ -1,0 +1,69 @@
+// A training step as a list of phases: the healthy order, and what each phase does. A planted fault
+// edits the list.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "reference/data/source.h"
+
+namespace dlcheck::reference {
+
+struct Training;
+using Phase = void (*)(Training& training);
+
+// Of a step's beginning, also of one that is gone on with.
+void EnterTrainingMode(Training& training);
+
+// Of a window. ForwardBackward takes the micro-batch that is next, moves it to the device, and adds
+// its gradients.
+void ZeroGradients(Training& training);
+void ForwardBackward(Training& training);
+
+// Of what follows the window. All but OptimizerStep do nothing where the recipe has no use for
+// them.
+void KeepOwnGradients(Training& training);  // ZeRO 1: each rank its stretch
+void Unscale(Training& training);
+void Clip(Training& training);  // and notes the norm where it works it out
+void SetLearningRates(Training& training);
+void OptimizerStep(Training& training);  // unless a gradient is not finite and that is left out
+void Gather(Training& training);         // the model from what each rank keeps of it
+void CountUpdate(Training& training);    // what schedules count: not a step that was left out
+void UpdateScaler(Training& training);
+void SynchronizeAveragedBuffers(Training& training);
+void UpdateEma(Training& training);  // not at a step that was left out
+
+// Of an evaluation.
+void EnterEvaluationMode(Training& training);
+// Ranks keep statistics of their own batches; what is evaluated, averaged and saved is the first
+// one's model. All ranks call.
+void SynchronizeBuffers(Training& training);
+
+struct Phases {
+  std::vector<Phase> step_begins = {EnterTrainingMode};
+  std::vector<Phase> window_begins = {ZeroGradients};
+  std::vector<Phase> micro_batch = {ForwardBackward};
+  std::vector<Phase> step = {
+      KeepOwnGradients, Unscale,     Clip,         SetLearningRates,           OptimizerStep,
+      Gather,           CountUpdate, UpdateScaler, SynchronizeAveragedBuffers, UpdateEma};
+  std::vector<Phase> evaluation_begins = {EnterEvaluationMode, SynchronizeBuffers};
+};
+
+inline void Run(const std::vector<Phase>& phases, Training& training) {
+  for (const Phase phase : phases) phase(training);
+}
+
+// The micro-batches of the step that is under way.
+struct Window {
+  std::vector<Batch> batches = {};         // on the CPU
+  std::vector<double> targets = {};        // of each; none where one micro-batch is the whole
+  double all_targets = 0;                  // of the window; of many ranks the mean over them
+  std::vector<torch::Tensor> losses = {};  // of those done by this process
+};
+
+// What the sum of losses of a micro-batch is divided by: the targets of the whole window.
+double TargetsOfWindow(const Training& training, size_t micro);
+
+}  // namespace dlcheck::reference
