@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "absl/strings/str_replace.h"
 #include "checks/engine/report.h"
 #include "checks/engine/text.h"
 #include "checks/records/nearest.h"
@@ -30,8 +31,11 @@ bool IsNamed(const std::string& name) { return name.starts_with("-"); }
 
 void TakeRules(const ValueRules& rules, CLI::Option& option) {
   option.required(rules.required);
-  if (rules.positive) option.check(CLI::PositiveNumber);
-  if (!rules.choices.empty()) option.check(CLI::IsMember(rules.choices));
+  // Without a description, which CLI11 would put behind the value's name.
+  if (rules.positive) option.check(CLI::Validator(CLI::PositiveNumber).description(""));
+  if (!rules.choices.empty()) {
+    option.check(CLI::Validator(CLI::IsMember(rules.choices)).description(""));
+  }
   if (rules.commas) option.delimiter(',');
 }
 
@@ -48,6 +52,11 @@ CLI::Option& Added(CLI::App& app, const std::string& name, const std::string& me
   }
 }
 
+// CLI11 puts two empty lines before each group.
+std::string HelpOf(const CLI::App& app) {
+  return absl::StrReplaceAll(app.help(), {{"\n\n\n", "\n\n"}});
+}
+
 int RefuseUnknown(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::Option* option : app.get_options()) names.push_back(option->get_name());
@@ -61,6 +70,7 @@ int RefuseUnknown(const CLI::App& app) {
 
 std::optional<int> CommandLine::Parse(Words words, Words* rest) const {
   CLI::App app(description_);
+  app.set_help_flag("-h,--help", "print this help and exit");
   app.formatter(std::make_shared<Formatter>(usage_));
   if (rest != nullptr) app.allow_extras();
   for (const Option& option : options_) {
@@ -79,7 +89,7 @@ std::optional<int> CommandLine::Parse(Words words, Words* rest) const {
     if (rest != nullptr) *rest = app.remaining();
     return std::nullopt;
   } catch (const CLI::CallForHelp&) {
-    std::fputs(app.help().c_str(), stdout);
+    std::fputs(HelpOf(app).c_str(), stdout);
     return kExitClean;
   } catch (const CLI::ExtrasError&) {
     return RefuseUnknown(app);

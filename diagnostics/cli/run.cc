@@ -107,14 +107,13 @@ int RunMain(const Words& words) {
                    "Runs a training program under watch and judges what was seen.");
   AddRunOptions(line, options);
   line.Flag("--deep", &options.deep,
-            "also start the program again under the experiments that checks need");
-  line.Value(
-      "--resume-command", "COMMAND", &options.resume_command,
-      "shell command that resumes the program from its checkpoint (default: the same command)");
+            "also run the program again under the experiments that checks need");
+  line.Value("--resume-command", "COMMAND", &options.resume_command,
+             "shell command that resumes the program (default: the same command)");
   line.Flag("--deep-network", &options.deep_network,
-            "let experiments reach the network (default: only loopback, where Linux allows that)");
+            "let experiments use the network (default: loopback, where possible)");
   line.Flag("--dry-run", &options.dry_run,
-            "list how often the program would be started, and why; start nothing");
+            "list how often the program would start, and why; start nothing");
   line.Flag("--save-batch", &options.save_batch,
             "save the batch of the first step with a non-finite value");
   line.Value("--seed", "N", &options.seed, "seed for programs that take one");

@@ -38,6 +38,14 @@ class Usage(EndToEnd):
         self.refused(self.run_command("true", options=["--set", "gradients/exploding:ratio=nan"]),
                      "must be between")
 
+    def test_help_names_the_command_fits_a_terminal_and_shows_no_rules_of_the_parser(self):
+        for command in ("run", "judge", "check", "list", "explain", "report", "verify", "baseline", "selftest"):
+            with self.subTest(command=command):
+                text = self.dlcheck(command, "--help").stdout
+                self.assertIn(f"Usage: dlcheck {command}", text)
+                self.assertLessEqual(max(map(len, text.splitlines())), 100)
+                self.assertNotRegex(text, r"POSITIVE|\{|\n\n\n|\bTEXT\b")
+
     def test_run_without_a_command_says_how(self):
         self.refused(self.dlcheck("run"), "dlcheck run -- python train.py")
 

@@ -17,9 +17,9 @@ void AddSharedOptions(CommandLine& line, Options& options) {
   line.Value("--require", "CHECKS", &options.required,
              "exit 4 if one of these checks reaches no verdict", {.commas = true});
   line.Value("--fail-on", "SEVERITY", &options.fail_on,
-             "lowest severity that fails the run: note, warning or error (default)");
+             "fail the run at this severity: note, warning or error (default)");
   line.Value("--declare", "KEY=VALUE", &options.declared,
-             "state an intention of the program, such as reduction=mean; repeatable");
+             "state an intention of the program, as reduction=mean; repeatable");
   line.Group("Known findings");
   line.Value("--baseline", "FILE", &options.baseline, "accept the findings in this file");
   line.Value("--write-baseline", "FILE", &options.write_baseline,
@@ -27,7 +27,7 @@ void AddSharedOptions(CommandLine& line, Options& options) {
   line.Flag("--new-only", &options.new_only, "list only new findings, and count the accepted ones");
   line.Group("Report");
   line.Value("--report", "FORMAT[=FILE]", &options.reports,
-             "also write the report: junit=FILE, json=FILE, text=FILE or github; repeatable");
+             "also write it: junit=FILE, json=FILE, text=FILE or github; repeatable");
   line.Flag("--partial", &options.partial,
             "judge damaged or incomplete records as if they were complete");
   line.Flag("--show-skipped", &options.show_skipped,
@@ -45,7 +45,7 @@ void AddRunOptions(CommandLine& line, Options& options) {
   line.Flag("--no-live", &options.no_live, "judge only after the program has ended");
   line.Value("--stop-on", "error", &options.stop_on, "end the program at its first live error",
              {.choices = {"error"}});
-  line.Value("--exit-code", "WHOSE", &options.exit_code,
+  line.Value("--exit-code", "dlcheck|program", &options.exit_code,
              "program: exit with the program's own code, whatever was found",
              {.choices = {"dlcheck", "program"}});
   line.Group("Experiments (--deep)");
