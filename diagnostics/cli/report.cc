@@ -17,7 +17,7 @@ int ReportMain(const Words& words) {
                    "Renders the result of an earlier run again. Exits as that run did.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   line.Value("--report", "FORMAT[=FILE]", &texts,
-             "also write it: junit=FILE, json=FILE, text=FILE or github; repeatable");
+             "also write junit=FILE, json=FILE, text=FILE or github; repeatable");
   line.Flag("--show-skipped", &show_skipped, "list each check without a verdict, and the reason");
   if (const auto code = line.Parse(words)) return *code;
   std::vector<Output> outputs;

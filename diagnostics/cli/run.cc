@@ -111,7 +111,7 @@ int RunMain(const Words& words) {
   line.Value("--resume-command", "COMMAND", &options.resume_command,
              "shell command that resumes the program (default: the same command)");
   line.Flag("--deep-network", &options.deep_network,
-            "let experiments use the network (default: loopback, where possible)");
+            "let experiments use the network (default: loopback, if possible)");
   line.Flag("--dry-run", &options.dry_run,
             "list how often the program would start, and why; start nothing");
   line.Flag("--save-batch", &options.save_batch,
