@@ -15,8 +15,7 @@ void ExchangeAverage(const Training& training) {
   if (training.sharded_parameters) training.sharded_parameters->Refresh();
 }
 
-LossOptions PlainLoss(const Training& training) {
-  LossOptions plain = training.loss;
+LossOptions PlainLoss(LossOptions plain) {
   plain.label_smoothing = 0;
   plain.class_weights = torch::Tensor();
   plain.unit = LossOptions::Unit::kToken;
@@ -29,15 +28,15 @@ struct Sums {
   double correct = 0, targets = 0;
 };
 
-void Add(const Training& training, const LossOptions& plain, const torch::Tensor& outputs,
-         const torch::Tensor& targets, Sums& sums) {
+void Add(const LossOptions& plain, const torch::Tensor& outputs, const torch::Tensor& targets,
+         Sums& sums) {
   const LossSum loss = SumOfLoss(plain, outputs, targets);
   sums.loss += loss.sum.item<double>();
   sums.count += loss.count;
   // Only cross-entropy knows targets that do not count.
   const bool ignores = plain.kind == LossOptions::Kind::kCrossEntropy;
   const torch::Tensor counted =
-      ignores ? targets != training.loss.ignore_index : torch::ones_like(targets, torch::kBool);
+      ignores ? targets != plain.ignore_index : torch::ones_like(targets, torch::kBool);
   sums.correct += outputs.argmax(-1).eq(targets).logical_and(counted).sum().item<double>();
   sums.targets += counted.sum().item<double>();
 }
@@ -45,7 +44,7 @@ void Add(const Training& training, const LossOptions& plain, const torch::Tensor
 // Every rank takes its share of each batch.
 Sums EvaluateBatches(Training& training, int64_t samples) {
   const AutocastGuard autocast(training.device.type(), training.autocast);
-  const LossOptions plain = PlainLoss(training);
+  const LossOptions plain = PlainLoss(training.loss);
   const int64_t batch_size = training.plan.recipe.batch_size;
   const Ranks& ranks = training.ranks;
   Sums sums;
@@ -61,7 +60,7 @@ Sums EvaluateBatches(Training& training, int64_t samples) {
     const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
     if (!has_share) continue;
     Tell(training.observer.evaluation_outputs, outputs, targets);
-    Add(training, plain, outputs, targets, sums);
+    Add(plain, outputs, targets, sums);
   }
   const std::vector<double> all = ranks.Sums({sums.loss, sums.count, sums.correct, sums.targets});
   return {all[0], all[1], all[2], all[3]};

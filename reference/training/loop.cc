@@ -107,9 +107,7 @@ bool DoStep(Training& training, Stops& stops) {
   return true;
 }
 
-bool SavesAfter(const Training& training) {
-  const Recipe& recipe = training.plan.recipe;
-  const int64_t step = training.counters.step;
+bool SavesAfter(const Recipe& recipe, int64_t step) {
   return step == recipe.steps ||
          (recipe.checkpoint_every > 0 && step % recipe.checkpoint_every == 0);
 }
@@ -136,7 +134,7 @@ TrainingResult RunSteps(Training& training) {
     const bool is_whole = DoStep(training, stops);
     if (is_whole) stops.Agree();
     const bool stopped = stops.Now() && counters.step < recipe.steps;
-    if (stopped || SavesAfter(training)) result.all_saved = SaveCheckpoint(training);
+    if (stopped || SavesAfter(recipe, counters.step)) result.all_saved = SaveCheckpoint(training);
     if (!is_whole || stopped) {
       result.ended = stops.Reason();
       return result;

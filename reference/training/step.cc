@@ -30,31 +30,30 @@ std::vector<double> RatesOf(const std::vector<double>& base_rates, const Schedul
 
 // Without a scaler: whether every gradient is finite. Cost: one pass over the gradients, and one
 // copy from the device.
-bool AllFinite(const Training& training) {
-  std::vector<torch::Tensor> gradients = training.optimizer->Gradients();
-  torch::Tensor found = torch::zeros({1}, training.device);
+bool AllFinite(const Optimizer& optimizer, const at::Device& device, const Ranks& ranks) {
+  std::vector<torch::Tensor> gradients = optimizer.Gradients();
+  torch::Tensor found = torch::zeros({1}, device);
   if (!gradients.empty()) {
-    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found,
-                                                   torch::ones({1}, training.device));
+    at::_amp_foreach_non_finite_check_and_unscale_(gradients, found, torch::ones({1}, device));
   }
-  return training.ranks.Largest(found.item<double>()) == 0;
+  return ranks.Largest(found.item<double>()) == 0;
 }
 
 // In the order of the model, as clip_grad_norm_(model.parameters()) has them: a norm is a sum, and
 // its last bit depends on the order. A tensor that stands under two names counts once; of one that
 // is shared out, what this rank keeps.
 std::pair<std::vector<torch::Tensor>, std::vector<torch::Tensor>> WeightsWithGradients(
-    const Training& training) {
+    const torch::nn::Module& module, const Shards* shards) {
   std::vector<torch::Tensor> weights, gradients;
   const auto add = [&](const torch::Tensor& weight) {
     if (!weight.grad().defined() || weight.numel() == 0) return;
     weights.push_back(weight.detach());
     gradients.push_back(weight.grad());
   };
-  if (training.shards) {
-    for (const Shards::Part& part : training.shards->parts()) add(part.own);
+  if (shards != nullptr) {
+    for (const Shards::Part& part : shards->parts()) add(part.own);
   } else {
-    for (const auto& [name, weight] : TrainedParameters(*training.model.module)) add(weight);
+    for (const auto& [name, weight] : TrainedParameters(module)) add(weight);
   }
   return {weights, gradients};
 }
@@ -76,7 +75,8 @@ void Clip(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   if (recipe.gradient_clip_algorithm == "none") return;
   const torch::NoGradGuard no_grad;
-  const auto [weights, gradients] = WeightsWithGradients(training);
+  const auto [weights, gradients] =
+      WeightsWithGradients(*training.model.module, training.shards.get());
   const double bound = recipe.gradient_clip_val, p = ClipNormOf(recipe);
   const ClipDeviation deviation = training.plan.deviations.clip;
   if (recipe.gradient_clip_algorithm == "norm") {
@@ -107,7 +107,8 @@ void OptimizerStep(Training& training) {
     training.took_step = training.scaler->Step(optimizer);
     return;
   }
-  training.took_step = training.plan.recipe.nonfinite != "skip" || AllFinite(training);
+  training.took_step = training.plan.recipe.nonfinite != "skip" ||
+                       AllFinite(optimizer, training.device, training.ranks);
   if (training.took_step) optimizer.Step();
 }
 

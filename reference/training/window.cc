@@ -45,9 +45,9 @@ torch::Tensor LossOf(const Training& training, size_t micro, const torch::Tensor
 }
 
 // Where parameters are shared out, operators find them only so.
-void InPass(const Training& training, const std::function<void()>& pass) {
-  if (!training.sharded_parameters) return pass();
-  training.sharded_parameters->During(pass);
+void InPass(ShardedParameters* shared_out, const std::function<void()>& pass) {
+  if (shared_out == nullptr) return pass();
+  shared_out->During(pass);
 }
 
 // Reads the losses from the device where somebody wants them: a line of the log, or a run that goes
@@ -90,7 +90,8 @@ torch::Tensor Forward(Training& training, const torch::Tensor& x) {
   const bool is_other = plan.recipe.weights != "fp32" && input.is_floating_point();
   if (is_other) input = input.to(WeightType(plan.recipe));
   torch::Tensor outputs;
-  InPass(training, [&] { outputs = plan.logits(training.model.forward(input)); });
+  InPass(training.sharded_parameters.get(),
+         [&] { outputs = plan.logits(training.model.forward(input)); });
   return outputs;
 }
 
@@ -110,7 +111,7 @@ void ForwardBackward(Training& training) {
     Tell(training.observer.loss, loss, outputs, batch.y);
     if (training.sharing) training.sharing->BeforeBackward(is_shared, outputs);
   }
-  InPass(training, [&] { training.scaler->Scale(loss).backward(); });
+  InPass(training.sharded_parameters.get(), [&] { training.scaler->Scale(loss).backward(); });
   if (training.sharing) training.sharing->AfterBackward(is_shared);
   window.losses.push_back(loss.detach());
 }
