@@ -21,9 +21,8 @@ constexpr int64_t kAheadBytes = int64_t{1} << 20;
 constexpr size_t kBlockBytes = size_t{64} << 10;
 // So much may wait where no descriptor is free for a while.
 constexpr size_t kMostWaitingBytes = size_t{8} << 20;
-constexpr uint64_t kLongestWait = 50'000'000;  // nanoseconds, for a record
-// And between two tries where nothing can be written: each costs a pass over all that waits.
-constexpr uint64_t kLongestRetry = 64 * kLongestWait;
+constexpr uint64_t kLongestWait = 50'000'000;          // nanoseconds, for a record
+constexpr uint64_t kLongestRetry = 64 * kLongestWait;  // as each try costs a pass over what waits
 // The first steps are written as they end: of a program that hangs early, every one counts.
 constexpr uint64_t kRecordsOfFirstSteps = 256;
 // Always left below the cap: a record that says why it ends, and the seals around it.

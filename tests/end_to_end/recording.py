@@ -41,13 +41,13 @@ def open_writer():
     shim = sys.modules.get("dlcheck_shim")
     if shim is None:
         return None
-    from dlcheck_shim.record import names, request, writer
+    from dlcheck_shim.record import names, record_files, request, writer
 
     asked = request.read_request(pathlib.Path(os.environ["DLCHECK_REQUEST"]).parent / "boot")
     try:
         opened = writer.TraceWriter(asked.run_folder, run=asked.run)
     except OSError as error:
-        writer.note_loss(asked.run_folder, os.getpid(), str(error))
+        record_files.note_loss(asked.run_folder, os.getpid(), str(error))
         return None
     opened.attribute(0, "capabilities", EXPERIMENTS)
     return Training(opened, names)

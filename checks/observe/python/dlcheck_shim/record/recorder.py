@@ -13,8 +13,9 @@ from ..system import getpid
 from ..torch_api.tensors import Transfer
 from . import exits, names
 from .launched import launched_ranks
+from .record_files import note_loss
 from .sampling import is_detailed, is_sampled, takes_digest
-from .writer import EVENT, GAP, QUANTITY, TraceWriter, note_loss
+from .writer import EVENT, GAP, QUANTITY, TraceWriter
 
 MOST_EARLY_CALLS = 10_000
 MOST_MICRO_STEPS = 1024  # of a step that are sampled

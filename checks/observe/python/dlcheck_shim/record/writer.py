@@ -7,15 +7,15 @@ writer in the child.
 """
 
 import binascii
-import errno
 import os
 import struct
 import threading
 
-from ..system import close, getpid, mkdir, monotonic_ns, open_, write
+from ..system import getpid, monotonic_ns
 from . import names
 from .line_file import format_line
-from .owned_file import Changed, OwnedFile
+from .owned_file import Changed
+from .record_files import create_files, note_loss
 
 AHEAD_BYTES = 1 << 20
 BLOCK_BYTES = 64 << 10
@@ -27,13 +27,11 @@ LONGEST_RETRY = 64 * LONGEST_WAIT
 RECORDS_OF_FIRST_STEPS = 256
 RECORD_BYTES = 64
 LAST_BYTES = 4 * RECORD_BYTES  # always left below the cap, for why it ends and the seals around it
-MOST_FILES_OF_ONE_PROCESS_ID = 1000
 EVENT, QUANTITY, GAP, SEAL, END = 1, 2, 3, 4, 5
 HEADER = struct.Struct("<8sIHH16s16sQII")
 RECORD = struct.Struct("<HHHHQqIIIIddQ")
 SEALED = struct.Struct("<HHHHQQII32x")
 pack_record = RECORD.pack_into
-LOSSES_FILE = "losses"
 
 
 class TraceWriter:
@@ -264,36 +262,6 @@ class TraceWriter:
             except OSError:
                 pass  # why was told, and zeros at the end are passed over
             self.quiet, self.room = True, -1
-
-
-def create_files(folder, process):
-    """Record file and side file; a process id can come back, so each use gets files of its own."""
-    try:
-        mkdir(folder, 0o700)
-    except FileExistsError:
-        pass
-    for use in range(MOST_FILES_OF_ONE_PROCESS_ID):
-        stem = os.path.join(folder, f"{process}-{use}")
-        try:
-            return OwnedFile(stem + ".records"), OwnedFile(stem + ".names")
-        except FileExistsError:
-            continue
-    raise OSError(errno.EEXIST, "too many record files of one process id")
-
-
-def note_loss(run_folder, process, reason):
-    """Best effort: the records themselves cannot be written."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        file = open_(os.path.join(run_folder, LOSSES_FILE), flags, 0o600)
-    except OSError:
-        return
-    try:
-        write(file, format_line(process, reason))
-    except OSError:
-        pass
-    finally:
-        close(file)
 
 
 def preamble(writer, run):
