@@ -59,32 +59,6 @@ void KeepStatisticsLearning(Training& training) {
   }
 }
 
-void EditRanks(Plan& plan) {
-  Phases& phases = plan.phases;
-  switch (plan.deviations.ranks) {
-    case RanksDeviation::kMeanOfRankMeans:
-      plan.divisor = [](const Training& training, size_t) { return OwnTargets(training); };
-      break;
-    case RanksDeviation::kScaledByWorld:
-      plan.divisor = [](const Training& training, size_t) {
-        return training.window.all_targets / static_cast<double>(training.ranks.world());
-      };
-      break;
-    case RanksDeviation::kSharedTooEarly:
-      plan.shares_gradients = [](size_t micro, size_t) { return micro == 0; };
-      break;
-    case RanksDeviation::kOwnBuffers:
-      Remove(phases.evaluation_begins, SynchronizeBuffers);
-      Remove(phases.step, SynchronizeAveragedBuffers);
-      break;
-    case RanksDeviation::kNotPutTogether:
-      Remove(phases.step, Gather);
-      break;
-    default:  // made where the run's parts are built
-      break;
-  }
-}
-
 }  // namespace
 
 void DivideByMicroBatch(Plan& plan) {
@@ -158,13 +132,30 @@ void LearnStatisticsInEvaluation(Plan& plan) {
   InsertBefore(plan.phases.evaluation_begins, SynchronizeBuffers, KeepStatisticsLearning);
 }
 
-Plan WithEdits(Plan plan) {
-  const Deviations& deviations = plan.deviations;
-  for (const Edit edit :
-       {deviations.accumulation, deviations.order, deviations.evaluation, deviations.rate}) {
-    if (edit != nullptr) edit(plan);
+Plan WithEditsOfRanks(Plan plan) {
+  Phases& phases = plan.phases;
+  switch (plan.deviations.ranks) {
+    case RanksDeviation::kMeanOfRankMeans:
+      plan.divisor = [](const Training& training, size_t) { return OwnTargets(training); };
+      break;
+    case RanksDeviation::kScaledByWorld:
+      plan.divisor = [](const Training& training, size_t) {
+        return training.window.all_targets / static_cast<double>(training.ranks.world());
+      };
+      break;
+    case RanksDeviation::kSharedTooEarly:
+      plan.shares_gradients = [](size_t micro, size_t) { return micro == 0; };
+      break;
+    case RanksDeviation::kOwnBuffers:
+      Remove(phases.evaluation_begins, SynchronizeBuffers);
+      Remove(phases.step, SynchronizeAveragedBuffers);
+      break;
+    case RanksDeviation::kNotPutTogether:
+      Remove(phases.step, Gather);
+      break;
+    default:  // made where the run's parts are built
+      break;
   }
-  EditRanks(plan);
   return plan;
 }
 

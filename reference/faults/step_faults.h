@@ -28,29 +28,7 @@ void EvaluateInTrainingMode(Plan& plan);
 void StayInEvaluationMode(Plan& plan);
 void LearnStatisticsInEvaluation(Plan& plan);  // of normalization layers
 
-// `plan` with the edits that its deviations ask for.
-Plan WithEdits(Plan plan);
-
-// The edits by the names that deviations have.
-struct AccumulationDeviation {
-  static constexpr Edit kNotDivided = DivideByMicroBatch;
-  static constexpr Edit kDividedTwice = DivideTwice;
-  static constexpr Edit kMeanOfMeans = TakeMeanOfMeans;
-  static constexpr Edit kFullWindow = DivideByFullWindow;
-};
-
-struct OrderDeviation {
-  static constexpr Edit kClearedInsideWindow = ClearInsideWindow;
-  static constexpr Edit kClippedBeforeUnscale = ClipBeforeUnscale;
-  static constexpr Edit kNotUnscaled = StepWithoutUnscale;
-};
-
-struct RateDeviation {
-  static constexpr Edit kFirstGroupAlone = ScheduleFirstGroupAlone;
-};
-
-struct EvaluationDeviation {
-  static constexpr Edit kStatistics = LearnStatisticsInEvaluation;
-};
+// `plan` with the edits that its deviation of ranks asks for, made when training is built.
+Plan WithEditsOfRanks(Plan plan);
 
 }  // namespace dlcheck::reference

@@ -17,8 +17,6 @@
 
 namespace dlcheck::reference {
 
-struct Plan;
-
 // How ranks train together.
 enum class RanksDeviation : uint8_t {
   kNone,
@@ -35,11 +33,6 @@ enum class RanksDeviation : uint8_t {
 };
 
 struct Deviations {
-  // Of the loop, by the names of faults/step_faults.h: made when training is built.
-  void (*accumulation)(Plan&) = nullptr;
-  void (*order)(Plan&) = nullptr;
-  void (*evaluation)(Plan&) = nullptr;
-  void (*rate)(Plan&) = nullptr;
   OptimizerDeviation optimizer = OptimizerDeviation::kNone;
   ScheduleDeviation schedule = ScheduleDeviation::kNone;
   ClipDeviation clip = ClipDeviation::kNone;

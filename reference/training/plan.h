@@ -14,7 +14,6 @@
 
 #include "dlcheck/plugin.h"
 #include "reference/data/data.h"
-#include "reference/faults/step_faults.h"
 #include "reference/recipe/recipe.h"
 #include "reference/training/deviations.h"
 #include "reference/training/phases.h"

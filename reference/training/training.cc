@@ -247,7 +247,7 @@ at::ScalarType WeightType(const Recipe& recipe) {
 }
 
 Training BuildTraining(const Plan& given, const Observer& observer, const Ranks& ranks) {
-  const Plan plan = WithEdits(given);
+  const Plan plan = WithEditsOfRanks(given);
   const Recipe& recipe = plan.recipe;
   const at::Device device = DeviceOf(recipe, ranks);
   const ShardGroups groups = GroupsOf(recipe, ranks);

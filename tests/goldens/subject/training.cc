@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "reference/distributed/process_group/thread_ranks.h"
+#include "reference/faults/step_faults.h"
 #include "reference/training/loop.h"
 #include "reference/training/resumption.h"
 #include "tests/goldens/subject/subject.h"
@@ -27,16 +28,14 @@ Plan PlanOf(const Case& run) {
   plan.recipe.evaluate_samples = 16;
   Deviations& deviations = plan.deviations;
   const std::string name = run.Text("deviation", "none");
-  using A = AccumulationDeviation;
-  using O = OrderDeviation;
   using R = RanksDeviation;
-  if (name == "not_divided") deviations.accumulation = A::kNotDivided;
-  if (name == "divided_twice") deviations.accumulation = A::kDividedTwice;
-  if (name == "mean_of_means") deviations.accumulation = A::kMeanOfMeans;
-  if (name == "full_window") deviations.accumulation = A::kFullWindow;
-  if (name == "cleared_inside_window") deviations.order = O::kClearedInsideWindow;
-  if (name == "clipped_before_unscale") deviations.order = O::kClippedBeforeUnscale;
-  if (name == "not_unscaled") deviations.order = O::kNotUnscaled;
+  if (name == "not_divided") DivideByMicroBatch(plan);
+  if (name == "divided_twice") DivideTwice(plan);
+  if (name == "mean_of_means") TakeMeanOfMeans(plan);
+  if (name == "full_window") DivideByFullWindow(plan);
+  if (name == "cleared_inside_window") ClearInsideWindow(plan);
+  if (name == "clipped_before_unscale") ClipBeforeUnscale(plan);
+  if (name == "not_unscaled") StepWithoutUnscale(plan);
   if (name == "mean_of_rank_means") deviations.ranks = R::kMeanOfRankMeans;
   if (name == "scaled_by_world") deviations.ranks = R::kScaledByWorld;
   if (name == "shared_too_early") deviations.ranks = R::kSharedTooEarly;
@@ -46,14 +45,12 @@ Plan PlanOf(const Case& run) {
   if (name == "not_put_together") deviations.ranks = R::kNotPutTogether;
   if (name == "norm_of_part") deviations.ranks = R::kNormOfPart;
   if (name == "own_infinity") deviations.ranks = R::kOwnInfinity;
-  if (name == "first_group_alone") deviations.rate = RateDeviation::kFirstGroupAlone;
+  if (name == "first_group_alone") ScheduleFirstGroupAlone(plan);
   if (name == "one_step_ahead") deviations.schedule = ScheduleDeviation::kOneAhead;
   if (name == "autocast_left_out") deviations.autocast_left_out = true;
   if (name == "average_never_updated") deviations.average = AverageDeviation::kNeverUpdated;
   if (name == "epsilon_inside_root") deviations.optimizer = OptimizerDeviation::kEpsilonInsideRoot;
-  if (name == "statistics_from_validation") {
-    deviations.evaluation = EvaluationDeviation::kStatistics;
-  }
+  if (name == "statistics_from_validation") LearnStatisticsInEvaluation(plan);
   return plan;
 }
 
