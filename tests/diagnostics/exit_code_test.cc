@@ -24,7 +24,9 @@ TEST(ExitCode, IsZeroForACleanReportOfWholeRecords) {
 TEST(ExitCode, IsNeverCleanWhereRecordsAreMissing) {
   Report report = Clean();
   report.recording.wholeness = Wholeness::kMissing;
-  EXPECT_EQ(ExitOf(report, {}).code, kExitNothing);
+  const Exit exit = ExitOf(report, {});
+  EXPECT_EQ(exit.code, kExitNothing);
+  EXPECT_EQ(exit.reason, "the records are not complete (--partial judges what is there)");
   EXPECT_EQ(ExitOf(report, {.partial = true}).code, kExitClean);
 }
 

@@ -104,7 +104,7 @@ TEST_F(RenderJunitTest, ShowsMilderFindingsAndThoseSetAsideWithoutFailing) {
 }
 
 TEST(XmlText, ReplacesWhatXmlCannotHold) {
-  EXPECT_EQ(XmlText("grün\t\n"), "grün\t\n");
+  EXPECT_EQ(XmlText("grün\t\n\r"), "grün\t\n\r");
   EXPECT_EQ(XmlText(std::string("a\0b", 3)), "a\uFFFDb");
   EXPECT_EQ(XmlText("\x1b[31m"), "\uFFFD[31m");
   EXPECT_EQ(XmlText("\xff\xc3"), "\uFFFD\uFFFD");
