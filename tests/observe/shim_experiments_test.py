@@ -1,9 +1,10 @@
 """What an experiment changes, and that it refuses what it cannot carry out."""
 
+import re
 import textwrap
 import unittest
 
-from tests.observe.reading import host, python, run_watched
+from tests.observe.reading import ROOT, host, python, run_watched
 
 LOOP = textwrap.dedent(
     """
@@ -36,6 +37,12 @@ class ShimExperiments(unittest.TestCase):
     def run_loop(self, experiment, source=NUMBERS, **request):
         request.setdefault("reference_rate", 0.1)
         return run_watched(python("-c", LOOP.format(**source)), experiment=experiment, **request)
+
+    def test_the_probe_knows_every_experiment_of_the_engine(self):
+        rows = re.findall(r'Experiment::Name::k\w+, "(\w+)"', (ROOT / "checks/engine/experiment.cc").read_text())
+        capabilities = run_watched(host("plain")).main.process["capabilities"].split()
+        self.assertGreater(len(rows), 10)
+        self.assertEqual(sorted(capabilities), sorted(rows))
 
     def test_all_hosts_fit_one_batch(self):
         for name in ("plain", "closures", "trainer"):

@@ -36,12 +36,6 @@ from .world_size.apart import Apart
 from .world_size.joined import Joined
 from .zero_lr.zero_lr import ZeroRate
 
-EXPERIMENTS = (
-    "same_seed", "one_batch", "reference", "mean_inputs", "shuffled_labels", "limited_data", "trials", "fixed_batch",
-    "interrupted", "resumed", "replay", "multi_process", "single_process",
-    "zero_lr",
-)  # fmt: skip
-
 
 def keep_files_safe(request, ending):
     """To be called first, so that records name the files as the program does. Nothing is to be done
@@ -56,43 +50,57 @@ def keep_files_safe(request, ending):
     atexit.register(artifacts.files.clear)
 
 
+def only_end(request, watch, ending):
+    """The program as it is; it ends after the steps that were asked for."""
+
+
+def take_reference_optimizer(request):
+    ReferenceOptimizers(request.reference_rate).take_over()
+
+
+def one_batch(request, watch, ending):
+    take_reference_optimizer(request)
+    switch_dropout_off()
+    OneBatch(watch, ending.refuse).begin()
+
+
+def mean_inputs(request, watch, ending):
+    take_reference_optimizer(request)
+    Blind(watch, ending.refuse).begin()
+
+
+def shuffled_labels(request, watch, ending):
+    take_reference_optimizer(request)
+    ShuffledLabels(watch, ending.refuse).begin()
+
+
+def stop_at_save(request, watch, ending):
+    ProgramState(watch, request.saved_step).begin()
+
+
+# What each experiment changes, by the name that a request gives it.
+EXPERIMENTS = {
+    "same_seed": only_end,
+    "one_batch": one_batch,
+    "reference": lambda request, watch, ending: take_reference_optimizer(request),
+    "mean_inputs": mean_inputs,
+    "shuffled_labels": shuffled_labels,
+    "limited_data": lambda request, watch, ending: LimitedData(watch, ending.refuse).begin(),
+    "trials": lambda request, watch, ending: Trials(watch).begin(),
+    "fixed_batch": lambda request, watch, ending: Held(watch, ending).begin(),
+    "interrupted": stop_at_save,
+    "resumed": stop_at_save,
+    "replay": lambda request, watch, ending: Replay(watch, request, ending).begin(),
+    "multi_process": lambda request, watch, ending: Apart(watch, request.run_folder, ending.refuse).begin(),
+    "single_process": lambda request, watch, ending: Joined(watch, request.other_folder, ending.refuse).begin(),
+    "zero_lr": lambda request, watch, ending: ZeroRate(watch, ending).begin(),
+}
+
+
 def begin(request, watch, ending):
     if request.experiment not in EXPERIMENTS:
         ending.refuse(f"the probe does not know experiment '{request.experiment}'")
-    if request.experiment == "same_seed":
-        return
-    if request.experiment == "trials":
-        Trials(watch).begin()
-        return
-    if request.experiment == "fixed_batch":
-        Held(watch, ending).begin()
-        return
-    if request.experiment in ("interrupted", "resumed"):
-        ProgramState(watch, request.saved_step).begin()
-        return
-    if request.experiment == "replay":
-        Replay(watch, request, ending).begin()
-        return
-    if request.experiment == "multi_process":
-        Apart(watch, request.run_folder, ending.refuse).begin()
-        return
-    if request.experiment == "single_process":
-        Joined(watch, request.other_folder, ending.refuse).begin()
-        return
-    if request.experiment == "limited_data":
-        LimitedData(watch, ending.refuse).begin()
-        return
-    if request.experiment == "zero_lr":
-        ZeroRate(watch, ending).begin()
-        return
-    ReferenceOptimizers(request.reference_rate).take_over()
-    if request.experiment == "one_batch":
-        switch_dropout_off()
-        OneBatch(watch, ending.refuse).begin()
-    elif request.experiment == "mean_inputs":
-        Blind(watch, ending.refuse).begin()
-    elif request.experiment == "shuffled_labels":
-        ShuffledLabels(watch, ending.refuse).begin()
+    EXPERIMENTS[request.experiment](request, watch, ending)
 
 
 class Ending:
