@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 
-from drawing import drawn_third
+from drawing import drawn
 from watching import DLCHECK, FOLDER, PYTHON, SOURCE, environment
 
 HARNESS = SOURCE / "tests/observe/state_harness.py"
@@ -93,7 +93,7 @@ def main():
     options = parser.parse_args()
     names = options.names or sorted(path.stem for path in (FOLDER / "healthy").glob("*.py"))
     if options.draw:
-        names = drawn_third(names)
+        names = drawn(sorted(names), 3)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep)

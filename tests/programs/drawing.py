@@ -8,11 +8,6 @@ import unittest
 from watching import SOURCE
 
 
-def drawn_third(names):
-    """Every third of the sorted names, from an offset that the commit gives (0 without git)."""
-    return drawn(sorted(names), 3)
-
-
 def drawn(cases, share):
     """One in `share` of the cases, in their order, from an offset that the commit gives."""
     if os.environ.get("DLCHECK_ALL"):
