@@ -14,28 +14,27 @@ namespace dlcheck::reference {
 struct Training;
 using Phase = void (*)(Training& training);
 
-// Of a step's beginning, also of one that is gone on with.
+// At the beginning of a step, also where a resumed run goes on within it.
 void EnterTrainingMode(Training& training);
 
-// Of a window. ForwardBackward takes the micro-batch that is next, moves it to the device, and adds
+// In a window. ForwardBackward takes the micro-batch that is next, moves it to the device, and adds
 // its gradients.
 void ZeroGradients(Training& training);
 void ForwardBackward(Training& training);
 
-// Of what follows the window. All but OptimizerStep do nothing where the recipe has no use for
-// them.
-void KeepOwnGradients(Training& training);  // ZeRO 1: each rank its stretch
+// After the window. All but OptimizerStep do nothing where the recipe has no use for them.
+void KeepOwnGradients(Training& training);  // ZeRO 1: each rank its shard
 void Unscale(Training& training);
-void Clip(Training& training);  // and notes the norm where it works it out
+void Clip(Training& training);  // and notes the norm where it computes it
 void SetLearningRates(Training& training);
-void OptimizerStep(Training& training);  // unless a gradient is not finite and that is left out
-void Gather(Training& training);         // the model from what each rank keeps of it
-void CountUpdate(Training& training);    // what schedules count: not a step that was left out
+void OptimizerStep(Training& training);  // skips a step with a non-finite gradient, if asked
+void Gather(Training& training);         // all-gathers the parameters that ranks keep
+void CountUpdate(Training& training);    // what schedules count: not a skipped step
 void UpdateScaler(Training& training);
 void SynchronizeAveragedBuffers(Training& training);
-void UpdateEma(Training& training);  // not at a step that was left out
+void UpdateEma(Training& training);  // not at a skipped step
 
-// Of an evaluation.
+// Before an evaluation.
 void EnterEvaluationMode(Training& training);
 // Ranks keep statistics of their own batches; what is evaluated, averaged and saved is the first
 // one's model. All ranks call.
