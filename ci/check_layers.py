@@ -20,10 +20,10 @@ LAYERS = {
     "checks/catalog": ["checks/signals", "checks/engine", "checks/records"],
     "checks/observe": ["checks/engine", "checks/records", "dlcheck"],
     "include/dlcheck": ["checks/records", "dlcheck"],
-    "fixtures": ["checks/records", "dlcheck"],
+    "fixtures/format": ["checks/records", "dlcheck"],
     "diagnostics/cli": ["diagnostics", "checks"],
     "diagnostics": ["checks/engine", "checks/records"],
-    "reference": ["fixtures", "checks/records", "dlcheck"],
+    "reference": ["fixtures/format", "checks/records", "dlcheck"],
 }
 
 # Packages of the Python probe, lowest first: each may import from those before it.

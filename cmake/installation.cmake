@@ -15,7 +15,7 @@ endif()
 
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/python/ DESTINATION ${_share}/python
         COMPONENT command PATTERN __pycache__ EXCLUDE)
-install(FILES ${PROJECT_SOURCE_DIR}/fixtures/digits.h5 ${PROJECT_SOURCE_DIR}/fixtures/digits.csv.gz
+install(FILES ${PROJECT_SOURCE_DIR}/fixtures/data/digits.h5 ${PROJECT_SOURCE_DIR}/fixtures/data/digits.csv.gz
         DESTINATION ${_share}/fixtures)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reference/recipes DESTINATION ${_share})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

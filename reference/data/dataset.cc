@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "fixtures/read_fixture.h"
-#include "fixtures/sample_file.h"
+#include "fixtures/format/read_fixture.h"
+#include "fixtures/format/sample_file.h"
 #include "reference/data/samples.h"
 #include "reference/recipe/rejection.h"
 

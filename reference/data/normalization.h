@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fixtures/element_type.h"
+#include "fixtures/format/element_type.h"
 
 namespace dlcheck::reference {
 

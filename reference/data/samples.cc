@@ -4,7 +4,7 @@
 #include <cstring>
 #include <utility>
 
-#include "fixtures/read_fixture.h"
+#include "fixtures/format/read_fixture.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "fixtures/sample_file.h"
+#include "fixtures/format/sample_file.h"
 #include "reference/data/normalization.h"
 #include "reference/data/source.h"
 #include "reference/data/window_cache.h"

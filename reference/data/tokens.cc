@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "fixtures/read_fixture.h"
-#include "fixtures/token_file.h"
+#include "fixtures/format/read_fixture.h"
+#include "fixtures/format/token_file.h"
 #include "reference/data/window_cache.h"
 #include "reference/recipe/rejection.h"
 

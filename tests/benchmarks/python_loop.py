@@ -16,8 +16,8 @@ import torch.multiprocessing
 from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
-import tests.goldens  # its filter of warnings comes before torch  # noqa: F401
-from tests.goldens import models_golden
+import tests.pytorch_parity  # its filter of warnings comes before torch  # noqa: F401
+from tests.pytorch_parity import models_golden
 
 
 def network_of(name, width):

@@ -48,7 +48,7 @@ class BadData(BadInput):
 
     def test_a_truncated_file(self):
         cut = self.folder / "cut.h5"
-        cut.write_bytes((SOURCE / "fixtures" / "digits.h5").read_bytes()[:100_000])
+        cut.write_bytes((SOURCE / "fixtures" / "data" / "digits.h5").read_bytes()[:100_000])
         self.rejected("--data", cut, named=["cut.h5", "truncated"])
 
     def test_a_wrong_type(self):

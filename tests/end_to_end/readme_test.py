@@ -39,7 +39,7 @@ class Readme(EndToEnd):
         source = (PROGRAMS / "digits_plain.py").read_text().replace("sys.argv[1]", repr(str(DIGITS)))
         (self.folder / "train.py").write_text(source)
         (self.folder / "build").symlink_to(BUILD)
-        shutil.copy(SOURCE / "fixtures" / "digits.h5", self.folder)
+        shutil.copy(SOURCE / "fixtures" / "data" / "digits.h5", self.folder)
         (self.folder / "reference").symlink_to(SOURCE / "reference")
         shutil.copy(BUILD / "tests" / "plugins" / "libhealthy.so", self.folder / "libnet.so")
         programs = self.folder / "programs"

@@ -18,7 +18,7 @@ sys.path += [str(SOURCE), str(SOURCE / "tests/programs")]
 from drawing import drawn, drawn_tests, number_of_commit  # noqa: E402, F401
 
 PROGRAMS = SOURCE / "fixtures" / "programs"
-DIGITS = SOURCE / "fixtures" / "digits.csv.gz"
+DIGITS = SOURCE / "fixtures" / "data" / "digits.csv.gz"
 
 
 def environment(**changes):

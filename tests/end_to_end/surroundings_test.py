@@ -88,7 +88,7 @@ class Surroundings(EndToEnd):
 class Data(EndToEnd):
     def test_a_file_that_another_process_has_locked_is_refused_by_name(self):
         data = self.folder / "locked.h5"
-        shutil.copy(SOURCE / "fixtures/digits.h5", data)
+        shutil.copy(SOURCE / "fixtures/data/digits.h5", data)
         with open(data, "rb+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             refused = subprocess.run([BUILD / "bin/dlcheck-data", data], capture_output=True, text=True,

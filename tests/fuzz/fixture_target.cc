@@ -1,6 +1,6 @@
 // Data sets in HDF5.
-#include "fixtures/read_fixture.h"
-#include "fixtures/sample_file.h"
+#include "fixtures/format/read_fixture.h"
+#include "fixtures/format/sample_file.h"
 #include "tests/fuzz/promises.h"
 #include "tests/fuzz/targets.h"
 

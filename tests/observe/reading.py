@@ -18,7 +18,7 @@ from tests.observe import warm
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHIM = ROOT / "checks/observe/python"
 PROGRAMS = ROOT / "fixtures/programs"
-DIGITS = ROOT / "fixtures/digits.csv.gz"
+DIGITS = ROOT / "fixtures/data/digits.csv.gz"
 RECORD = struct.Struct("<HHHHQqIIIIddQ")
 KINDS = {1: "event", 2: "quantity", 3: "gap"}
 

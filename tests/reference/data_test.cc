@@ -13,7 +13,7 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr char kDigits[] = DLCHECK_SOURCE_DIR "/fixtures/digits.h5";
+constexpr char kDigits[] = DLCHECK_SOURCE_DIR "/fixtures/data/digits.h5";
 
 Batch AllOf(const Source& source) {
   std::vector<int64_t> rows;

@@ -194,7 +194,7 @@ TEST(RanksThatAreThreads, NameTheOneThatIsGone) {
 // The weights that dlcheck-train leaves in a file.
 std::map<std::string, torch::Tensor> StateOfProgram(const std::string& flags,
                                                     const std::string& data = DLCHECK_SOURCE_DIR
-                                                    "/fixtures/digits.h5") {
+                                                    "/fixtures/data/digits.h5") {
   const std::string file = testing::TempDir() + "ranks_state";
   const std::string command = DLCHECK_BINARY_DIR
                               "/bin/dlcheck-train --steps 8 --evaluate-every 4 --data " +
@@ -266,7 +266,7 @@ void ExpectOneFile(const std::string& flags, const std::string& data) {
 }
 
 TEST(RanksThatAreProcesses, SaveOneFileAsARunThatIsAloneDoes) {
-  const std::string digits = DLCHECK_SOURCE_DIR "/fixtures/digits.h5";
+  const std::string digits = DLCHECK_SOURCE_DIR "/fixtures/data/digits.h5";
   ExpectOneFile("--optimizer adamw", digits);
   ExpectOneFile("--weights bf16 --model resnet", digits);
   ExpectOneFile(

@@ -189,7 +189,7 @@ TEST(Resume, IsRefusedWithAnotherRecipe) {
 
 TEST(Resume, IsRefusedWithOtherDataOfTheSameShapeAndMayMoveIt) {
   const std::string moved = testing::TempDir() + "/moved.h5";
-  const std::string bytes = ReadWhole(DLCHECK_SOURCE_DIR "/fixtures/digits.h5");
+  const std::string bytes = ReadWhole(DLCHECK_SOURCE_DIR "/fixtures/data/digits.h5");
   std::ofstream(moved, std::ios::binary) << bytes;
   const auto with_moved = [&](Plan& plan) { plan.recipe.data = moved; };
   EXPECT_TRUE(Interrupted("mlp", 7, with_moved));

@@ -12,7 +12,7 @@ namespace dlcheck::reference {
 
 inline Plan DigitsPlan() {
   Plan plan;
-  plan.recipe.data = DLCHECK_SOURCE_DIR "/fixtures/digits.h5";
+  plan.recipe.data = DLCHECK_SOURCE_DIR "/fixtures/data/digits.h5";
   return plan;
 }
 

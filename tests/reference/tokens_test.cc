@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-#include "fixtures/write_tokens.h"
+#include "fixtures/format/write_tokens.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -107,9 +107,9 @@ TEST(Tokens, OutsideTheVocabularyAreRefusedWhenTheyAreRead) {
 
 TEST(Tokens, AreToldFromSamples) {
   EXPECT_TRUE(IsTokenData(File(Counting(ElementType::kUint8)).path()));
-  EXPECT_FALSE(IsTokenData(DLCHECK_SOURCE_DIR "/fixtures/digits.h5"));
+  EXPECT_FALSE(IsTokenData(DLCHECK_SOURCE_DIR "/fixtures/data/digits.h5"));
   EXPECT_FALSE(IsTokenData("/nowhere.h5"));
-  EXPECT_EQ(CauseOf([] { LoadTokens(DLCHECK_SOURCE_DIR "/fixtures/digits.h5", 8, kWhole); }),
+  EXPECT_EQ(CauseOf([] { LoadTokens(DLCHECK_SOURCE_DIR "/fixtures/data/digits.h5", 8, kWhole); }),
             "is HDF5, but no token stream: attribute encoding-type is not 'dlcheck-tokens'");
 }
 

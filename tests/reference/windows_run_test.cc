@@ -10,7 +10,7 @@
 #include <iterator>
 #include <string>
 
-#include "fixtures/write_fixture.h"
+#include "fixtures/format/write_fixture.h"
 #include "tests/temporary_folder.h"
 
 namespace dlcheck {

@@ -12,8 +12,8 @@
 #include <set>
 
 #include "checks/records/digest.h"
-#include "fixtures/write_fixture.h"
-#include "fixtures/write_tokens.h"
+#include "fixtures/format/write_fixture.h"
+#include "fixtures/format/write_tokens.h"
 #include "reference/data/data.h"
 #include "reference/recipe/rejection.h"
 

@@ -55,7 +55,7 @@ def prepared(program):
     """A folder that is removed at the end of its block, with the program and its data."""
     folder = tempfile.TemporaryDirectory(prefix="dlcheck-verdicts-")
     pathlib.Path(folder.name, "digits_mlp.py").write_text(program.source())
-    shutil.copy(SOURCE / "fixtures/digits.csv.gz", folder.name)
+    shutil.copy(SOURCE / "fixtures/data/digits.csv.gz", folder.name)
     return folder
 
 

@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, Dataset
 
 def rows():
     root = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
-    with gzip.open(os.path.join(root, "fixtures", "digits.csv.gz")) as table:
+    with gzip.open(os.path.join(root, "fixtures", "data", "digits.csv.gz")) as table:
         return [tuple(map(int, row.split(b","))) for row in table]
 
 

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 
 def table():
-    with gzip.open(pathlib.Path(__file__).parents[3] / "fixtures" / "digits.csv.gz", "rb") as file:
+    with gzip.open(pathlib.Path(__file__).parents[3] / "fixtures" / "data" / "digits.csv.gz", "rb") as file:
         return torch.tensor([[*map(float, line.split(b","))] for line in file])
 
 

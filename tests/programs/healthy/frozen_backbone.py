@@ -7,7 +7,7 @@ import sys
 import torch
 from torch import nn
 
-DIGITS = pathlib.Path(__file__).resolve().parents[3] / "fixtures" / "digits.csv.gz"
+DIGITS = pathlib.Path(__file__).resolve().parents[3] / "fixtures" / "data" / "digits.csv.gz"
 
 
 def load():

@@ -40,7 +40,7 @@ class DropNet(torch.nn.Module):
 
 
 def digits():
-    path = Path(__file__).parents[3] / "fixtures/digits.csv.gz"
+    path = Path(__file__).parents[3] / "fixtures/data/digits.csv.gz"
     values = [int(v) for v in gzip.open(path, "rb").read().replace(b"\n", b",").split(b",") if v]
     table = torch.tensor(values).view(-1, 65)
     return table[:, :64] / 8.0 - 1.0, table[:, 64]

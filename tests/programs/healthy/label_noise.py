@@ -5,7 +5,7 @@ import csv, gzip, os, sys
 import torch
 
 here = os.path.dirname(os.path.abspath(__file__))
-path = os.path.join(here, *[os.pardir] * 3, "fixtures", "digits.csv.gz")
+path = os.path.join(here, *[os.pardir] * 3, "fixtures", "data", "digits.csv.gz")
 with gzip.open(path, "rt", newline="") as f:
     records = [list(map(float, r)) for r in csv.reader(f)]
 generator = torch.Generator().manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)

@@ -12,7 +12,7 @@ OVERLAY, PENALTY = 0.25, 1e-4
 
 
 def digits():
-    path = Path(__file__).resolve().parents[3] / "fixtures" / "digits.csv.gz"
+    path = Path(__file__).resolve().parents[3] / "fixtures" / "data" / "digits.csv.gz"
     with gzip.open(path, "rt") as stream:
         values = torch.tensor([[int(cell) for cell in line.split(",")] for line in stream])
     return values[:, :64] / 8.0 - 1, values[:, 64]

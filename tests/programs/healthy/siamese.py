@@ -28,7 +28,7 @@ def contrastive(distance, same, margin=1.0):
 
 
 def read():
-    with gzip.open(pathlib.Path(__file__).parents[3].joinpath("fixtures", "digits.csv.gz"), "rt") as f:
+    with gzip.open(pathlib.Path(__file__).parents[3].joinpath("fixtures", "data", "digits.csv.gz"), "rt") as f:
         for row in csv.reader(f):
             yield [float(v) / 16 for v in row[:64]], int(row[64])
 

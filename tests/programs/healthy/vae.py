@@ -48,7 +48,7 @@ def epoch(model, loader, optimizer=None):
 
 
 torch.manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
-source = pathlib.Path(__file__).resolve().parents[3] / "fixtures/digits.csv.gz"
+source = pathlib.Path(__file__).resolve().parents[3] / "fixtures/data/digits.csv.gz"
 with gzip.open(source, "rt") as lines:
     pixels = torch.tensor([[float(c) / 16 for c in line.split(",")[:64]] for line in lines])
 train = td.DataLoader(td.TensorDataset(pixels[:1500]), BATCH, shuffle=True)

@@ -1,0 +1,90 @@
+"""The losses against torch.nn.functional, value and gradient."""
+
+import torch
+from torch.nn import functional as F
+
+from tests.pytorch_parity.golden import Golden, relative, test_case
+
+IGNORED = -100
+
+
+def inputs(case):
+    generator = torch.Generator().manual_seed(7)
+    dtype = torch.float64 if case.get("wide") else torch.float32
+    shape = (6, 9, 13) if case.get("tokens") else (50, 13)
+    outputs = torch.randn(shape, generator=generator, dtype=dtype)
+    if case.get("dense"):
+        return {"outputs": outputs, "targets": torch.rand(shape, generator=generator, dtype=dtype)}
+    targets = torch.randint(13, shape[:-1], generator=generator)
+    tensors = {"outputs": outputs, "targets": targets}
+    if case.get("kind", "cross_entropy") == "cross_entropy":
+        targets[torch.rand(targets.shape, generator=generator) < 0.3] = case.get("ignore_index",
+                                                                                IGNORED)
+    if case.get("weighted"):
+        tensors["class_weights"] = torch.rand(13, generator=generator, dtype=dtype) + 0.5
+    return tensors
+
+
+def functional(case, outputs, tensors, reduction):
+    kind, targets = case.get("kind", "cross_entropy"), tensors["targets"]
+    if kind == "cross_entropy":
+        return F.cross_entropy(outputs.flatten(0, -2), targets.flatten(),
+                               weight=tensors.get("class_weights"), reduction=reduction,
+                               ignore_index=case.get("ignore_index", IGNORED),
+                               label_smoothing=case.get("label_smoothing", 0.0))
+    if not targets.is_floating_point():
+        targets = F.one_hot(targets, 13).to(outputs.dtype)
+    if kind == "bce":
+        return F.binary_cross_entropy_with_logits(outputs, targets, reduction=reduction)
+    if kind == "mse":
+        return F.mse_loss(outputs, targets, reduction=reduction)
+    return F.huber_loss(outputs, targets, reduction=reduction, delta=case.get("huber_delta", 1.0))
+
+
+def by_functional(case, tensors):
+    outputs = tensors["outputs"].clone().requires_grad_()
+    value = functional(case, outputs, tensors, case.get("as", "mean"))
+    value.backward()
+    found = {"value": value, "gradient": outputs.grad}
+    if case.get("as") == "sum":
+        # What F's own mean divides by, from its own numbers.
+        mean = functional(case, tensors["outputs"], tensors, "mean")
+        found["count"] = (value.detach() / mean).double()
+    return found
+
+
+def by_sample(case, tensors):
+    """Each sample's own mean with F, then the mean over samples."""
+    outputs = tensors["outputs"].clone().requires_grad_()
+    samples = range(len(outputs))
+    means = [functional(case, outputs[i][None],
+                        {**tensors, "targets": tensors["targets"][i][None]}, "mean")
+             for i in samples if (tensors["targets"][i] != IGNORED).any()]
+    value = torch.stack(means).mean()
+    value.backward()
+    return {"value": value, "gradient": outputs.grad}
+
+
+CROSS_ENTROPY = {
+    "classes": {}, "tokens": {"tokens": 1}, "weighted": {"tokens": 1, "weighted": 1},
+    "smoothed": {"label_smoothing": 0.1}, "ignoring 3": {"ignore_index": 3},
+    "weighted and smoothed": {"weighted": 1, "label_smoothing": 0.2, "tokens": 1}}
+OTHERS = {f"{kind}{', dense' if dense else ''}": {"kind": kind, "dense": dense, "huber_delta": 0.7}
+          for kind in ("bce", "mse", "huber") for dense in (0, 1)}
+
+GOLDENS = [
+    Golden("L1", "mean cross-entropy is F.cross_entropy", "losses", CROSS_ENTROPY, inputs,
+           by_functional, ("smoothing_swapped", "ignored_counted")),
+    Golden("L2", "bce, mse and huber are their functions in F", "losses", OTHERS, inputs,
+           by_functional, ({"huber_delta": 1.0}, {"kind": "mse"})),
+    Golden("L3", "a sum is F's, and its count is what F's mean divides by", "losses",
+           {name: {**case, "as": "sum", "wide": 1} for name, case in
+            {**CROSS_ENTROPY, **OTHERS}.items()}, inputs, by_functional, ("ignored_counted",),
+           relative, 1e-12, "the count is a quotient of two roundings of float64"),
+    Golden("L4", "a mean over samples is the mean of F's means", "losses",
+           {name: {**case, "unit": "sample", "tokens": 1, "wide": 1} for name, case in
+            {**CROSS_ENTROPY, "mse": {"kind": "mse"}}.items() if "ignore_index" not in case},
+           inputs, by_sample, ("tokens_instead_of_samples",), relative, 1e-10,
+           "the sums are in another order; gradients of single numbers cancel"),
+]
+Goldens = test_case(GOLDENS)
