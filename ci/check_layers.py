@@ -28,6 +28,8 @@ LAYERS = {
 
 # Packages of the Python probe, lowest first: each may import from those before it.
 PROBE = "checks/observe/python/dlcheck_shim/"
+PRIVATE = PROBE + "torch_api/private.py"  # the one file that may name what torch calls private
+NOT_OF_TORCH = {"_getframe", "_exit", "_fields"}  # private names of Python itself
 PROBE_LAYERS = ("system", "torch_api", "autograd", "record", "state", "hooks", "distributed", "experiments", "watch")
 
 # Folders where third-party headers of torch may be included.
@@ -101,6 +103,20 @@ def broken_imports(name, lines):
             yield f"{name}:{node.lineno}: imports from {parts[0]}, a layer above"
 
 
+def private_names(name, lines):
+    """Private names of torch outside the one file that may have them: as attributes, and as texts."""
+    if not name.startswith(PROBE) or name == PRIVATE:
+        return
+    for node in ast.walk(ast.parse("\n".join(lines))):
+        used = None
+        if isinstance(node, ast.Attribute) and not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+            used = node.attr
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            used = node.value
+        if used and re.fullmatch(r"_[A-Za-z]\w*", used) and used not in NOT_OF_TORCH:
+            yield f"{name}:{node.lineno}: {used} is a private name of torch, which stands in {PRIVATE}"
+
+
 def over_size(name, lines):
     if name.startswith("tests/"):
         return
@@ -143,7 +159,7 @@ def main():
     faults = []
     for relative, lines in sources():
         name = relative.as_posix()
-        for habit in (broken_includes, broken_imports, over_size, long_functions, throws):
+        for habit in (broken_includes, broken_imports, private_names, over_size, long_functions, throws):
             faults.extend(habit(name, lines))
     for fault in sorted(faults):
         print(fault)

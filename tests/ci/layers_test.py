@@ -1,4 +1,4 @@
-"""An import that goes up the layers of the Python probe is named, and one that goes down is not."""
+"""An import that goes up the layers of the Python probe is named, and so is a private name of torch."""
 
 import sys
 import unittest
@@ -28,6 +28,19 @@ class Layers(unittest.TestCase):
         name = check_layers.PROBE + "experiments/trials/run.py"
         self.assertEqual(faults(name, "from ...hooks import step", "from . import bench"), [])
         self.assertEqual(len(faults(name, "from ...watch import Watch")), 1)
+
+
+class PrivateNames(unittest.TestCase):
+    def test_a_private_name_of_torch_is_named_with_its_line(self):
+        lines = ("import torch", "torch._C._len_torch_dispatch_stack()")
+        found = list(check_layers.private_names(STATE, lines))
+        self.assertEqual(len(found), 2)
+        self.assertTrue(all(fault.startswith(f"{STATE}:2: _") for fault in found))
+        self.assertEqual(len(list(check_layers.private_names(STATE, ['replace([iterator], "_reset", made)']))), 1)
+
+    def test_the_one_file_for_them_may_have_them_and_so_may_what_is_our_own(self):
+        self.assertEqual(list(check_layers.private_names(check_layers.PRIVATE, ["torch._C._set()"])), [])
+        self.assertEqual(list(check_layers.private_names(STATE, ["self._own = sys._getframe(1)"])), [])
 
 
 if __name__ == "__main__":

@@ -94,7 +94,7 @@ class Raising(unittest.TestCase):
                 torch._C._pop_torch_dispatch_stack(None)
                 give_up(signal.SIGUSR1, sys._getframe())
 
-            with mock.patch.object(guard, "_disable_current_modes", lose_one):
+            with mock.patch.object(guard.private, "disable_dispatch_modes", lose_one):
                 with self.assertRaises(Stopped):
                     made.isolated("family")(lambda: None)()
             self.assertEqual(_get_current_dispatch_mode_stack(), [first, second])

@@ -10,6 +10,7 @@ import re
 
 import torch
 
+from ..torch_api import private
 from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import only_before, replace
 
@@ -97,7 +98,7 @@ def factor_of(node):
         return -1.0
     if name not in ("MulBackward0", "DivBackward0"):
         return None
-    other = getattr(node, "_saved_other", None)
+    other = private.saved(node, "other")
     if other is None:
         return None
     if isinstance(other, torch.Tensor):
@@ -213,7 +214,7 @@ def spread_comparison(loss):
 
 def spread_difference(node):
     operand = only_input(node)
-    if operand is None or not hasattr(node, "_input_metadata"):
+    if operand is None:
         return None
     # A leaf accumulates gradients of its own shape; its node says nothing of it here.
     place = next(place for before, place in node.next_functions if before is operand)
@@ -228,5 +229,5 @@ def spread_difference(node):
 
 
 def shape_into(node, place):
-    metadata = node._input_metadata
-    return tuple(metadata[place].shape) if place < len(metadata) else None
+    shapes = private.shapes_into(node)
+    return shapes[place] if place < len(shapes) else None

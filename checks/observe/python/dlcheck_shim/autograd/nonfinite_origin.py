@@ -11,7 +11,7 @@ import math
 
 import torch
 
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from . import saved_values
 from .loss_graph import ARRANGING, SavedTensors
 from .saved_values import FINITE, NAN, Value, is_finite
@@ -198,7 +198,7 @@ class Graph:
         edges = [edge for edge in node.next_functions if edge[0] is not None]
         if name == DIVISION:
             return [e for e in edges if e == node.next_functions[0] or self.kind_of(e) == NAN]
-        power = name == POWER and node._saved_exponent > 0
+        power = name == POWER and private.saved(node, "exponent") > 0
         return edges if power or name in CARRYING else []
 
     def spreading(self, node):

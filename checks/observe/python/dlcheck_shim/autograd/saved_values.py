@@ -7,7 +7,7 @@ import math
 
 import torch
 
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 
 FINITE, INFINITE, NAN = range(3)
 
@@ -82,9 +82,9 @@ def saved(node):
         return []
     kind = type(node)
     if kind not in NAMES:
-        NAMES[kind] = [name for name in dir(kind) if name.startswith("_saved_")]
+        NAMES[kind] = [name for name in dir(kind) if name.startswith(private.SAVED)]
     try:
-        found = [(name[7:], getattr(node, name)) for name in NAMES[kind]]
+        found = [(name.removeprefix(private.SAVED), getattr(node, name)) for name in NAMES[kind]]
     except RuntimeError:
         return []
     return [(name, value) for name, value in found if tensors.is_plain(value)]
@@ -145,15 +145,15 @@ MADE_AGAIN = {
 def made_again(node):
     """The value that a node gave, where it saved all that it takes; None where it did not."""
     name = node.name()
-    if name in MEANS[:2] and getattr(node, "_saved_self_sym_numel", 1) == 0:
+    if name in MEANS[:2] and private.saved(node, "self_sym_numel", 1) == 0:
         return Value(NAN)
     if name == "NllLossBackward0":
-        return of_no_target(dict(saved(node)), node._saved_reduction)
+        return of_no_target(dict(saved(node)), private.saved(node, "reduction"))
     if name not in MADE_AGAIN:
         return None
     found = dict(saved(node))
     if name == "PowBackward0" and "self" in found:
-        found["exponent"] = node._saved_exponent  # a number
+        found["exponent"] = private.saved(node, "exponent")  # a number
     result = MADE_AGAIN[name](found)
     return None if result is None else examine(result)
 

@@ -14,7 +14,7 @@ from ..record.digest import digest
 from ..record.identity import IdentityMap
 from ..state import walking
 from ..state.optimizers import parameters_of, with_gradients
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from ..torch_api.wrapping import followed_by, preceded_by, replace
 from .copies import holders
 from .groups import COPIES, PEERS, REPLICAS
@@ -37,7 +37,7 @@ class Wrapped:
         self.frozen = IdentityMap()  # of those held: it shares no gradient of them, now or later
         for parameter in walking.parameters(wrapper):
             self.known.set(parameter, True)
-        own = getattr(wrapper, "_module_parameters", None)
+        own = private.parameters_of_replica(wrapper)
         for parameter in walking.parameters(wrapper) if own is None else own:
             self.held.set(parameter, True)
             if not parameter.requires_grad:
@@ -67,7 +67,7 @@ class Replicas:
 
     def watch_all(self):
         replace([DistributedDataParallel], "__init__", followed_by(self.made))
-        replace([DistributedDataParallel], "_pre_forward", preceded_by(self.enters))
+        replace([DistributedDataParallel], private.PRE_FORWARD, preceded_by(self.enters))
         replace([DistributedDataParallel], "register_comm_hook", followed_by(self.hooked))
         join = torch.distributed.algorithms.join.Join if torch.distributed.is_available() else None
         replace([join], "__enter__", preceded_by(lambda *_: self.tell("joins")))
@@ -197,7 +197,7 @@ class Replicas:
         rows = {}
         for parameter in parameters_of(optimizer):
             held = tensors.local(parameter)
-            if not tensors.is_readable(held) or tensors.is_flat(parameter):
+            if not tensors.is_readable(held) or private.is_flat_parameter(parameter):
                 continue
             is_piece = tensors.is_shard(parameter)
             owner = self.copies_of(parameter) if is_piece else self.owner_of(parameter, size)

@@ -8,7 +8,7 @@ import torch
 from ..autograd.loss_graph import loss_behind
 from ..autograd.nonfinite_origin import Births
 from ..record import names
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import Around
 from .not_zeroed import held_norms
@@ -120,7 +120,7 @@ def around_backward(hooks):
 
     def before(args, kwargs):
         # A backward inside a backward belongs to the outer one (reentrant checkpoints).
-        if is_compiling() or torch._C._current_graph_task_id() != -1:
+        if is_compiling() or private.current_graph_task_id() != -1:
             return None
         if not hooks.guard.trains_here():
             return None

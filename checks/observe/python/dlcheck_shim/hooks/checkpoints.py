@@ -8,7 +8,7 @@ import torch
 
 from ..record.identity import IdentityMap
 from ..state import walking
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from ..torch_api.wrapping import Around, followed_by, replace
 
 MOST_DEPTH, MOST_ENTRIES = 4, 4096
@@ -17,7 +17,7 @@ FEW_ELEMENTS = 1 << 20  # so many are looked at in every save
 ALWAYS = 8  # first saves that are looked into; then those whose number is a power of two
 RANDOM_STATE_BYTES = 5056  # of the generator of the CPU
 BUFFER = "a buffer in memory"  # written to a file by the program or its library, we cannot see which
-SCHEDULER_KEYS = ("_step_count", "base_lrs", "num_bad_epochs")  # the last: ReduceLROnPlateau's
+SCHEDULER_KEYS = (private.STEP_COUNT, "base_lrs", "num_bad_epochs")  # the last: ReduceLROnPlateau's
 CHANGED = 1e-3  # relative difference of two norms
 
 

@@ -10,7 +10,7 @@ from ..record.digest import digest
 from ..record.rows import batch_of, fingerprint, with_rows
 from ..record.sampling import is_sampled_evaluation
 from ..state import walking
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 
 MOST_BATCHES = 64  # of an evaluation that are recorded one by one
 MOST_ROWS = 1024  # of a batch
@@ -162,13 +162,12 @@ class Evaluations:
 
 def trains(module):
     """Whether a model is in training mode. A wrapper may hand eval() on and keep a mode of its own."""
-    parts = [part for part in module._modules.values() if part is not None]
+    parts = list(walking.children(module))
     return module.training and (not parts or any(part.training for part in parts))
 
 
 def kept_tensors(module):
     """What a state of the module would hold; asks no method that a program may have made its own."""
     for part in walking.modules(module):
-        yield from (p for p in part._parameters.values() if p is not None)
-        passing = getattr(part, "_non_persistent_buffers_set", ())
-        yield from (b for name, b in part._buffers.items() if b is not None and name not in passing)
+        yield from (tensor for _, tensor in walking.items_of(part, private.PARAMETERS))
+        yield from walking.saved_buffers(part)

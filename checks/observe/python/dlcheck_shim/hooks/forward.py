@@ -15,12 +15,12 @@ from ..record.rows import Named, batch_of, fingerprint, with_rows
 from ..state.models import depends_on_mode, nobody
 from ..state.tokens import is_sequence
 from ..state.unregistered import BUILT
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling, tracing_state
 from .evaluations import trains
 
 MOST_ROWS = 256  # of a batch in training
-PRODUCTS = (torch.nn.Linear, torch.nn.modules.conv._ConvNd, torch.nn.Bilinear)
+PRODUCTS = (torch.nn.Linear, private.ConvNd, torch.nn.Bilinear)
 ASKED = (*PRODUCTS, torch.nn.Embedding)  # modules whose tensors are looked at
 
 
@@ -273,9 +273,9 @@ def are_same(seen, batch):
 
 def version_of(tensor):
     """How often it was written to; tensors of inference mode do not count."""
-    return -1 if tensor.is_inference() else tensor._version
+    return -1 if tensor.is_inference() else private.version_of(tensor)
 
 
 def in_backward():
     """True while a forward is only repeated for a backward (activation checkpoints)."""
-    return torch._C._current_graph_task_id() != -1
+    return private.current_graph_task_id() != -1

@@ -11,7 +11,7 @@ import sys
 import torch
 
 from ..record.sites import OURS, kind_of
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling
 
 READING = ("item", "tolist", "cpu", "to", "__bool__", "__float__", "__int__", "__index__",
@@ -105,7 +105,7 @@ class HostReads:
             own = plain and self.is_own(sys._getframe(1)) and on_accelerator(tensor)
             self.inside = own or self.inside
             try:
-                if not plain or torch._C._len_torch_function_stack() > 0:
+                if not plain or private.count_function_modes() > 0:
                     with self.originals():
                         result = original(tensor, *args, **kwargs)
                 else:

@@ -13,6 +13,7 @@ import torch
 from ..record.identity import IdentityMap
 from ..record.sites import OURS, OWN, kind_of
 from ..system import perf_counter
+from ..torch_api import private
 from ..torch_api.attributes import attribute
 from ..torch_api.wrapping import Around, followed_by, replace
 from .loader_facts import Lengths, LoaderFacts
@@ -48,18 +49,17 @@ class Loaders:
 
     def watch_all(self):
         self.lengths.watch_all()
-        iterator = torch.utils.data.dataloader._BaseDataLoaderIter
+        iterator = private.LoaderIterator
         begins = self.guard.isolated("fetch")(self.begins)
         replace([iterator], "__init__", followed_by(lambda _, args, __: begins(*args[:2])))
         again = self.guard.isolated("fetch")(self.begins_again)
-        replace([iterator], "_reset", followed_by(lambda _, args, __: again(args[0])))
+        replace([iterator], private.RESET, followed_by(lambda _, args, __: again(args[0])))
         self.fetched = self.guard.isolated("fetch")(self.fetched)
         replace([iterator], "__next__", Around(self.asks, self.gets))
         self.digests = self.guard.isolated("worker", anywhere=True)(stream_digests)
         self.write_streams = self.guard.isolated("worker", anywhere=True)(self.write_streams)
-        fetcher = getattr(torch.utils.data._utils.fetch, "_MapDatasetFetcher", None)
-        if fetcher is not None:
-            replace([fetcher], "fetch", Around(self.fetches, self.has_fetched))
+        if private.MapFetcher is not None:
+            replace([private.MapFetcher], "fetch", Around(self.fetches, self.has_fetched))
 
     def begins(self, iterator, loader):
         self.begun += 1

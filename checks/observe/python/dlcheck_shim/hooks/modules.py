@@ -12,6 +12,7 @@ import types
 
 import torch
 
+from ..torch_api import private
 from ..torch_api.capabilities import register_forward_hook
 from ..torch_api.in_place import put_into
 from ..torch_api.wrapping import Around, only_before, replace
@@ -25,11 +26,11 @@ class ModuleHooks:
         self.there, self.compiles = True, False
 
     def install(self):
-        self.place = put_into(torch.nn.Module._call_impl, Around(self.enters, self.forwards.returned))
+        self.place = put_into(getattr(torch.nn.Module, private.CALL), Around(self.enters, self.forwards.returned))
         if self.place is None:
             self.hang_hooks()
         # torch warns that hooks see a compiled module twice; the program did not ask for ours.
-        replace([torch.nn.modules.module], "_has_any_global_hook", self.leaving_out_ours)
+        replace([torch.nn.modules.module], private.ANY_HOOK, self.leaving_out_ours)
         pinning = only_before(self.pins)
         replace([torch], "compile", pinning)
         replace([torch.nn.Module], "compile", pinning)
@@ -47,9 +48,7 @@ class ModuleHooks:
         home = torch.nn.modules.module
         before = home.register_module_forward_pre_hook(self.forwards.before)
         after = register_forward_hook(self.forwards.after)
-        names = ("_global_forward_hooks_with_kwargs", "_global_forward_hooks",
-                 "_global_forward_pre_hooks")  # fmt: skip
-        found = [getattr(home, name, None) for name in names]
+        found = [getattr(home, name, None) for name in private.HOOK_TABLES]
         if all(isinstance(table, dict) for table in found):
             numbers = (before.id, after.id)
             self.tables = [(t, {n: t[n] for n in numbers if n in t}) for t in found]
@@ -111,36 +110,30 @@ class ModuleHooks:
 def leave_uncompiled():
     """Tells torch's compiler to pass over every function of this package: it would count them as frames
     of the program. What a compiled function calls is still traced through."""
-    skip = skipping()
+    skip = private.skipper_of_code()
     if skip is None:
         return
     for name, module in list(sys.modules.items()):
-        if name.split(".")[0] == __package__.split(".")[0]:
+        if package_of(name) == package_of(__name__):
             for function in functions_of(module):
                 for code in codes_of(getattr(function, "__code__", None)):
                     skip(code)
 
 
+def package_of(name):
+    return name.partition(".")[0]
+
+
 def functions_of(module):
-    """The functions of a module, of its classes, and of their properties."""
+    """The functions that a module defines, also in its classes and their properties: none that it imports."""
     for value in list(vars(module).values()):
+        if package_of(str(getattr(value, "__module__", ""))) != package_of(__name__):
+            continue
         yield value
         for member in vars(value).values() if isinstance(value, type) else ():
             yield getattr(member, "__func__", member)  # of a static or a class method
             if isinstance(member, property):
                 yield from (member.fget, member.fset)
-
-
-def skipping():
-    """What tells the compiler to pass over a code object; none in a version that has no such call."""
-    frames = torch._C._dynamo.eval_frame
-    if hasattr(frames, "skip_code"):  # before version 2.7
-        return frames.skip_code
-    if not hasattr(frames, "set_code_exec_strategy"):
-        return None
-    action = frames._FrameAction
-    strategy = frames._FrameExecStrategy(action.SKIP, action.DEFAULT)
-    return lambda code: frames.set_code_exec_strategy(code, strategy)
 
 
 def codes_of(code):

@@ -8,7 +8,7 @@ is whether a parameter still has the same gradient object, unwritten since the s
 import weakref
 
 from ..state.optimizers import parameters_of, with_gradients
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 
 
 class Candidate:
@@ -102,7 +102,7 @@ class Uncleared:
 
 def is_unwritten(gradient, version):
     """True for a gradient that still lives and was not written since it had that version."""
-    return gradient is not None and gradient._version == version
+    return gradient is not None and private.version_of(gradient) == version
 
 
 def close(one, other):

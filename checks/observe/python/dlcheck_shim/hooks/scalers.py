@@ -4,6 +4,7 @@ leave out."""
 import torch
 
 from ..autograd.loss_graph import SCALE, mark
+from ..torch_api import private
 from ..torch_api.attributes import attribute
 from ..torch_api.capabilities import scaler_classes
 from ..torch_api.wrapping import Around, followed_by, replace
@@ -25,8 +26,8 @@ class Scalers:
             replace([scaler], "scale", followed_by(observe(self.scaled)))
             replace([scaler], "unscale_", followed_by(observe(self.unscaled)))
             replace([scaler], "load_state_dict", followed_by(observe(self.loaded)))
-            if hasattr(scaler, "_maybe_opt_step"):
-                replace([scaler], "_maybe_opt_step", self.watched_step())
+            if hasattr(scaler, private.STEP_IF_FINITE):
+                replace([scaler], private.STEP_IF_FINITE, self.watched_step())
 
     def thing(self):
         return self.recorder.thing("scaler", 0, "scaler")
@@ -34,7 +35,7 @@ class Scalers:
     def scaled(self, result, args, kwargs):
         """A loss was multiplied; its graph is marked, so that the scale is not taken for a part
         of the loss."""
-        scale = attribute(args[0], "_scale")
+        scale = attribute(args[0], private.SCALE)
         if scale is None:
             return
         if isinstance(result, torch.Tensor):
@@ -50,7 +51,7 @@ class Scalers:
         )
 
     def unscaled(self, result, args, kwargs):
-        scale = attribute(args[0], "_scale")
+        scale = attribute(args[0], private.SCALE)
         if scale is None:
             return
         watched = self.optimizers.watched.get(args[1]) if len(args) > 1 else None

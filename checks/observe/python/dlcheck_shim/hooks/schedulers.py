@@ -4,6 +4,7 @@ import torch
 
 from ..record.identity import IdentityMap
 from ..state.optimizers import rate_of
+from ..torch_api import private
 from ..torch_api.attributes import attribute
 from ..torch_api.wrapping import Around, followed_by, replace
 
@@ -78,7 +79,7 @@ class Schedulers:
 
     def moved(self, scheduler):
         # A scheduler's first step is its own, made as it is built.
-        if attribute(scheduler, "_is_initial", False) or attribute(scheduler, "_step_count", 2) < 2:
+        if attribute(scheduler, private.IS_INITIAL, False) or attribute(scheduler, private.STEP_COUNT, 2) < 2:
             return
         entry = self.known.get(scheduler)
         if entry is None:
@@ -109,7 +110,7 @@ def scheduler_classes():
 
 
 def parts_of(scheduler):
-    parts = attribute(scheduler, "_schedulers", ())
+    parts = attribute(scheduler, private.PARTS, ())
     return parts if isinstance(parts, (list, tuple)) else ()
 
 
@@ -119,7 +120,7 @@ def horizon_of(scheduler):
         value = attribute(scheduler, name)
         if isinstance(value, (int, float)):
             return value
-    milestones = attribute(scheduler, "milestones") or attribute(scheduler, "_milestones")
+    milestones = attribute(scheduler, "milestones") or attribute(scheduler, private.MILESTONES)
     parts = parts_of(scheduler)
     if milestones and parts:
         last = horizon_of(parts[-1])

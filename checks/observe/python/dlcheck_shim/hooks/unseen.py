@@ -12,6 +12,7 @@ import torch
 
 from ..record.identity import IdentityMap
 from ..state import walking
+from ..torch_api import private
 from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import Around, only_before, replace
 
@@ -66,7 +67,7 @@ class Unseen:
 def graphs_compiled():
     """How many graphs torch compiled in this process; a call that failed and ran as it is written makes
     none."""
-    counters = getattr(sys.modules.get("torch._dynamo.utils"), "counters", {})
+    counters = getattr(sys.modules.get(private.COMPILER_COUNTERS), "counters", {})
     return counters.get("stats", {}).get("unique_graphs", 0)
 
 

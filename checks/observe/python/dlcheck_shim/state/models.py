@@ -9,7 +9,8 @@ import weakref
 import torch
 
 from ..record.identity import IdentityMap
-from ..torch_api.tensors import is_flat, is_held, is_shard
+from ..torch_api import private
+from ..torch_api.tensors import is_held, is_shard
 from . import walking
 from .unregistered import Unregistered
 
@@ -24,23 +25,23 @@ WRAPPERS = (
 NORMALIZATIONS = tuple(
     kind for name, kind in vars(torch.nn).items()
     if name in ("LayerNorm", "GroupNorm", "LocalResponseNorm", "RMSNorm")
-) + (torch.nn.modules.batchnorm._NormBase,)  # fmt: skip
+) + (private.NormBase,)  # fmt: skip
 
 
 def role_of(module):
     """What kind of layer a module is, where checks ask for that; "" for any other."""
     if isinstance(module, NORMALIZATIONS):
         return "normalization"
-    if isinstance(module, torch.nn.modules.dropout._DropoutNd):
+    if isinstance(module, private.DropoutNd):
         return "dropout"
     return "embedding" if isinstance(module, (torch.nn.Embedding, torch.nn.EmbeddingBag)) else ""
 
 
 def depends_on_mode(module):
     """True for a layer that gives other numbers in training mode than in evaluation mode."""
-    if isinstance(module, torch.nn.modules.dropout._DropoutNd):
+    if isinstance(module, private.DropoutNd):
         return module.p > 0
-    if isinstance(module, torch.nn.modules.batchnorm._NormBase):
+    if isinstance(module, private.NormBase):
         return module.track_running_stats
     return isinstance(module, torch.nn.RNNBase) and module.dropout > 0
 
@@ -202,7 +203,7 @@ class Models:
     def name_forgotten(self, model, root, groups_of):
         """Gives what the model uses and nobody trains a thing, as if it were a parameter."""
         def is_known(tensor):
-            return tensor in self.parameters or tensor in groups_of or is_flat(tensor)
+            return tensor in self.parameters or tensor in groups_of or private.is_flat_parameter(tensor)
 
         for place, tensor in self.unregistered.forgotten(root, is_known):
             name = model.name(place)

@@ -6,6 +6,7 @@ import weakref
 import torch
 
 from ..record.identity import IdentityMap
+from ..torch_api import private
 from ..torch_api.tensors import is_held
 
 # Copies of weights for one step; a parameter beyond them waits for a later sampled step.
@@ -195,7 +196,7 @@ def next_to_copy(watched, parameters):
 def remember(owners):
     """What identifies the gradients that a step consumes, without keeping them alive: ids of their
     parameters, references and versions."""
-    return [(id(p), weakref.ref(g), g._version) for p in owners for g in (p.grad,)]
+    return [(id(p), weakref.ref(g), private.version_of(g)) for p in owners for g in (p.grad,)]
 
 
 def rate_of(group):

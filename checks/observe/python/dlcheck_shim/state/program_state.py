@@ -11,7 +11,7 @@ import sys
 import torch
 
 from ..record.digest import digest
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling, scaler_classes
 from ..torch_api.wrapping import followed_by, replace
 from . import walking
@@ -100,8 +100,8 @@ class ProgramState:
             self.write(f"buffers of {name}", digest_of(buffers))
 
     def scaled(self, result, args, kwargs):
-        if self.is_first("scaler") and getattr(args[0], "_scale", None) is not None:
-            self.write("scale of the losses", digest_of([args[0]._scale]))
+        if self.is_first("scaler") and getattr(args[0], private.SCALE, None) is not None:
+            self.write("scale of the losses", digest_of([getattr(args[0], private.SCALE)]))
 
     def watched_average(self, original):
         def update(averaged, *args, **kwargs):
@@ -130,9 +130,7 @@ def state_of(optimizer):
 
 def saved_buffers(root):
     """Buffers that a checkpoint is meant to hold."""
-    return [buffer for module in walking.modules(root)
-            for name, buffer in module._buffers.items()
-            if buffer is not None and name not in module._non_persistent_buffers_set]  # fmt: skip
+    return [buffer for module in walking.modules(root) for buffer in walking.saved_buffers(module)]
 
 
 def digest_of(values):

@@ -10,7 +10,7 @@ import weakref
 import torch
 
 from ..record.identity import IdentityMap
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from . import walking
 
 MOST_RAN = 256  # layers of no model that are remembered
@@ -33,7 +33,7 @@ class Unregistered:
             return False
         self.count += 1
         self.ran.set(module, True)
-        if all(parameter is None for parameter in module._parameters.values()):
+        if not walking.items_of(module, private.PARAMETERS):
             return False
         met = self.met.setdefault(type(module), [])
         met.append(weakref.ref(module))

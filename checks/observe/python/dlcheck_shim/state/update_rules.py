@@ -7,6 +7,8 @@ Sources: the optimizers' documentation and the papers named there.
 
 import torch
 
+from ..torch_api import private
+
 
 def sgd(weight, gradient, state, group):
     gradient = decayed(weight, gradient, group)
@@ -83,15 +85,6 @@ def rule_of(optimizer):
     """The rule that an optimizer promises; None for other classes, for one whose `step` was put
     in its place, and where hooks of the program may change what it finds or leaves."""
     rule = RULES.get(type(optimizer))
-    if rule is None or "step" in vars(optimizer) and not is_wrapped_by_scheduler(optimizer):
+    if rule is None or "step" in vars(optimizer) and not private.is_counted_step(optimizer.step):
         return None
-    hooked = any(getattr(optimizer, f"_optimizer_step_{when}_hooks", None)
-                 for when in ("pre", "post"))  # fmt: skip
-    return None if hooked else rule
-
-
-def is_wrapped_by_scheduler(optimizer):
-    """A scheduler counts the steps of its optimizer through a stand-in, which says so."""
-    return getattr(optimizer.step, "_wrapped_by_lr_sched", False) or getattr(
-        optimizer.step, "_with_counter", False
-    )
+    return None if private.has_step_hooks(optimizer) else rule

@@ -3,6 +3,7 @@ put methods of its own in their places, in a class or in all, which count, hide 
 
 import torch
 
+from ..torch_api import private
 from ..torch_api.attributes import attribute
 
 
@@ -15,7 +16,7 @@ def named_modules(root, once=True):
             continue
         met[id(module)] = module
         yield name, module
-        held = items_of(module, "_modules")
+        held = items_of(module, private.MODULES)
         waiting += [(f"{name}.{key}" if name else key, part, (module, above)) for key, part in reversed(held)]
 
 
@@ -39,8 +40,14 @@ def named_tensors(root, table, once):
 
 def items_of(module, table):
     if isinstance(module, torch.jit.ScriptModule):  # traced, it has the tables of another
-        module = attribute(module, "_actual_script_module", module)
+        module = attribute(module, private.TRACED, module)
     return [(name, value) for name, value in attribute(module, table, {}).items() if value is not None]
+
+
+def saved_buffers(module):
+    """The module's own buffers that a state of it holds."""
+    passing = attribute(module, private.UNSAVED, ())
+    return [buffer for name, buffer in items_of(module, private.BUFFERS) if name not in passing]
 
 
 def modules(root):
@@ -48,11 +55,11 @@ def modules(root):
 
 
 def children(root):
-    return (module for _, module in items_of(root, "_modules"))
+    return (module for _, module in items_of(root, private.MODULES))
 
 
 def named_parameters(root, once=True):
-    return named_tensors(root, "_parameters", once)
+    return named_tensors(root, private.PARAMETERS, once)
 
 
 def parameters(root):
@@ -60,4 +67,4 @@ def parameters(root):
 
 
 def named_buffers(root):
-    return named_tensors(root, "_buffers", True)
+    return named_tensors(root, private.BUFFERS, True)

@@ -2,10 +2,8 @@
 
 import math
 
-import torch
-
 from ..record.digest import digest
-from ..torch_api import tensors
+from ..torch_api import private, tensors
 from .optimizers import next_to_copy, parameters_of
 
 
@@ -31,7 +29,7 @@ class Weights:
         before, watched.before = watched.before, []
         changes = [old for _, old in before]
         if changes:
-            torch._foreach_sub_(changes, [tensors.local(p.detach()) for p, _ in before])
+            private.foreach_sub_(changes, [tensors.local(p.detach()) for p, _ in before])
         measured = [tensors.local(p.detach()) for p in parameters] + changes
         things = [watched.things.get(p, 0) for p in parameters]
         changed = [watched.things.get(p, 0) for p, _ in before]

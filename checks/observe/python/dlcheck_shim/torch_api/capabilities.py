@@ -1,5 +1,5 @@
 """What this version of torch can do: every name that is not in all versions from 2.1 on is looked up
-here, once.
+here or in `private`, once.
 """
 
 import inspect
@@ -7,24 +7,14 @@ import re
 
 import torch
 
+from . import private
+
 OLDEST = (2, 1)
 
-# Before version 2.3 under another name.
-is_compiling = getattr(torch.compiler, "is_compiling", None) or torch._utils.is_compiling
+is_compiling, tracing_state = private.is_compiling, private.tracing_state
 
-# Not none while torch.jit.trace records: what the probe read of a shape would become a part of it.
-tracing_state = torch._C._get_tracing_state
-
-# Names that a part of the probe cannot do without; where one is missing, the parts say less.
-WANTED = (
-    "_C._current_graph_task_id",
-    "_C._functorch.is_functorch_wrapped_tensor",
-    "_C._len_torch_dispatch_stack",
-    "autograd.graph.Node",
-    "optim.swa_utils.AveragedModel",
-    "utils.data._utils.fetch._MapDatasetFetcher",
-    "nn.modules.module._global_forward_hooks",
-)
+# Public names that a part of the probe cannot do without; where one is missing, the parts say less.
+WANTED = ("autograd.graph.Node", "optim.swa_utils.AveragedModel")
 
 
 def version():
@@ -32,15 +22,9 @@ def version():
 
 
 def unavailable():
-    """The names of WANTED that this version has not."""
-    return [name for name in WANTED if found(name) is None]
-
-
-def found(name):
-    value = torch
-    for part in name.split("."):
-        value = getattr(value, part, None)
-    return value
+    """The names, of WANTED and private ones, that this version does not have."""
+    private_names = [name for name, value in private.NAMES.items() if value is None]
+    return [name for name in WANTED if private.found(name) is None] + private_names
 
 
 def register_forward_hook(hook):

@@ -15,18 +15,14 @@ import signal
 import threading
 
 import torch
-from torch.utils._python_dispatch import (
-    _disable_current_modes,
-    _get_current_dispatch_mode_stack,
-    _push_mode,
-)
+
+from . import private
 
 NOBODY = -1  # no thread has this number
 # The system's own, all in C: a signal handler of the program can raise between two lines of Python only.
-unseen_by_functions = torch._C.DisableTorchFunction
-modes = torch._C._len_torch_dispatch_stack
+unseen_by_functions, modes = private.DisableTorchFunction, private.count_dispatch_modes
 get_ident = threading.get_ident
-is_recorded, set_recorded = torch.is_grad_enabled, torch._C._set_grad_enabled
+is_recorded, set_recorded = torch.is_grad_enabled, private.set_grad_enabled
 RAISES = os.environ.get("DLCHECK_SHIM_RAISE") == "1"
 
 
@@ -55,9 +51,9 @@ def has_interrupted(frame):
 
 def put_back(stack):
     """The program's modes, where a signal handler raised while they were being put aside."""
-    there = _get_current_dispatch_mode_stack()
+    there = private.dispatch_modes()
     for mode in stack[len(there):]:
-        _push_mode(mode)
+        private.push_dispatch_mode(mode)
 
 
 def code_of(handler):
@@ -89,7 +85,7 @@ class Guard:
         if self.thread is None or here == self.thread:
             return False
         # The engine's own threads run hooks of the backward that the watched one waits for.
-        ours = self.in_backward and torch._C._current_graph_task_id() != -1
+        ours = self.in_backward and private.current_graph_task_id() != -1
         return not ours or here in self.others
 
     @contextlib.contextmanager
@@ -161,9 +157,9 @@ class Guard:
                                 if not anywhere:
                                     self.inside = here
                                 return body(*args, **kwargs)
-                            stack = _get_current_dispatch_mode_stack()
+                            stack = private.dispatch_modes()
                             try:
-                                with _disable_current_modes():
+                                with private.disable_dispatch_modes():
                                     return body(*args, **kwargs)
                             finally:
                                 put_back(stack)

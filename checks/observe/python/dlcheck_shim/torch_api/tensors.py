@@ -5,6 +5,8 @@ Every result stays on its device; a Transfer brings the numbers of a step to the
 
 import torch
 
+from . import private
+
 HALF = (torch.float16, torch.bfloat16)
 PLAIN = (torch.Tensor, torch.nn.Parameter)
 # So long may a number of an accelerator wait: a copy stops the device, and a crash loses the rest.
@@ -18,10 +20,10 @@ class unrecorded:  # as a context it reads like torch.no_grad, which is watched 
 
     def __enter__(self):
         self.before = torch.is_grad_enabled()
-        torch._C._set_grad_enabled(False)
+        private.set_grad_enabled(False)
 
     def __exit__(self, *error):
-        torch._C._set_grad_enabled(self.before)
+        private.set_grad_enabled(self.before)
 
 
 def is_plain(tensor):
@@ -30,7 +32,7 @@ def is_plain(tensor):
     return (
         type(tensor) in PLAIN
         and not tensor.is_meta
-        and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+        and not private.is_functorch_wrapped(tensor)
     )
 
 
@@ -43,11 +45,6 @@ def is_alike(tensor, gradient):
     """True where this process holds the same part of a tensor and of its gradient; of what is whole on
     all, each may have got a summand of the gradient, which the step puts together."""
     return getattr(tensor, "placements", None) == getattr(gradient, "placements", None)
-
-
-def is_flat(tensor):
-    """True for the piece in which FullyShardedDataParallel keeps a part of several parameters."""
-    return getattr(tensor, "_is_flat_param", False)
 
 
 def is_held(tensor):
@@ -77,7 +74,7 @@ def place_of(tensor):
 
 def may_compute():
     """False while a graph is captured or somebody watches every operation."""
-    if torch._C._len_torch_dispatch_stack() > 0 or torch.jit.is_tracing():
+    if private.count_dispatch_modes() > 0 or torch.jit.is_tracing():
         return False
     return not (torch.cuda.is_initialized() and torch.cuda.is_current_stream_capturing())
 
@@ -99,7 +96,7 @@ def norms(tensors):
     tensors = [t if type(t) in PLAIN and t.layout is strided else dense(t) for t in tensors]
     kinds = {(t.dtype, t.device) for t in tensors}
     if len(kinds) == 1 and tensors[0].dtype not in HALF:
-        return torch.stack(torch._foreach_norm(tensors))
+        return torch.stack(private.foreach_norm(tensors))
     found = [torch.linalg.vector_norm(t, dtype=torch.float32 if t.dtype in HALF else None)
              for t in tensors]  # fmt: skip
     return torch.stack([n.to(tensors[0].device, torch.float64) for n in found])

@@ -8,6 +8,7 @@ from torch.overrides import TorchFunctionMode
 
 from ...record.sites import SKIPPED
 from ...state import walking
+from ...torch_api import private
 from ...torch_api.dispatched import asked_about
 
 OURS, TORCHS = SKIPPED[1], (SKIPPED[0], *SKIPPED[2:])
@@ -16,7 +17,7 @@ READING = {"item", "tolist", "numpy", "__array__", "__float__", "__int__", "__in
            "__complex__", "equal", "allclose", "is_nonzero"}  # fmt: skip
 HOOKING = {"register_hook", "register_post_accumulate_grad_hook"}
 # What they give says nothing about the numbers that they are given.
-BLANK = {"grad", "_grad", "size", "empty_like", "zeros_like", "ones_like", "full_like", "rand_like",
+BLANK = {"grad", private.GRADIENT, "size", "empty_like", "zeros_like", "ones_like", "full_like", "rand_like",
          "randn_like", "randint_like", "new_empty", "new_zeros", "new_ones", "new_full"}  # fmt: skip
 # Functions of torch that do so inside.
 CUTTING = {"gumbel_softmax", "gaussian_nll_loss"}
@@ -39,7 +40,7 @@ class Cuts(TorchFunctionMode):
     def begin(self):
         """False where the program has modes of its own, whose order must stay, or where the age of a
         graph cannot be known."""
-        if torch._C._len_torch_function_stack() or not hasattr(torch.autograd.graph.Node, "_sequence_nr"):
+        if private.count_function_modes() or not private.has_sequence_numbers:
             return False
         self.made_before = newest_node()
         self.__enter__()
@@ -47,7 +48,7 @@ class Cuts(TorchFunctionMode):
 
     def end(self):
         """False where the program has left or entered a mode in between."""
-        if torch._C._len_torch_function_stack() != 1 or torch._C._get_function_stack_at(0) is not self:
+        if private.count_function_modes() != 1 or private.function_mode_at(0) is not self:
             return False
         self.__exit__(None, None, None)
         return True
@@ -72,7 +73,7 @@ class Cuts(TorchFunctionMode):
     def is_of_graph(self, tensor):
         if not tensor.requires_grad:
             return False
-        return tensor.grad_fn is None or number_of(tensor.grad_fn) > self.made_before
+        return tensor.grad_fn is None or private.sequence_number_of(tensor.grad_fn) > self.made_before
 
     def look_at_graph(self, roots):
         """Before a backward: functions whose backward is another than their slope, and hooks."""
@@ -94,9 +95,7 @@ class Cuts(TorchFunctionMode):
     def look_for_hooks(self, leaf):
         if leaf is None:
             return
-        hooks = [*(leaf._backward_hooks or {}).values(),
-                 *(getattr(leaf, "_post_accumulate_grad_hooks", None) or {}).values()]  # fmt: skip
-        for hook in hooks:
+        for hook in private.hooks_of(leaf):
             self.pending.add(("a hook", self.site_of(getattr(hook, "__code__", None))))
 
     def site_of(self, code):
@@ -114,17 +113,12 @@ class Cuts(TorchFunctionMode):
 
 def newest_node():
     with torch.enable_grad():
-        return number_of((torch.zeros((), requires_grad=True) * 1).grad_fn)
-
-
-def number_of(node):
-    """Of the nodes of a thread, later ones have larger numbers."""
-    return node._sequence_nr()
+        return private.sequence_number_of((torch.zeros((), requires_grad=True) * 1).grad_fn)
 
 
 def runs_scripts(models):
     """Whether there is code of TorchScript, whose calls are not seen one by one."""
-    return bool(torch.jit._state._python_cu.get_functions()) or any(
+    return private.has_script_functions() or any(
         isinstance(module, torch.jit.ScriptModule)
         for root, _ in models.roots.items() for module in walking.modules(root))  # fmt: skip
 
@@ -135,7 +129,7 @@ def is_odd(node):
     name = type(node).__name__
     if "::" in name or "Cpp" in name or name.startswith(JUMPING):
         return True
-    return bool(getattr(node, "_saved_scale_grad_by_freq", False))
+    return bool(private.saved(node, "scale_grad_by_freq", False))
 
 
 def name_of(function):

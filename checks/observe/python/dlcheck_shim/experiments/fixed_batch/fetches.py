@@ -6,6 +6,7 @@ import torch
 
 from ...hooks.loader_facts import innermost_sampler, order_of
 from ...record.identity import IdentityMap
+from ...torch_api import private
 from ...torch_api.wrapping import replace
 from ..trials.bench import Randomness
 from .batches import Unarrangeable, form_of, leaves_of, samples_of
@@ -44,7 +45,7 @@ class Fetches:
 
     def begin(self):
         replace([torch.utils.data.DataLoader], "__iter__", self.watched_iter)
-        iterator = torch.utils.data.dataloader._BaseDataLoaderIter
+        iterator = private.LoaderIterator
         replace([iterator], "__next__", self.watched_next)
 
     def watched_iter(self, original):

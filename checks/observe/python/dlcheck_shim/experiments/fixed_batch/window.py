@@ -3,7 +3,7 @@ of them, whatever the program does to the gradients in between."""
 
 import torch
 
-from ...torch_api import tensors
+from ...torch_api import private, tensors
 from ...torch_api.capabilities import is_compiling
 from ...torch_api.wrapping import replace
 from .gradients import dense
@@ -24,7 +24,7 @@ class Window:
 
     def watched(self, original):
         def backward(roots, *args, **kwargs):
-            if self.parameters is None or is_compiling() or torch._C._current_graph_task_id() != -1:
+            if self.parameters is None or is_compiling() or private.current_graph_task_id() != -1:
                 return original(roots, *args, **kwargs)
             before, after = self.around
             before(roots, args, kwargs)

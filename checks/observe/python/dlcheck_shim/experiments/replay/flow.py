@@ -6,6 +6,7 @@ alive but of what came from elsewhere.
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
+from ...torch_api import private
 from . import numbers
 
 # How a value came to be not finite.
@@ -79,11 +80,11 @@ def keeps_rows(given, tensor):
 
 
 def storage_of(tensor):
-    return (tensor._values() if tensor.is_sparse else tensor).untyped_storage()
+    return (private.values_of(tensor) if tensor.is_sparse else tensor).untyped_storage()
 
 
 def number_of(tensor):
-    return storage_of(tensor)._cdata
+    return private.address_of(storage_of(tensor))
 
 
 def behind(roots):

@@ -4,6 +4,8 @@ import math
 
 import torch
 
+from ...torch_api import private
+
 # They give memory in which anything may stand.
 UNWRITTEN = {
     "empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided",
@@ -12,9 +14,8 @@ UNWRITTEN = {
 # They write all of their first argument and read none of it.
 OVERWRITING = {
     "copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_",
-    "_foreach_copy_", "_foreach_zero_",
+    *(private.FOREACH + name for name in ("copy_", "zero_")),
 }  # fmt: skip
-MANY = "_foreach_"
 PLACES = ("index", "indices", "target", "offsets")  # whole numbers that say where, not how much
 
 
@@ -45,18 +46,18 @@ class Use:
 
 def is_view(operation):
     """True where what comes out is what went in, differently arranged."""
-    schema = operation._schema
+    schema = private.schema_of(operation)
     return not schema.is_mutable and any(r.alias_info is not None for r in schema.returns)
 
 
 def name_of(operation):
     """"log_" of aten::log_."""
-    return operation._schema.name.rpartition("::")[2]
+    return private.schema_of(operation).name.rpartition("::")[2]
 
 
 def uses(operation, args, kwargs):
     """What a call is about to read and write; empty where that is nothing of interest."""
-    name, schema = name_of(operation), operation._schema
+    name, schema = name_of(operation), private.schema_of(operation)
     if name in UNWRITTEN or is_view(operation):
         return []
     arguments = schema.arguments
@@ -72,7 +73,7 @@ def uses(operation, args, kwargs):
 def places_of(name, pairs):
     """Of an operation that treats each tensor of a list by itself, as those of optimizers: their number."""
     changes = any(a.alias_info is not None and isinstance(v, (list, tuple)) for a, v in pairs)
-    if not changes and not name.startswith(MANY):
+    if not changes and not name.startswith(private.FOREACH):
         return None
     return next((len(v) for _, v in pairs if is_list(v)), None)
 

@@ -12,6 +12,7 @@ from torch.optim.optimizer import (
 from ...autograd.nonfinite_origin import spelled
 from ...state import walking
 from ...state.optimizers import closure_of
+from ...torch_api import private
 from ...torch_api.wrapping import replace
 
 FORWARD, BACKWARD, UPDATE = "forward", "backward", "update"
@@ -46,7 +47,7 @@ class Places:
                 return original(module, *args, **kwargs)
             if not self.stack and module.training and torch.is_grad_enabled():
                 self.enter(module, args, kwargs)
-            self.stack.append((module, torch._C._current_graph_task_id()))
+            self.stack.append((module, private.current_graph_task_id()))
             try:
                 return original(module, *args, **kwargs)
             finally:
@@ -75,18 +76,18 @@ class Places:
 
     def current(self):
         """The place of the operation under way."""
-        task = torch._C._current_graph_task_id()
+        task = private.current_graph_task_id()
         if task != -1 and not (self.stack and self.stack[-1][1] == task):
-            return self.in_backward(torch._C._current_autograd_node())
+            return self.in_backward(private.current_node())
         phase = UPDATE if self.updating else FORWARD
         place = Place(phase, self.module(), self.watch.forwards.sites.current(always=True))
-        self.forwards.setdefault(torch.autograd._get_sequence_nr() - 1, place)
+        self.forwards.setdefault(private.next_sequence_number() - 1, place)
         return place
 
     def in_backward(self, node):
         if node is None:
             return Place(BACKWARD, "", 0)
-        known = self.forwards.get(node._sequence_nr())
+        known = self.forwards.get(private.sequence_number_of(node))
         module, site = (known.module, known.site) if known else ("", 0)
         return Place(BACKWARD, module, site, spelled(node.name()))
 

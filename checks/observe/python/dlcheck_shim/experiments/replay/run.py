@@ -6,7 +6,7 @@ import torch
 from ...hooks.unseen import graphs_compiled
 from ...state import walking
 from ...state.optimizers import parameters_of
-from ...torch_api import tensors
+from ...torch_api import private, tensors
 from ...torch_api.wrapping import followed_by, replace
 from ..trials.run import trains_with_others
 from . import flow, numbers
@@ -38,7 +38,7 @@ class Replay:
         wake = isolated(lambda *_: self.wake())
         self.places.on_call.append(wake)
         replace([torch.optim.Optimizer], "__init__", followed_by(wake))
-        iterator = torch.utils.data.dataloader._BaseDataLoaderIter
+        iterator = private.LoaderIterator
         replace([iterator], "__next__", followed_by(isolated(self.fetched)))
 
     def fetched(self, *_):
@@ -47,7 +47,7 @@ class Replay:
     def wake(self):
         if self.looks or self.recorder.step < self.step - 1:
             return
-        if torch._C._len_torch_dispatch_stack():
+        if private.count_dispatch_modes():
             return  # somebody else's mode would be taken away instead of this one
         if trains_with_others():  # who would wait for this one
             self.give_up("the program trains in several processes")

@@ -2,12 +2,11 @@
 
 import os
 
-from torch.utils._python_dispatch import TorchDispatchMode
-
+from ...torch_api import private
 from . import numbers, operations
 
 
-class Watcher(TorchDispatchMode):
+class Watcher(private.TorchDispatchMode):
     """Passes each operation on as it is. An operation that writes to what it is given is looked at
     before it does."""
 

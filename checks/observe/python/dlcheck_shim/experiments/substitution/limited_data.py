@@ -8,6 +8,7 @@ from ...hooks.loader_facts import batch_size_of
 from ...hooks.loss import KINDS
 from ...record.digest import digest
 from ...record.identity import IdentityMap
+from ...torch_api import private
 from ...torch_api.wrapping import replace
 from .substitutes import StandIns
 
@@ -29,10 +30,10 @@ class LimitedData(StandIns):
 
     def begin(self):
         super().begin()
-        iterator = torch.utils.data.dataloader._BaseDataLoaderIter
+        iterator = private.LoaderIterator
         replace([iterator], "__init__", self.watched_start)
-        replace([iterator], "_reset", self.watched_start)
-        replace([iterator], "_next_index", self.watched_next_index)
+        replace([iterator], private.RESET, self.watched_start)
+        replace([iterator], private.NEXT_INDEX, self.watched_next_index)
         for function in KINDS:
             replace([torch.nn.functional], function, self.watched_loss)
 

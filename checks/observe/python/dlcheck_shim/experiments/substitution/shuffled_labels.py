@@ -11,7 +11,7 @@ import math
 import torch
 
 from ...hooks.loss import ORDER, reduction_of
-from ...torch_api import tensors
+from ...torch_api import private, tensors
 from ...torch_api.capabilities import is_compiling
 from ...torch_api.wrapping import replace
 from ..trials.capture import mapped
@@ -55,7 +55,7 @@ class ShuffledLabels:
         self.used = []  # of them, in this step
 
     def begin(self):
-        replace([torch.utils.data.dataloader._BaseDataLoaderIter], "__next__", self.watched_next)
+        replace([private.LoaderIterator], "__next__", self.watched_next)
         for function, floor in FLOORS.items():
             replace([torch.nn.functional], function, self.watched_loss(function, floor))
         self.watch.steps.after_each.append(self.end_step)
@@ -63,7 +63,7 @@ class ShuffledLabels:
     def watched_next(self, original):
         def next_batch(iterator):
             batch = original(iterator)
-            data, dealt = iterator._dataset, self.place is not None  # the loader itself may be gone
+            data, dealt = private.data_set_of(iterator), self.place is not None  # the loader itself may be gone
             batch, found = self.dealt_anew(data, batch), []
             mapped(batch, lambda tensor: found.append(tensor) or tensor)
             self.batches.append((data, [tensor.detach().clone() for tensor in found], dealt))

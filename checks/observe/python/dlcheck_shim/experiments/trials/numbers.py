@@ -13,11 +13,11 @@ from ...autograd.loss_graph import mark, mark_of
 from ...hooks.unseen import graphs_compiled
 from ...record.identity import IdentityMap
 from ...state.optimizers import parameters_of
-from ...torch_api import tensors
+from ...torch_api import private, tensors
 from ...torch_api.capabilities import is_compiling
 from ...torch_api.dispatched import asked_about
 from ...torch_api.wrapping import replace
-from ..fixed_batch.cuts import BLANK, HOOKING, name_of, number_of, tensors_in
+from ..fixed_batch.cuts import BLANK, HOOKING, name_of, tensors_in
 
 NUMBER = "dlcheck number"
 MOST_NUMBERS = 12  # of a stack of them
@@ -60,7 +60,7 @@ class Numbers(TorchFunctionMode):
     def start(self):
         if graphs_compiled():
             self.reason = "the program compiles code"
-        elif torch._C._len_torch_function_stack():
+        elif private.count_function_modes():
             self.reason = "the program has modes that see calls of torch"
         if self.reason is not None or self.seeing:
             return
@@ -73,8 +73,8 @@ class Numbers(TorchFunctionMode):
 
     def stop(self):
         """Stays where the program has entered a mode of its own since, to be left when that was."""
-        depth = torch._C._len_torch_function_stack()
-        if self.seeing and depth and torch._C._get_function_stack_at(depth - 1) is self:
+        depth = private.count_function_modes()
+        if self.seeing and depth and private.function_mode_at(depth - 1) is self:
             self.seeing = False
             self.__exit__(None, None, None)
 
@@ -107,7 +107,7 @@ class Numbers(TorchFunctionMode):
         held = tuple(number for number in held if number is not None)
         nodes = [node for node in (node_of(t) for t in given if t.numel() == 1) if node is not None]
         before = [number for number in (mark_of(n, NUMBER) for n in nodes) if number is not None]
-        parts = {number_of(node) for node in nodes}.union(*(n.parts for n in (*held, *before)))
+        parts = {private.sequence_number_of(node) for node in nodes}.union(*(n.parts for n in (*held, *before)))
         site = self.watch.steps.sites.current(always=True)
         return Number(name, site, tensor.detach().clone(), held, frozenset(parts))
 

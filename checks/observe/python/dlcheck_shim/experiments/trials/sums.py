@@ -7,7 +7,7 @@ import math
 import torch
 
 from ...autograd.loss_graph import ARRANGING, mark_of
-from ..fixed_batch.cuts import number_of
+from ...torch_api import private
 from ..fixed_batch.unjudged import Unjudged
 from .numbers import NUMBER
 
@@ -51,7 +51,7 @@ class Sum:
         if is_leaf(node):
             self.add(node, 0, factor, "parameter", 0, node.variable.detach().clone())
             return
-        self.passed.add(number_of(node))
+        self.passed.add(private.sequence_number_of(node))
         number = mark_of(node, NUMBER)
         if number is not None:
             known = (number, factor)
@@ -87,7 +87,7 @@ def parts_of(node):
     """[(edge, factor)] of what a node adds up, all single numbers; None of any other node."""
     name, edges = node.name(), node.next_functions
     if name in ("AddBackward0", "SubBackward0") and len(edges) == 2:
-        alpha = float(node._saved_alpha)
+        alpha = float(private.saved(node, "alpha"))
         below = [(edges[0], 1.0), (edges[1], alpha if name == "AddBackward0" else -alpha)]
     elif name in ("SumBackward0", "MeanBackward0"):
         below = stacked(edges[0], name == "MeanBackward0")
@@ -115,13 +115,13 @@ def factor_of(node):
     if name == "NegBackward0":
         return -1.0
     if name == "RsubBackward1":
-        return -float(node._saved_alpha)
+        return -float(private.saved(node, "alpha"))
     if name == "MulBackward0":
         # The graph keeps of the two what the other one's gradient takes.
         first = node.next_functions[0][0] is not None
-        return constant(node._saved_other if first else node._saved_self)
+        return constant(private.saved(node, "other" if first else "self"))
     if name == "DivBackward0" and node.next_functions[0][0] is not None:
-        divisor = constant(node._saved_other)
+        divisor = constant(private.saved(node, "other"))
         return 1 / divisor if divisor else None
     return None
 
@@ -145,4 +145,4 @@ def is_number(node, place):
         return True
     if is_leaf(node):
         return node.variable.numel() == 1
-    return math.prod(node._input_metadata[place].shape) == 1
+    return math.prod(private.shapes_into(node)[place]) == 1

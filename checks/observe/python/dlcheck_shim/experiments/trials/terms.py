@@ -11,7 +11,7 @@ import torch
 
 from ...autograd.loss_graph import SavedTensors
 from ...hooks.backward import is_number
-from ...torch_api import tensors
+from ...torch_api import private, tensors
 from ...torch_api.capabilities import is_compiling, version
 from ...torch_api.wrapping import replace
 from ..fixed_batch.cuts import MOST_NODES
@@ -51,7 +51,7 @@ class Terms:
 
     def watched(self, original):
         def backward(roots, *args, **kwargs):
-            if not is_compiling() and torch._C._current_graph_task_id() == -1:
+            if not is_compiling() and private.current_graph_task_id() == -1:
                 self.before(roots, args, kwargs)
             return original(roots, *args, **kwargs)
 
@@ -142,7 +142,7 @@ def leaves_of(node):
         leaf = getattr(node, "variable", None) if node.name().endswith("AccumulateGrad") else None
         if leaf is not None:
             leaves[id(leaf)] = leaf
-            if not tensors.is_plain(leaf) or leaf._backward_hooks:
+            if not tensors.is_plain(leaf) or private.hooks_of(leaf):
                 raise Unjudged("gradients are changed by hooks, or are on several devices")
         elif is_custom(node):
             raise Unjudged("backward runs custom autograd functions")

@@ -8,6 +8,7 @@ import torch
 
 from ...hooks.schedulers import scheduler_classes
 from ...record.identity import IdentityMap
+from ...torch_api import private
 from ...torch_api.wrapping import followed_by, replace
 from ..substitution.substitutes import switch_dropout_off
 from .other_steps import OtherSteps
@@ -43,7 +44,7 @@ class ZeroRate(OtherSteps):
         optimizer = getattr(args[0], "optimizer", None)
         if isinstance(optimizer, torch.optim.Optimizer):
             still(optimizer)
-            args[0]._last_lr = [0.0] * len(optimizer.param_groups)
+            private.set_last_lr(args[0], [0.0] * len(optimizer.param_groups))
 
     def loaded(self, _, args, __):
         """Its state may hold rates of before, as a velocity does; libraries load one that is empty."""
