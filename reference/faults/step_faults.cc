@@ -22,12 +22,12 @@ void InsertBefore(List& phases, Phase place, Phase phase) {
 }
 
 double OwnTargets(const Training& training) {
-  const std::vector<double>& targets = training.window.targets;
+  const std::vector<double>& targets = training.inputs.window.targets;
   return std::accumulate(targets.begin(), targets.end(), 0.0);
 }
 
 double MicroBatches(const Training& training) {
-  return static_cast<double>(training.window.batches.size());
+  return static_cast<double>(training.inputs.window.batches.size());
 }
 
 void TakeStepAsItIs(Training& training) {
@@ -63,25 +63,25 @@ void KeepStatisticsLearning(Training& training) {
 
 void DivideByMicroBatch(Plan& plan) {
   plan.divisor = [](const Training& training, size_t micro) {
-    return training.window.targets[micro];
+    return training.inputs.window.targets[micro];
   };
 }
 
 void DivideTwice(Plan& plan) {
   plan.divisor = [](const Training& training, size_t) {
-    return training.window.all_targets * MicroBatches(training);
+    return training.inputs.window.all_targets * MicroBatches(training);
   };
 }
 
 void TakeMeanOfMeans(Plan& plan) {
   plan.divisor = [](const Training& training, size_t micro) {
-    return training.window.targets[micro] * MicroBatches(training);
+    return training.inputs.window.targets[micro] * MicroBatches(training);
   };
 }
 
 void DivideByFullWindow(Plan& plan) {
   plan.divisor = [](const Training& training, size_t) {
-    return training.window.targets.front() *
+    return training.inputs.window.targets.front() *
            static_cast<double>(training.plan.recipe.gradient_accumulation_steps);
   };
 }
@@ -140,7 +140,8 @@ Plan WithEditsOfRanks(Plan plan) {
       break;
     case RanksDeviation::kScaledByWorld:
       plan.divisor = [](const Training& training, size_t) {
-        return training.window.all_targets / static_cast<double>(training.ranks.world());
+        return training.inputs.window.all_targets /
+               static_cast<double>(training.distributed.ranks.world());
       };
       break;
     case RanksDeviation::kSharedTooEarly:

@@ -12,7 +12,7 @@ namespace {
 void ExchangeAverage(const Training& training) {
   if (!training.average) return;
   training.average->Exchange();
-  if (training.sharded_parameters) training.sharded_parameters->Refresh();
+  if (training.distributed.sharded_parameters) training.distributed.sharded_parameters->Refresh();
 }
 
 LossOptions PlainLoss(LossOptions plain) {
@@ -46,7 +46,7 @@ Sums EvaluateBatches(Training& training, int64_t samples) {
   const AutocastGuard autocast(training.device.type(), training.autocast);
   const LossOptions plain = PlainLoss(training.loss);
   const int64_t batch_size = training.plan.recipe.batch_size;
-  const Ranks& ranks = training.ranks;
+  const Ranks& ranks = training.distributed.ranks;
   Sums sums;
   for (int64_t first = 0; first < samples; first += batch_size) {
     std::vector<int64_t> rows;
@@ -54,8 +54,9 @@ Sums EvaluateBatches(Training& training, int64_t samples) {
     for (int64_t row = first + ranks.rank(); row < end; row += ranks.world()) rows.push_back(row);
     const bool has_share = !rows.empty();
     // Of a model that is shared out the others need what this rank keeps.
-    if (!has_share && !training.sharded_parameters) continue;
-    const Batch batch = training.data.val->Take(has_share ? rows : std::vector<int64_t>{first});
+    if (!has_share && !training.distributed.sharded_parameters) continue;
+    const Batch batch =
+        training.inputs.data.val->Take(has_share ? rows : std::vector<int64_t>{first});
     const torch::Tensor targets = batch.y.to(training.device);
     const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
     if (!has_share) continue;
@@ -73,7 +74,7 @@ Scores Evaluate(Training& training) {
   Tell(training.observer.evaluation_begins);
   Run(training.plan.phases.evaluation_begins, training);
   const int64_t wanted = training.plan.recipe.evaluate_samples;
-  const int64_t rows = training.data.val->rows();
+  const int64_t rows = training.inputs.data.val->rows();
   const int64_t samples = wanted == 0 ? rows : std::min(wanted, rows);
   ExchangeAverage(training);
   const Sums sums = EvaluateBatches(training, samples);

@@ -16,7 +16,7 @@ Scores EvaluateAndNote(Training& training) {
   const Scores scores = Evaluate(training);
   Counters& counters = training.counters;
   counters.metrics.push_back({counters.step, scores.loss, scores.accuracy});
-  training.log->WriteEvaluation(counters.step, scores.loss, scores.accuracy);
+  training.files.log->WriteEvaluation(counters.step, scores.loss, scores.accuracy);
   return scores;
 }
 
@@ -30,20 +30,20 @@ void Report(Training& training, int64_t step, bool logs) {
   Counters& counters = training.counters;
   if (logs) {
     // Of each rank it is so many times its part of the whole.
-    RunLog::Step line{
-        step,
-        training.batches->PlaceOf(step, 0).epoch,
-        counters.updates,
-        counters.skipped,
-        training.ranks.Sum(counters.window_loss) / static_cast<double>(training.ranks.world()),
-        {},
-        std::numeric_limits<double>::quiet_NaN(),
-        training.scaler->scale()};
+    RunLog::Step line{step,
+                      training.inputs.batches->PlaceOf(step, 0).epoch,
+                      counters.updates,
+                      counters.skipped,
+                      training.distributed.ranks.Sum(counters.window_loss) /
+                          static_cast<double>(training.distributed.ranks.world()),
+                      {},
+                      std::numeric_limits<double>::quiet_NaN(),
+                      training.scaler->scale()};
     for (const auto& group : training.optimizer->groups()) line.rates.push_back(group.lr);
     if (training.gradient_norm.defined()) {
       line.gradient_norm = training.gradient_norm.item<double>();
     }
-    training.log->Write(line);
+    training.files.log->Write(line);
   }
   counters.window_loss = 0;
 }
@@ -76,7 +76,7 @@ class Stops {
 };
 
 int64_t EpochOf(const Training& training, int64_t step) {
-  return training.batches->PlaceOf(step, 0).epoch;
+  return training.inputs.batches->PlaceOf(step, 0).epoch;
 }
 
 void TellEpoch(const Training& training) {
@@ -116,10 +116,10 @@ bool SavesAfter(const Recipe& recipe, int64_t step) {
 TrainingResult RunSteps(Training& training) {
   const Recipe& recipe = training.plan.recipe;
   Counters& counters = training.counters;
-  Stops stops(training.plan, counters, training.ranks);
+  Stops stops(training.plan, counters, training.distributed.ranks);
   TrainingResult result;
   while (counters.step < recipe.steps) {
-    training.ranks.At(counters.step);
+    training.distributed.ranks.At(counters.step);
     ShowState(training);
     if (counters.step % recipe.evaluate_every == 0 && !counters.evaluated()) {
       result.scores = EvaluateAndNote(training);

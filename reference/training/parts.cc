@@ -7,7 +7,7 @@ namespace {
 void VisitModel(const Training& training, const VisitTensor& visit) {
   torch::nn::Module& module = *training.model.module;
   for (const auto& parameter : module.named_parameters()) {
-    torch::Tensor kept = KeptOf(training.model_shards(), parameter.value());
+    torch::Tensor kept = KeptOf(training.distributed.model_shards(), parameter.value());
     visit(parameter.key(), kept);
   }
   for (auto& buffer : module.named_buffers()) visit(buffer.key(), buffer.value());
@@ -55,11 +55,11 @@ std::vector<StatePart> PartsOf(Training& training) {
        /*differs_by_rank=*/true},
       {"metrics", [&](const VisitTensor& visit) { counters.VisitMetrics(visit); }},
       {"model", [&](const VisitTensor& visit) { VisitModel(training, visit); },
-       /*differs_by_rank=*/training.model_shards() != nullptr},
+       /*differs_by_rank=*/training.distributed.model_shards() != nullptr},
       {"gradients", [&](const VisitTensor& visit) { VisitGradients(counters, module, visit); },
        /*differs_by_rank=*/true},
       {"optimizer", [&](const VisitTensor& visit) { training.optimizer->VisitState(visit); },
-       /*differs_by_rank=*/training.shards != nullptr},
+       /*differs_by_rank=*/training.distributed.shards != nullptr},
       {"scaler", [&](const VisitTensor& visit) { training.scaler->VisitState(visit); }},
       {"random", [&](const VisitTensor& visit) { VisitRandom(training.device, visit); },
        /*differs_by_rank=*/true},
@@ -67,7 +67,7 @@ std::vector<StatePart> PartsOf(Training& training) {
   if (training.average) {
     parts.push_back({"average",
                      [&](const VisitTensor& visit) { training.average->VisitState(visit); },
-                     /*differs_by_rank=*/training.model_shards() != nullptr});
+                     /*differs_by_rank=*/training.distributed.model_shards() != nullptr});
   }
   return parts;
 }

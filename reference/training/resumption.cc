@@ -43,7 +43,7 @@ Manifest ManifestOf(const Training& training) {
   Manifest manifest;
   manifest.step = training.counters.step;
   manifest.micro = training.counters.micro;
-  manifest.recipe = training.deciding;
+  manifest.recipe = training.files.deciding;
   return manifest;
 }
 
@@ -52,9 +52,10 @@ void Restore(Training& training, CheckpointFolder::Loaded loaded) {
   DropForgotten(training, loaded.state);
   dlcheck::reference::Restore(loaded.path, loaded.state, RestoredParts(training));
   training.model.module->train();
-  if (training.sharded_parameters) training.sharded_parameters->Refresh();
+  if (training.distributed.sharded_parameters) training.distributed.sharded_parameters->Refresh();
   if (training.observer.loaded) training.observer.loaded(loaded.path, StateOf(PartsOf(training)));
-  if (training.ranks.is_first()) std::printf("going on from '%s'\n", loaded.path.c_str());
+  if (training.distributed.ranks.is_first())
+    std::printf("going on from '%s'\n", loaded.path.c_str());
 }
 
 // Noticed before the first step and not after the last.
@@ -96,7 +97,7 @@ void RefuseOtherPlace(const Training& training) {
   const Counters& counters = training.counters;
   const std::string own =
       "step " + std::to_string(counters.step) + ", micro-batch " + std::to_string(counters.micro);
-  const std::vector<std::string> all = training.ranks.Texts(own);
+  const std::vector<std::string> all = training.distributed.ranks.Texts(own);
   for (size_t rank = 1; rank < all.size(); ++rank) {
     if (all[rank] == all[0]) continue;
     throw UsageError("rank " + std::to_string(rank) + " goes on from " + all[rank] +
@@ -107,7 +108,7 @@ void RefuseOtherPlace(const Training& training) {
 // What goes into this rank's file: all of the first rank, of another what differs there.
 std::vector<StatePart> OwnParts(Training& training) {
   std::vector<StatePart> parts = PartsOf(training);
-  if (!training.ranks.is_first()) {
+  if (!training.distributed.ranks.is_first()) {
     std::erase_if(parts, [](const StatePart& part) { return !part.differs_by_rank; });
   }
   return parts;
@@ -121,15 +122,15 @@ NamedTensors WholeOptimizerState(Training& training) {
       [&](const std::string& name, torch::Tensor& tensor) { own[name] = tensor; });
   NamedTensors whole;
   for (const char* kind : {"momentum/", "first/", "second/", "largest/", "master/"}) {
-    for (const Shards::Part& part : training.shards->parts()) {
+    for (const Shards::Part& part : training.distributed.shards->parts()) {
       const std::string name = kind + part.name;
       const auto found = own.find(name);
       torch::Tensor held = found == own.end() ? torch::Tensor() : found->second;
-      const double type =
-          training.ranks.Largest(held.defined() ? static_cast<double>(held.scalar_type()) : -1);
+      const double type = training.distributed.ranks.Largest(
+          held.defined() ? static_cast<double>(held.scalar_type()) : -1);
       if (type < 0) continue;
       if (!held.defined()) held = at::empty({0}, static_cast<at::ScalarType>(type));
-      whole.emplace_back("optimizer/" + name, training.shards->Whole(part, held));
+      whole.emplace_back("optimizer/" + name, training.distributed.shards->Whole(part, held));
     }
   }
   for (const auto& [name, tensor] : own) {
@@ -144,21 +145,22 @@ void PutModelTogether(const Training& training, NamedTensors& state) {
   std::map<std::string, const Shards::Part*> parts;
   for (const auto& parameter : training.model.module->named_parameters()) {
     for (const char* kind : {"model/", "average/average/"}) {
-      parts[kind + parameter.key()] = training.model_shards()->PartOf(parameter.value());
+      parts[kind + parameter.key()] =
+          training.distributed.model_shards()->PartOf(parameter.value());
     }
   }
   for (auto& [name, tensor] : state) {
     const auto found = parts.find(name);
     if (found == parts.end() || found->second == nullptr) continue;
-    tensor = training.shards->Whole(*found->second, tensor.detach());
+    tensor = training.distributed.shards->Whole(*found->second, tensor.detach());
   }
 }
 
 // The state as a run that is alone has it. All ranks call; that of the first is whole.
 NamedTensors WholeState(Training& training) {
   NamedTensors state = StateOf(PartsOf(training));
-  if (!training.shards) return state;
-  if (training.sharded_parameters) PutModelTogether(training, state);
+  if (!training.distributed.shards) return state;
+  if (training.distributed.sharded_parameters) PutModelTogether(training, state);
   std::erase_if(state, [](const auto& entry) { return entry.first.rfind("optimizer/", 0) == 0; });
   for (auto& entry : WholeOptimizerState(training)) state.push_back(std::move(entry));
   return state;
@@ -189,13 +191,13 @@ void Begin(Training& training) {
   RefuseSharedPaths(recipe);
   if (!recipe.checkpoints.empty()) {
     const CheckpointFolder folder(recipe.checkpoints);
-    if (training.ranks.is_first()) training.lock = Locked(recipe.checkpoints);
-    training.deciding = DecidingKeys(recipe);
-    training.deciding["nproc"] = std::to_string(training.ranks.world());
-    training.deciding["data-digest"] = DigestOfFile(DataPath(recipe));
+    if (training.distributed.ranks.is_first()) training.files.lock = Locked(recipe.checkpoints);
+    training.files.deciding = DecidingKeys(recipe);
+    training.files.deciding["nproc"] = std::to_string(training.distributed.ranks.world());
+    training.files.deciding["data-digest"] = DigestOfFile(DataPath(recipe));
     if (recipe.resume) {
-      std::optional<CheckpointFolder::Loaded> loaded =
-          folder.Newest(training.deciding, training.ranks.rank(), PartsByRank(training));
+      std::optional<CheckpointFolder::Loaded> loaded = folder.Newest(
+          training.files.deciding, training.distributed.ranks.rank(), PartsByRank(training));
       if (loaded) Restore(training, *std::move(loaded));
     } else if (!folder.List().empty()) {
       throw UsageError("checkpoints '" + recipe.checkpoints + "' holds " +
@@ -209,13 +211,13 @@ void Begin(Training& training) {
     throw UsageError("steps is " + std::to_string(recipe.steps) + ", but the checkpoint has " +
                      std::to_string(counters.step) + " done");
   }
-  training.log = std::make_unique<RunLog>(training.ranks.is_first() ? recipe.log : "",
-                                          counters.step, counters.evaluated());
+  training.files.log = std::make_unique<RunLog>(
+      training.distributed.ranks.is_first() ? recipe.log : "", counters.step, counters.evaluated());
 }
 
 void PruneCheckpoints(const Training& training) {
   const Recipe& recipe = training.plan.recipe;
-  if (recipe.checkpoints.empty() || !training.ranks.is_first()) return;
+  if (recipe.checkpoints.empty() || !training.distributed.ranks.is_first()) return;
   CheckpointFolder(recipe.checkpoints)
       .Prune(recipe.keep_last, BestSteps(SavedMetrics(training), recipe.keep_best));
 }
@@ -227,13 +229,15 @@ bool SaveCheckpoint(Training& training) {
   const NamedTensors as_it_is = state;
   LoseLowBits(training, state);
   try {
-    const std::string path = WriteTogether(training.ranks, CheckpointFolder(recipe.checkpoints),
-                                           ManifestOf(training), state);
-    Tell(training.observer.saved, path + "/" + FileOfRank(training.ranks.rank()), as_it_is);
+    const std::string path =
+        WriteTogether(training.distributed.ranks, CheckpointFolder(recipe.checkpoints),
+                      ManifestOf(training), state);
+    Tell(training.observer.saved, path + "/" + FileOfRank(training.distributed.ranks.rank()),
+         as_it_is);
     PruneCheckpoints(training);
     return true;
   } catch (const SavingFailed& failure) {
-    if (training.ranks.is_first()) {
+    if (training.distributed.ranks.is_first()) {
       std::fprintf(stderr, "dlcheck-train: no checkpoint at step %lld: %s\n",
                    static_cast<long long>(training.counters.step), failure.what());
     }
@@ -243,7 +247,7 @@ bool SaveCheckpoint(Training& training) {
 
 void SaveState(Training& training, const std::string& path) {
   const NamedTensors state = WholeState(training);
-  if (!training.ranks.is_first()) return;
+  if (!training.distributed.ranks.is_first()) return;
   const std::string unfinished = path + ".unfinished";
   try {
     WriteDurably(unfinished, TensorFileBytes(state));

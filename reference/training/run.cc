@@ -19,8 +19,8 @@ void TellAll(Training& training) {
     observer.declared("accumulation", "mean");
     observer.declared("clip", training.plan.recipe.gradient_clip_algorithm);
   }
-  if (training.ranks.are_many()) {
-    Tell(observer.ranks, training.ranks.rank(), training.ranks.world(),
+  if (training.distributed.ranks.are_many()) {
+    Tell(observer.ranks, training.distributed.ranks.rank(), training.distributed.ranks.world(),
          training.plan.recipe.zero_stage == 0);
   }
   Tell(observer.model, *training.model.module);
@@ -67,8 +67,8 @@ Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) 
           result.scores,
           training.model,
           training.counters,
-          std::move(training.shards),
-          std::move(training.sharded_parameters)};
+          std::move(training.distributed.shards),
+          std::move(training.distributed.sharded_parameters)};
 }
 
 }  // namespace dlcheck::reference

@@ -61,7 +61,7 @@ std::pair<std::vector<torch::Tensor>, std::vector<torch::Tensor>> WeightsWithGra
 }  // namespace
 
 void KeepOwnGradients(Training& training) {
-  if (training.shards) training.shards->TakeGradients();
+  if (training.distributed.shards) training.distributed.shards->TakeGradients();
 }
 
 void Unscale(Training& training) {
@@ -76,12 +76,13 @@ void Clip(Training& training) {
   if (recipe.gradient_clip_algorithm == "none") return;
   const torch::NoGradGuard no_grad;
   const auto [weights, gradients] =
-      WeightsWithGradients(*training.model.module, training.shards.get());
+      WeightsWithGradients(*training.model.module, training.distributed.shards.get());
   const double bound = recipe.gradient_clip_val, p = ClipNormOf(recipe);
   const ClipDeviation deviation = training.plan.deviations.clip;
   if (recipe.gradient_clip_algorithm == "norm") {
     std::function<double(double)> combined;
-    if (training.norm_of_all) combined = [&](double own) { return training.norm_of_all(own, p); };
+    const NormOfAll& norm_of_all = training.distributed.norm_of_all;
+    if (norm_of_all) combined = [&](double own) { return norm_of_all(own, p); };
     training.gradient_norm = ClipByNorm(gradients, bound, p, deviation, combined);
   } else if (recipe.gradient_clip_algorithm == "value") {
     ClipByValue(gradients, bound);
@@ -108,14 +109,14 @@ void OptimizerStep(Training& training) {
     return;
   }
   training.took_step = training.plan.recipe.nonfinite != "skip" ||
-                       AllFinite(optimizer, training.device, training.ranks);
+                       AllFinite(optimizer, training.device, training.distributed.ranks);
   if (training.took_step) optimizer.Step();
 }
 
 void Gather(Training& training) {
-  if (!training.shards) return;
-  if (!training.sharded_parameters) return training.shards->PutTogether();
-  training.sharded_parameters->Refresh();
+  if (!training.distributed.shards) return;
+  if (!training.distributed.sharded_parameters) return training.distributed.shards->PutTogether();
+  training.distributed.sharded_parameters->Refresh();
 }
 
 void CountUpdate(Training& training) {
@@ -129,7 +130,7 @@ void UpdateScaler(Training& training) {
 }
 
 void SynchronizeBuffers(Training& training) {
-  training.ranks.TakeFromFirst(training.model.module->buffers());
+  training.distributed.ranks.TakeFromFirst(training.model.module->buffers());
 }
 
 void SynchronizeAveragedBuffers(Training& training) {
@@ -139,7 +140,7 @@ void SynchronizeAveragedBuffers(Training& training) {
 void UpdateEma(Training& training) {
   if (!training.average || !training.took_step) return;
   // Of a model that is shared out nobody has the whole distance.
-  const bool is_whole = !training.sharded_parameters;
+  const bool is_whole = !training.distributed.sharded_parameters;
   UpdateWatched(*training.average, *training.model.module, is_whole ? &training.observer : nullptr);
 }
 

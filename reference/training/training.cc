@@ -266,9 +266,10 @@ Training BuildTraining(const Plan& given, const Observer& observer, const Ranks&
   SeedDropout(recipe, ranks);
   return Training{plan,
                   observer,
-                  ranks,
                   device,
-                  std::move(data),
+                  Inputs{std::move(data), std::move(batches), std::move(prefetch)},
+                  Distributed{ranks, BuildNormOfAll(plan, shards.get()), std::move(shards),
+                              std::move(sharded_parameters), std::move(sharing)},
                   std::move(model),
                   loss,
                   AutocastType(plan),
@@ -278,13 +279,7 @@ Training BuildTraining(const Plan& given, const Observer& observer, const Ranks&
                   BuildSchedule(recipe, ScheduleDeviation::kNone),
                   BuildScaler(plan, device, ranks),
                   std::move(average),
-                  std::move(batches),
-                  std::move(prefetch),
-                  Progress(recipe.steps, /*is_silent=*/!ranks.is_first()),
-                  BuildNormOfAll(plan, shards.get()),
-                  std::move(shards),
-                  std::move(sharded_parameters),
-                  std::move(sharing)};
+                  Progress(recipe.steps, /*is_silent=*/!ranks.is_first())};
 }
 
 }  // namespace dlcheck::reference

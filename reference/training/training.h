@@ -29,12 +29,40 @@
 
 namespace dlcheck::reference {
 
+// Where batches come from.
+struct Inputs {
+  Dataset data;
+  std::unique_ptr<Batches> batches;
+  std::unique_ptr<Prefetch> prefetch;
+  Window window = {};  // of the step that is under way
+};
+
+// What stands between this rank and the others.
+struct Distributed {
+  Ranks ranks;
+  NormOfAll norm_of_all;                                  // none where no gradient is sharded
+  std::unique_ptr<Shards> shards;                         // none where every rank keeps everything
+  std::unique_ptr<ShardedParameters> sharded_parameters;  // none where the model stays whole
+  std::unique_ptr<GradientSharing> sharing;               // none of a run that is alone
+
+  // Where the model's parameters are sharded, and none where it is whole.
+  const Shards* model_shards() const { return sharded_parameters ? shards.get() : nullptr; }
+};
+
+// What the run writes. All empty until it is known where the run begins.
+struct RunFiles {
+  std::unique_ptr<RunLog> log;
+  std::map<std::string, std::string> deciding;  // what a checkpoint must share with this run
+  std::unique_ptr<FolderLock> lock;             // of the folder of checkpoints
+};
+
 struct Training {
   const Plan plan;
   const Observer& observer;
-  const Ranks ranks;
   at::Device device;
-  Dataset data;
+  Inputs inputs;
+  Distributed distributed;
+
   Model model;
   LossOptions loss;
   at::ScalarType autocast;  // of forward passes; kFloat: none
@@ -44,24 +72,13 @@ struct Training {
   Schedule asked_schedule;             // as the recipe has it, whatever a fault makes of it
   std::unique_ptr<LossScaler> scaler;  // enabled or not, there is one
   std::unique_ptr<Average> average;    // none without ema-decay
-  std::unique_ptr<Batches> batches;
-  std::unique_ptr<Prefetch> prefetch;
-  Progress progress;
-  NormOfAll norm_of_all;                                  // none where no gradient is shared out
-  std::unique_ptr<Shards> shards;                         // none where every rank keeps everything
-  std::unique_ptr<ShardedParameters> sharded_parameters;  // none where the model stays whole
-  std::unique_ptr<GradientSharing> sharing;               // none of a run that is alone
-  Counters counters = {};
-  Window window = {};                     // of the step that is under way
-  bool took_step = false;                 // false if the last step was left out
-  torch::Tensor gradient_norm = {};       // of the last step, where clipping worked it out
-  std::unique_ptr<RunLog> log = nullptr;  // opened when it is known where the run begins
-  // What a checkpoint must share with this run; empty without a folder of them.
-  std::map<std::string, std::string> deciding = {};
-  std::unique_ptr<FolderLock> lock = nullptr;  // of the folder of checkpoints
 
-  // Where the model's parameters are shared out, and none where it is whole.
-  const Shards* model_shards() const { return sharded_parameters ? shards.get() : nullptr; }
+  Progress progress;
+  RunFiles files = {};
+  Counters counters = {};
+  bool took_step = false;            // false if the last step was skipped
+  torch::Tensor gradient_norm = {};  // of the last step, where clipping computed it
+
   bool scaler_is_on() const { return ScalesLoss(plan.recipe); }
   // Whether the step that is under way gets a line in the log.
   bool LogsStep() const {

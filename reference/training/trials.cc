@@ -15,11 +15,11 @@ double RelativeDistance(const torch::Tensor& one, const torch::Tensor& other) {
 // Outputs at the first half of the positions, with the tokens of the second half as they are and
 // all of them replaced. Rounding: the same sample alone and among others.
 void TryFuture(Training& training) {
-  const Batch batch = training.data.train->Take({0, 1});
+  const Batch batch = training.inputs.data.train->Take({0, 1});
   const int64_t context = batch.x.size(1), half = context / 2;
   const torch::Tensor tokens = batch.x.to(training.device);
   torch::Tensor changed = tokens.clone();
-  changed.slice(1, half).add_(1).remainder_(training.data.classes);
+  changed.slice(1, half).add_(1).remainder_(training.inputs.data.classes);
   const auto early = [&](const torch::Tensor& x) { return Forward(training, x).slice(1, 0, half); };
   const torch::Tensor outputs = early(tokens);
   const double share = RelativeDistance(outputs, early(changed));
@@ -31,7 +31,7 @@ void TryFuture(Training& training) {
 }  // namespace
 
 void RunTrials(Training& training) {
-  if (training.plan.recipe.model != "gpt" || training.data.train->rows() < kSamples) return;
+  if (training.plan.recipe.model != "gpt" || training.inputs.data.train->rows() < kSamples) return;
   const torch::NoGradGuard no_grad;
   torch::nn::Module& module = *training.model.module;
   const bool was_training = module.is_training();

@@ -8,7 +8,8 @@ namespace {
 // Where class weights are, as sums differ between devices; without them a count is exact anywhere.
 double TargetsIn(const Training& training, const torch::Tensor& y) {
   const bool is_weighted = training.loss.class_weights.defined();
-  return CountOf(training.loss, is_weighted ? y.to(training.device) : y, training.data.classes);
+  return CountOf(training.loss, is_weighted ? y.to(training.device) : y,
+                 training.inputs.data.classes);
 }
 
 // Counting takes operators, so a step of one micro-batch, which takes its mean as it is, does
@@ -17,18 +18,18 @@ Window NextWindow(const Training& training) {
   const Plan& plan = training.plan;
   const int64_t step = training.counters.step, source = plan.batch_of_step(step);
   Window window;
-  for (int64_t micro = 0; micro < training.batches->MicroBatches(source); ++micro) {
-    window.batches.push_back(plan.batch(step, training.prefetch->At(source, micro)));
+  for (int64_t micro = 0; micro < training.inputs.batches->MicroBatches(source); ++micro) {
+    window.batches.push_back(plan.batch(step, training.inputs.prefetch->At(source, micro)));
   }
   const bool is_parted = window.batches.size() > 1 || plan.recipe.gradient_accumulation_steps > 1 ||
-                         training.ranks.are_many();
+                         training.distributed.ranks.are_many();
   if (!is_parted) return window;
   for (const Batch& batch : window.batches) {
     window.targets.push_back(TargetsIn(training, batch.y));
     window.all_targets += window.targets.back();
   }
-  window.all_targets =
-      training.ranks.Sum(window.all_targets) / static_cast<double>(training.ranks.world());
+  window.all_targets = training.distributed.ranks.Sum(window.all_targets) /
+                       static_cast<double>(training.distributed.ranks.world());
   return window;
 }
 
@@ -40,7 +41,7 @@ Batch ToDevice(const Batch& batch, const at::Device& device) {
 // With one micro-batch it is PyTorch's own mean, to the last bit.
 torch::Tensor LossOf(const Training& training, size_t micro, const torch::Tensor& outputs,
                      const torch::Tensor& targets) {
-  if (training.window.targets.empty()) return MeanLoss(training.loss, outputs, targets);
+  if (training.inputs.window.targets.empty()) return MeanLoss(training.loss, outputs, targets);
   return SummedLoss(training.loss, outputs, targets) / training.plan.divisor(training, micro);
 }
 
@@ -54,11 +55,11 @@ void InPass(ShardedParameters* shared_out, const std::function<void()>& pass) {
 // on from within this window.
 void EndWindow(Training& training, bool is_whole) {
   if (!is_whole || training.LogsStep()) {
-    for (const torch::Tensor& loss : training.window.losses) {
+    for (const torch::Tensor& loss : training.inputs.window.losses) {
       training.counters.window_loss += loss.item<double>();
     }
   }
-  training.window = {};
+  training.inputs.window = {};
 }
 
 // Switches the model, and says so, only if it is in the other mode.
@@ -81,38 +82,40 @@ void ZeroGradients(Training& training) {
 }
 
 double TargetsOfWindow(const Training& training, size_t /*micro*/) {
-  return training.window.all_targets;
+  return training.inputs.window.all_targets;
 }
 
 torch::Tensor Forward(Training& training, const torch::Tensor& x) {
   const Plan& plan = training.plan;
-  torch::Tensor input = plan.input(x, training.data.mean_image);
+  torch::Tensor input = plan.input(x, training.inputs.data.mean_image);
   const bool is_other = plan.recipe.weights != "fp32" && input.is_floating_point();
   if (is_other) input = input.to(WeightType(plan.recipe));
   torch::Tensor outputs;
-  InPass(training.sharded_parameters.get(),
+  InPass(training.distributed.sharded_parameters.get(),
          [&] { outputs = plan.logits(training.model.forward(input)); });
   return outputs;
 }
 
 void ForwardBackward(Training& training) {
   const Plan& plan = training.plan;
-  Window& window = training.window;
+  Window& window = training.inputs.window;
   const auto micro = static_cast<size_t>(training.counters.micro);
+  GradientSharing* sharing = training.distributed.sharing.get();
   const Batch batch = ToDevice(window.batches[micro], training.device);
   const bool is_shared = plan.shares_gradients(micro, window.batches.size());
   Tell(training.observer.batch, batch.x, batch.y);
-  if (training.sharing) training.sharing->BeforeForward(is_shared);
+  if (sharing != nullptr) sharing->BeforeForward(is_shared);
   torch::Tensor loss;
   {
     const AutocastGuard autocast(training.device.type(), training.autocast);
     const torch::Tensor outputs = Forward(training, batch.x);
     loss = plan.loss(training.counters.step, LossOf(training, micro, outputs, batch.y));
     Tell(training.observer.loss, loss, outputs, batch.y);
-    if (training.sharing) training.sharing->BeforeBackward(is_shared, outputs);
+    if (sharing != nullptr) sharing->BeforeBackward(is_shared, outputs);
   }
-  InPass(training.sharded_parameters.get(), [&] { training.scaler->Scale(loss).backward(); });
-  if (training.sharing) training.sharing->AfterBackward(is_shared);
+  InPass(training.distributed.sharded_parameters.get(),
+         [&] { training.scaler->Scale(loss).backward(); });
+  if (sharing != nullptr) sharing->AfterBackward(is_shared);
   window.losses.push_back(loss.detach());
 }
 
@@ -120,8 +123,8 @@ bool RunWindow(Training& training, const std::function<bool()>& stops) {
   const Phases& phases = training.plan.phases;
   Counters& counters = training.counters;
   training.plan.step_begins(counters.step);
-  training.window = NextWindow(training);
-  const auto count = static_cast<int64_t>(training.window.batches.size());
+  training.inputs.window = NextWindow(training);
+  const auto count = static_cast<int64_t>(training.inputs.window.batches.size());
   if (counters.micro == 0) {
     const bool is_told = training.scaler_is_on() && training.observer.scaled;
     if (is_told) training.observer.scaled(training.scaler->scale());

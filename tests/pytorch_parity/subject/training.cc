@@ -113,9 +113,9 @@ namespace {
 
 // The model as it is now, where ranks share it out.
 void PutTogether(Training& training) {
-  if (!training.sharded_parameters) return;
-  training.sharded_parameters->Refresh();
-  training.sharded_parameters->Gather();
+  if (!training.distributed.sharded_parameters) return;
+  training.distributed.sharded_parameters->Refresh();
+  training.distributed.sharded_parameters->Gather();
 }
 
 void Train(Case& run, const Plan& plan, const Ranks& ranks) {
