@@ -48,9 +48,10 @@ REPLAYS = textwrap.dedent(
         def replay(self):
             return "replayed"
     torch.cuda.CUDAGraph = Graph
+    from dlcheck_shim.moments import Moments
     from dlcheck_shim.torch_api.guard import Guard
     from dlcheck_shim.hooks.unseen import Unseen
-    recorder = types.SimpleNamespace(attribute=lambda *row: print(*row), on_fork=[])
+    recorder = types.SimpleNamespace(attribute=lambda *row: print(*row), moments=Moments())
     unseen = Unseen(Guard(print, print), recorder)
     unseen.watch_all()
     print({Graph().replay() for _ in range(40)})

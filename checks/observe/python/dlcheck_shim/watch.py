@@ -43,83 +43,65 @@ from .state.models import Models
 from .state.optimizers import Optimizers
 from .torch_api.capabilities import OLDEST, unavailable, version
 from .torch_api.guard import Guard
-from .torch_api.wrapping import replace
+from .torch_api.wrapping import put_all_in, register, replace, take_all_out
 
 
 class Watch:
+    """All parts of the probe. Each is made here, subscribes to the moments that it wants to hear of, and
+    puts itself into torch with `watch_all`."""
+
     def __init__(self, request):
         self.met = set()  # libraries, by name
         self.recorder = recorder = Recorder(request, process_attributes())
+        self.moments = recorder.moments
         self.guard = Guard(self.write_failure, self.write_unseen)
-        recorder.on_fork.append(self.guard.reset)
+        self.moments.begins_anew.append(self.guard.reset)
         sites = Sites(recorder)
-        self.models = models = Models(recorder)
+        self.models = Models(recorder)
+        self.make_hooks(recorder, sites)
+        self.make_rank_hooks(recorder, sites)
+        self.subscribe_all()
+
+    def make_hooks(self, recorder, sites):
+        guard, models = self.guard, self.models
         optimizers = Optimizers(recorder, models)
         uncleared = Uncleared(recorder, optimizers)
-        self.losses = LossHooks(self.guard, recorder, sites)
+        self.losses = LossHooks(guard, recorder, sites)
         self.evaluations = Evaluations(recorder, sites, self.losses)
-        self.forwards = ForwardHooks(
-            self.guard, recorder, sites, models, self.losses, self.evaluations
-        )
-        self.losses.tokens = self.forwards.tokens
+        self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations)
         self.modules = ModuleHooks(self.forwards)
-        self.steps = StepHooks(self.guard, recorder, sites, models, optimizers, uncleared)
-        graphs = LiveGraphs(recorder)
-        self.backwards = BackwardHooks(
-            self.guard, recorder, sites, optimizers, uncleared, self.losses, self.forwards,
-            self.steps, graphs,
-        )  # fmt: skip
-        self.calls = Calls(self.guard, recorder, sites, models, optimizers)
-        reseeding = Reseeding(self.guard, recorder, sites)
-        self.calls.on_seed.append(reseeding.seeded)
-        self.steps.on_consume.append(reseeding.consumed)
-        self.loaders = Loaders(self.guard, recorder, sites)
-        enters = self.guard.isolated("fetch")(self.loaders.enters)
-        self.evaluations.on_batch.append(lambda inputs: enters(inputs, always=True))
-        self.forwards.on_enter.append(enters)
-        self.schedulers = Schedulers(self.guard, recorder, sites, optimizers)
-        self.clipping = Clipping(self.guard, recorder, sites)
-        self.checkpoints = Checkpoints(self.guard, recorder, sites, models, optimizers)
-        self.unseen = Unseen(self.guard, recorder)
-        self.parts = [
-            self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
-            self.unseen,
-            Averages(self.guard, recorder),
-            Scalers(self.guard, recorder, sites, optimizers, self.steps),
-        ]  # fmt: skip
-        self.watch_ranks(recorder, sites)
-        self.host_reads = HostReads(self.guard, recorder, sites, self.evaluations)
-        self.calls.on_change += [self.modules.wake]
-        recorder.on_fork += [self.modules.wake, lambda: self.calls.end_step(True)]
-        self.steps.after_each.append(self.end_step)
-        models.on_new += [self.checkpoints.write_put_in, self.unseen.meet]
-        self.steps.on_consume += [
-            self.clipping.write, self.host_reads.consumed, lambda *_: self.schedulers.tell(),
-        ]  # fmt: skip
-        self.steps.on_end += [
-            self.loaders.end_step, self.forwards.end_step, graphs.end_step, self.host_reads.write,
-            self.unseen.write,
-        ]  # fmt: skip
+        self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
+        self.graphs = LiveGraphs(recorder)
+        self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
+                                       self.forwards, self.steps, self.graphs)  # fmt: skip
+        self.calls = Calls(guard, recorder, sites, models, optimizers)
+        self.reseeding = Reseeding(guard, recorder, sites)
+        self.loaders = Loaders(guard, recorder, sites)
+        self.schedulers = Schedulers(guard, recorder, sites, optimizers)
+        self.clipping = Clipping(guard, recorder, sites)
+        self.checkpoints = Checkpoints(guard, recorder, sites, models, optimizers)
+        self.unseen = Unseen(guard, recorder)
+        self.averages = Averages(guard, recorder)
+        self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
+        self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
 
-    def watch_ranks(self, recorder, sites):
+    def make_rank_hooks(self, recorder, sites):
         """What stands between the processes of a run."""
         self.groups = Groups(self.guard, recorder)
         self.replicas = Replicas(self.guard, recorder, sites, self.groups, self.models)
         self.collectives = Collectives(self.guard, recorder, sites, self.groups)
-        self.collectives.on_call.append(self.replicas.called)
-        self.collectives.on_call_to_one.append(self.replicas.called_to_one)
-        self.peers = peers = Peers(self.guard, recorder, self.groups)
-        shared = SharedGradients(self.guard, recorder, self.replicas)
-        self.parts += [self.replicas, shared]
-        self.backwards.after_each.append(shared.keep)
-        self.forwards.on_rows += [self.evaluations.train_on, peers.trains_on]
-        self.forwards.on_enter.append(peers.enters)
-        self.loaders.on_begin.append(peers.begins_pass)
-        self.backwards.before_sampled.append(peers.begins_backward)
-        self.steps.on_consume += [shared.consumed, self.replicas.consumed, peers.consumed]
-        self.steps.after_each.append(peers.ends_step)
-        self.evaluations.on_first.append(self.replicas.evaluated)
-        self.checkpoints.on_saved.append(SavedShards(self.guard, recorder, self.groups).saved)
+        self.peers = Peers(self.guard, recorder, self.groups)
+        self.shared_gradients = SharedGradients(self.guard, recorder, self.replicas)
+        self.saved_shards = SavedShards(self.guard, recorder, self.groups)
+
+    def subscribe_all(self):
+        """Of several parts that hear of the same moment, the first one here is called first."""
+        for part in (
+            self.losses, self.evaluations, self.loaders, self.reseeding, self.shared_gradients,
+            self.replicas, self.peers, self.clipping, self.forwards, self.graphs, self.host_reads,
+            self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
+        ):  # fmt: skip
+            part.subscribe(self.moments)
 
     def begin(self):
         if version() < OLDEST:
@@ -131,22 +113,28 @@ class Watch:
         ending = experiments.Ending(self.recorder)
         if experimenting:
             experiments.keep_files_safe(self.recorder.request, ending)
-        self.steps.before_first_end.append(self.losses.write_initial)
         self.modules.install()
         watch_packing()
         replace([torch.autograd], "backward", around_backward(self.backwards))
         self.watch_optimizers()
-        for part in self.parts:
+        for part in self.parts_in_torch():
             self.guard.isolated(type(part).__name__, anywhere=True)(part.watch_all)()
         for name in self.reactions():
             if name in sys.modules:
                 self.arrived(sys.modules[name])
         steps = self.recorder.request.steps
         if steps is not None:
-            self.steps.after_each.append(lambda: ending.stop_after(steps))
+            self.moments.stepped.append(lambda: ending.stop_after(steps))
         if experimenting:
             experiments.begin(self.recorder.request, self, ending)
         atexit.register(self.guard.isolated("exit", anywhere=True)(self.exit))
+
+    def parts_in_torch(self):
+        """Those that put calls into functions of torch, in the order in which they do so."""
+        return (
+            self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
+            self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients,
+        )  # fmt: skip
 
     def reactions(self):
         """Functions that take a library's module as it is imported, by its name."""
@@ -162,21 +150,17 @@ class Watch:
         if module.__name__ not in self.met:
             self.met.add(module.__name__)
             react(module)
+            if self.recorder.asleep:
+                take_all_out()
 
     def meet(self, distributed):
         self.groups.watch(distributed)
         self.collectives.watch(distributed)
 
-    def end_step(self):
-        """Hooks that say something in sampled steps alone come and go with them."""
-        sampled = self.recorder.sampled
-        self.modules.end_step(sampled)
-        self.calls.end_step(sampled)
-        self.host_reads.end_step(sampled)
-
     def begin_again(self, request):
         """For another run of this process, of which nothing is known yet."""
         self.recorder.request = request
+        put_all_in()
         self.recorder.forget()
 
     def end(self):
@@ -186,6 +170,7 @@ class Watch:
         self.modules.end_step(False)
         self.calls.end_step(False)
         self.host_reads.end_step(False)
+        take_all_out()
 
     def exit(self):
         if self.recorder.opened:
@@ -201,8 +186,8 @@ class Watch:
         self.recorder.finish()
 
     def watch_optimizers(self):
-        register_optimizer_step_pre_hook(self.steps.before)
-        register_optimizer_step_post_hook(self.steps.after)
+        register(register_optimizer_step_pre_hook, self.steps.before)
+        register(register_optimizer_step_post_hook, self.steps.after)
 
     def write_failure(self, family, error):
         text = f"{type(error).__name__}: {error}" if isinstance(error, Exception) else error

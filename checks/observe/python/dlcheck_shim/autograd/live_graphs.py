@@ -11,12 +11,15 @@ class LiveGraphs:
     def __init__(self, recorder):
         self.recorder = recorder
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         # Weak references to what lives as long as a graph, with its number; the dead are let go.
         self.lives = []
         self.seen, self.earlier = 0, 0  # graphs so far, and those of them of earlier steps
+
+    def subscribe(self, moments):
+        moments.step_ends.append(self.end_step)
 
     def add(self, loss):
         """Before the backward from `loss`, in a sampled step."""

@@ -59,7 +59,7 @@ class Births:
         self.recorder, self.models = recorder, models
         self.tell = guard.isolated("birth")(self.tell)
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.told = False

@@ -29,8 +29,6 @@ COLLECTIVE = EVENTS["collective"]
 class Collectives:
     def __init__(self, guard, recorder, sites, groups):
         self.recorder, self.sites, self.groups = recorder, sites, groups
-        self.on_call = []  # functions that take the operation, the tensors given, the group's members
-        self.on_call_to_one = []  # functions that take nothing
         self.seen = guard.isolated("collective")(self.seen)
         self.to_one = guard.isolated("collective")(self.to_one)
 
@@ -47,8 +45,7 @@ class Collectives:
                 replace(owners, name, preceded_by(self.to_one))
 
     def to_one(self, args, kwargs):
-        for function in self.on_call_to_one:
-            function()
+        self.recorder.moments.message_passed()
 
     def seen(self, name, order, args, kwargs):
         recorder = self.recorder
@@ -56,8 +53,7 @@ class Collectives:
         found = [tensor for value in given.values() for tensor in tensors_in(value)]
         members = self.groups.members(given.get("group"))
         sent = [tensor for key in GIVEN for tensor in tensors_in(given.get(key))]
-        for function in self.on_call:
-            function(name, sent or found, members)
+        recorder.moments.collective_called(name, sent or found, members)
         if not recorder.sampled:
             recorder.count(COLLECTIVE)
             return

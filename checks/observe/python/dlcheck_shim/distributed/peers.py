@@ -18,12 +18,20 @@ class Peers:
         for name in ("trains_on", "begins_pass", "enters", "compare", "begins_backward"):
             setattr(self, name, guard.isolated("peers")(getattr(self, name)))
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.rows, self.past = set(), False  # of the first pass, and whether it is over
         self.state = None  # of the random numbers, as a forward began
         self.ended = None  # the last step, in seconds
+
+    def subscribe(self, moments):
+        moments.rows_trained.append(self.trains_on)
+        moments.batch_enters.append(self.enters)
+        moments.pass_begins.append(self.begins_pass)
+        moments.backward_begins.append(self.begins_backward)
+        moments.gradients_used.append(self.consumed)
+        moments.stepped.append(self.ends_step)
 
     def trains_on(self, numbers):
         """A pass ends where a row comes again."""

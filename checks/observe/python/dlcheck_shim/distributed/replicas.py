@@ -53,7 +53,7 @@ class Replicas:
         self.look = guard.isolated("replicas")(self.look)
         self.evaluated = guard.isolated("replicas")(self.evaluated)
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.wrapped = IdentityMap()  # by wrapper
@@ -71,6 +71,12 @@ class Replicas:
         replace([DistributedDataParallel], "register_comm_hook", followed_by(self.hooked))
         join = torch.distributed.algorithms.join.Join if torch.distributed.is_available() else None
         replace([join], "__enter__", preceded_by(lambda *_: self.tell("joins")))
+
+    def subscribe(self, moments):
+        moments.collective_called.append(self.called)
+        moments.message_passed.append(self.called_to_one)
+        moments.gradients_used.append(self.consumed)
+        moments.evaluation_begun.append(self.evaluated)
 
     def tell(self, key):
         if key not in self.told:

@@ -17,6 +17,9 @@ class SavedShards:
         self.recorder, self.groups = recorder, groups
         self.saved = guard.isolated("file")(self.saved)
 
+    def subscribe(self, moments):
+        moments.saved.append(self.saved)
+
     def saved(self, path, content):
         if self.groups.size() == 1 or not path:
             return

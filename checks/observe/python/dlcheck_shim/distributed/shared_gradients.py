@@ -22,7 +22,7 @@ class SharedGradients:
         self.keep_numbers = guard.isolated("shared gradients")(self.keep_numbers)
         self.compare = guard.isolated("shared gradients")(self.compare)
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.kept = []  # (weak reference to a parameter, numbers of its gradient, its members)
@@ -35,6 +35,10 @@ class SharedGradients:
         for scaler in scaler_classes():
             replace([scaler], "unscale_", before)
             replace([scaler], "step", before)
+
+    def subscribe(self, moments):
+        moments.backward_ended.append(self.keep)
+        moments.gradients_used.append(self.consumed)
 
     def keep(self):
         """After a backward: a few numbers of the gradients that a wrapper has shared."""

@@ -24,7 +24,6 @@ class BackwardHooks:
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
         self.steps, self.graphs = steps, graphs
         self.guard, self.births = guard, Births(guard, recorder, optimizers.models)
-        self.before_sampled, self.after_each = [], []  # functions without arguments
         self.before = guard.isolated("backward")(self.before)
         self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
         self.look = guard.isolated("loss")(self.look)
@@ -38,8 +37,8 @@ class BackwardHooks:
         self.steps.note_backward()
         self.forwards.evaluations.end()
         site = self.sites.current()
-        for function in self.before_sampled if recorder.sampled else ():
-            function()
+        if recorder.sampled:
+            recorder.moments.backward_begins()
         if tensors.may_compute():
             self.uncleared.before_backward()
             if recorder.sampled and recorder.micro_step == 0:
@@ -92,8 +91,7 @@ class BackwardHooks:
 
     def after(self):
         self.recorder.end_backward()
-        for function in self.after_each:
-            function()
+        self.recorder.moments.backward_ended()
 
 
 def is_number(loss):

@@ -14,11 +14,13 @@ class Calls:
         self.models, self.optimizers = models, optimizers
         self.unstepped = Unstepped(recorder)
         self.clearing, self.watches_clearing = [], True
-        self.on_change = []  # functions called when a mode is switched or an optimizer is made
-        self.on_seed = []  # functions that take what torch.manual_seed was given
 
     def watch(self, family, owners, name, observe):
         replace(owners, name, followed_by(self.guard.isolated(family)(observe)))
+
+    def subscribe(self, moments):
+        moments.begins_anew.append(lambda: self.end_step(True))
+        moments.stepped.append(lambda: self.end_step(self.recorder.sampled))
 
     def end_step(self, sampled):
         """Whether clearing is asked for says something in sampled steps alone; the gradients
@@ -44,17 +46,13 @@ class Calls:
 
     def optimizer_made(self, result, args, kwargs):
         self.recorder.begin()
-        self.changed()
-
-    def changed(self):
-        for function in self.on_change:
-            function()
+        self.recorder.moments.mode_changed()
 
     def torch_seeded(self, result, args, kwargs):
         self.seeded(result, args, kwargs)
         seed = args[0] if args else kwargs.get("seed")
-        for function in self.on_seed if isinstance(seed, int) else ():
-            function(seed)
+        if isinstance(seed, int):
+            self.recorder.moments.seeded(seed)
 
     def seeded(self, result, args, kwargs):
         seed = args[0] if args else kwargs.get("seed", kwargs.get("a"))
@@ -72,7 +70,7 @@ class Calls:
         self.recorder.event("cleared", thing, site=self.sites.current())
 
     def mode(self, result, args, kwargs):
-        self.changed()
+        self.recorder.moments.mode_changed()
         training = args[1] if len(args) > 1 else kwargs.get("mode", True)
         thing = self.models.thing_of_any(args[0])
         self.recorder.event("mode", thing, float(training), site=self.sites.current())

@@ -25,9 +25,8 @@ class Checkpoints:
     def __init__(self, guard, recorder, sites, models, optimizers):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers = models, optimizers
-        self.on_saved = []  # functions that take the path of a file, and what was written to it
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.saves, self.depth = 0, 0
@@ -46,6 +45,9 @@ class Checkpoints:
         replace([torch.optim.Optimizer], "load_state_dict",
                 followed_by(observe(self.put_into_optimizer)))  # fmt: skip
 
+    def subscribe(self, moments):
+        moments.model_met.append(self.write_put_in)
+
     def watch_safetensors(self, module):
         observe = self.guard.isolated("file")
         save = observe(lambda _, args, kwargs: self.saved(_, args, {"f": kwargs.get("filename"),
@@ -63,8 +65,7 @@ class Checkpoints:
         self.recorder.event("saved", thing, site=self.sites.current(looked), always=looked)
         if thing:
             content, trained = args[0] if args else kwargs.get("obj"), []
-            for function in self.on_saved:
-                function(path_of(file), content)
+            self.recorder.moments.saved(path_of(file), content)
             contents = self.contents(content, trained)
             if looked:
                 self.written.add(thing)

@@ -16,11 +16,14 @@ class Clipping:
         self.clipped = set()  # ids of parameters clipped since their optimizer's last step
         self.inside = False
         self.observe = guard.isolated("clip")(self.observe)
-        recorder.on_fork.append(self.clipped.clear)
+        recorder.moments.begins_anew.append(self.clipped.clear)
 
     def watch_all(self):
         for name in ("clip_grad_norm_", "clip_grad_value_"):
             replace([torch.nn.utils, torch.nn.utils.clip_grad], name, self.around(name))
+
+    def subscribe(self, moments):
+        moments.gradients_used.append(self.write)
 
     def around(self, name):
         way, bound_name = ("value", "clip_value") if "value" in name else ("norm", "max_norm")

@@ -40,16 +40,16 @@ class Phase:
 class Evaluations:
     def __init__(self, recorder, sites, losses):
         self.recorder, self.sites, self.losses = recorder, sites, losses
-        self.on_batch = []  # functions called with the inputs before a batch is recorded
-        # Functions that take the model and its module, after the first batch of a recorded evaluation.
-        self.on_first = []
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.phase, self.seen = None, 0
         self.trained = set()  # numbers of rows that a model trained on
         self.loose, self.loose_model = 0, None
+
+    def subscribe(self, moments):
+        moments.rows_trained.append(self.train_on)
 
     def train_on(self, numbers):
         if len(self.trained) < MOST_KNOWN:
@@ -67,8 +67,7 @@ class Evaluations:
         phase.batches += 1
         if not phase.recorded or phase.batches > MOST_BATCHES:
             return
-        for function in self.on_batch:
-            function(inputs)
+        self.recorder.moments.evaluation_batch(inputs)
         self.recorder.event("evaluation_forward", model.thing, float(trains(module)),
                             float(gradients), site=self.sites.current(True), always=True)  # fmt: skip
         phase.add(rows)
@@ -103,8 +102,7 @@ class Evaluations:
         if phase is not None and phase.recorded and phase.batches == 1:
             with tensors.unrecorded():
                 self.write_digests(model, module)
-                for function in self.on_first:
-                    function(model, module)
+                self.recorder.moments.evaluation_begun(model, module)
 
     def write_digests(self, model, module):
         if model.sharded:

@@ -12,8 +12,8 @@ import torch
 
 from ..record.digest import digest
 from ..record.rows import Named, batch_of, fingerprint, with_rows
+from ..state.last_batch import parts_of
 from ..state.models import depends_on_mode, nobody
-from ..state.tokens import is_sequence
 from ..state.unregistered import BUILT
 from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling, tracing_state
@@ -28,9 +28,6 @@ class ForwardHooks:
     def __init__(self, guard, recorder, sites, models, losses, evaluations):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.losses, self.evaluations = models, losses, evaluations
-        self.on_enter = []  # functions called with the inputs before a batch is recorded
-        self.on_rows = []  # functions that take the row numbers of a batch that a model trains on
-        models.on_built.append(self.write_built)
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
@@ -44,11 +41,9 @@ class ForwardHooks:
         self.ran = -1  # the step that `seen_now` is about
         self.seen_now = set()  # what was recorded once already in this step
         self.forwards = []  # rows of the forward under way
-        # The batch that was looked at last: references and versions, its model, its fingerprint.
-        self.last_batch = ([], 0, None)
+        self.last_batch = losses.last_batch
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
-        self.looked_up = set()  # in tables of words, in the last forward: where they lie
 
     def before(self, module, args, kwargs=None):
         """`kwargs` are not known to a hook of torch: its caller has them."""
@@ -85,7 +80,7 @@ class ForwardHooks:
             self.evaluations.end()
         if self.ran != self.recorder.step:
             self.ran, self.seen_now = self.recorder.step, set()
-        self.model, self.looked_up = self.models.as_root(module), set()
+        self.model, self.last_batch.looked_up = self.models.as_root(module), set()
         if self.model is None:
             return
         if module.training:
@@ -93,6 +88,10 @@ class ForwardHooks:
         elif self.model.trained:
             self.evaluations.pass_in_evaluation_mode(self.model)
         self.entered = self.enter(args)
+
+    def subscribe(self, moments):
+        moments.layer_built.append(self.write_built)
+        moments.step_ends.append(self.end_step)
 
     def enter(self, inputs):
         """The batch goes in; False when no tensor is among `inputs`."""
@@ -105,8 +104,7 @@ class ForwardHooks:
         batch = whole[0]
         recorder, thing = self.recorder, self.model.thing
         samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
-        for function in self.on_enter:
-            function(inputs)
+        recorder.moments.batch_enters(inputs)
         recorder.event("used", thing, samples, site=self.sites.current(), owner=thing)
         if self.last_model is not self.model and batch is self.last_output():
             self.models.feeds(self.last_model)
@@ -129,18 +127,16 @@ class ForwardHooks:
             number = digest([part for part in batch if tensors.is_readable(part)])
             recorder.quantity("batch_digest", thing, number >> 32, number & 0xFFFFFFFF)
         at = (recorder.step, recorder.micro_step)
-        last, model, halves = self.last_batch
-        if model == thing and are_same(last, batch):
-            recorder.quantity("batch_fingerprint", thing, *halves, at=at)
+        if self.last_batch.is_again(batch, thing):
+            recorder.quantity("batch_fingerprint", thing, *self.last_batch.halves, at=at)
             return
-        seen = ([(weakref.ref(part), version_of(part)) for part in batch], thing)
+        seen = parts_of(batch)
 
         def use(rows):
             halves = fingerprint(rows)
-            self.last_batch = (*seen, halves)
+            self.last_batch.keep(seen, thing, halves)
             if self.model is not None and self.model.trained:
-                for function in self.on_rows:
-                    function(rows)
+                recorder.moments.rows_trained(rows)
             recorder.quantity("batch_fingerprint", thing, *halves, at=at)
 
         with_rows(batch, MOST_ROWS, recorder.transfer, use)
@@ -200,7 +196,7 @@ class ForwardHooks:
             self.products[0] += output.dtype in tensors.HALF
             self.products[1] += 1
         if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
-            self.looked_up.add(args[0].data_ptr())
+            self.last_batch.looked_up.add(args[0].data_ptr())
 
     def write_built(self, layer):
         """A model makes layers of this class in its own forward: is it lost what they hold?"""
@@ -215,13 +211,6 @@ class ForwardHooks:
             *parts, root = rows
             self.recorder.events("forward", parts, owner)
             self.recorder.event("forward", root[0], root[1], site=self.sites.current(), owner=owner)
-
-    def tokens(self):
-        """The inputs of the last batch that hold a token at each position; where some of them are seen
-        to be words, only these: others may be targets, which a model may be given too."""
-        alive = [reference() for reference, _ in self.last_batch[0]]
-        found = [part for part in alive if part is not None and is_sequence(part)]
-        return [part for part in found if part.data_ptr() in self.looked_up] or found
 
     def end(self, module, kwargs, output):
         self.root_number, model = 0, self.model
@@ -261,19 +250,6 @@ def inputs_of(args, named):
         named = named.f_locals.get("kwargs")
     found = [v for v in named.values() if tensors.is_plain(v)] if isinstance(named, dict) else []
     return Named(found) if found else args
-
-
-def are_same(seen, batch):
-    """Whether these tensors, unchanged, are those of which references and versions were kept."""
-    return len(seen) == len(batch) and all(
-        reference() is part and version == version_of(part)
-        for (reference, version), part in zip(seen, batch)
-    )
-
-
-def version_of(tensor):
-    """How often it was written to; tensors of inference mode do not count."""
-    return -1 if tensor.is_inference() else private.version_of(tensor)
 
 
 def in_backward():

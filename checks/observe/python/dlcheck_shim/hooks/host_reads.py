@@ -31,7 +31,7 @@ class HostReads:
         self.made = []  # owner, name, stand-in and what stood there; None if that was inherited
         self.wanted = False  # the step is sampled
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.end_step(False)
@@ -41,6 +41,11 @@ class HostReads:
 
     def forget(self):
         self.count, self.site = 0, 0
+
+    def subscribe(self, moments):
+        moments.gradients_used.append(self.consumed)
+        moments.step_ends.append(self.write)
+        moments.stepped.append(lambda: self.end_step(self.recorder.sampled))
 
     def consumed(self, optimizer, watched):
         """As the first step of an optimizer begins to use its gradients."""

@@ -7,8 +7,8 @@ import torch
 
 from ..record.identity import IdentityMap
 from ..record.sites import OWN, kind_of
-from ..torch_api import in_place
 from ..torch_api.attributes import attribute
+from ..torch_api.wrapping import tell_lengths
 
 DRAWN = ("random", "distributed")  # orders that say nothing of the samples
 MOST_WRAPPED = 4  # samplers of batches around one another
@@ -29,7 +29,7 @@ class Lengths:
                      data.distributed.DistributedSampler.__init__,
                      data.distributed.DistributedSampler.__iter__]  # fmt: skip
         for function in functions:
-            in_place.tell_lengths(function, self.tell)
+            tell_lengths(function, self.tell)
 
     def tell(self, dataset, length):
         try:

@@ -29,10 +29,9 @@ class Loaders:
     def __init__(self, guard, recorder, sites):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.waited = 0.0  # seconds since the last step ended
-        self.on_begin = []  # functions without arguments, called as an iteration begins
         self.lengths = Lengths()
         self.reset()
-        recorder.on_fork.append(self.reset_in_child)
+        recorder.moments.begins_anew.append(self.reset_in_child)
 
     def reset(self):
         self.iterations, self.told_apart = IdentityMap(), []
@@ -61,10 +60,15 @@ class Loaders:
         if private.MapFetcher is not None:
             replace([private.MapFetcher], "fetch", Around(self.fetches, self.has_fetched))
 
+    def subscribe(self, moments):
+        enters = self.guard.isolated("fetch")(self.enters)
+        moments.evaluation_batch.append(lambda inputs: enters(inputs, always=True))
+        moments.batch_enters.append(enters)
+        moments.step_ends.append(self.end_step)
+
     def begins(self, iterator, loader):
         self.begun += 1
-        for function in self.on_begin:
-            function()
+        self.recorder.moments.pass_begins()
         self.iterations.set(iterator, [self.facts_of(loader), 0])
 
     def facts_of(self, loader):
@@ -85,8 +89,7 @@ class Loaders:
         iteration = self.iterations.get(iterator)
         if iteration is not None:
             iteration[1] = 0
-            for function in self.on_begin:
-                function()
+            self.recorder.moments.pass_begins()
 
     def asks(self, args, kwargs):
         return None if self.guard.elsewhere() else (args[0], perf_counter())

@@ -11,6 +11,7 @@ import torch
 
 from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of, spread_comparison
 from ..state.initial_loss import InitialLoss
+from ..state.last_batch import LastBatch
 from ..state.reachable import range_of, write_unreachable
 from ..state.tokens import shift_of
 from ..torch_api import tensors
@@ -48,9 +49,9 @@ class LossHooks:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.seen = guard.isolated("loss")(self.seen)
         self.seen_unsampled = guard.isolated("loss")(self.seen_unsampled)
-        self.tokens = list  # gives the sequences of tokens that a model was called with last
+        self.last_batch = LastBatch()
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.initial = {}  # by function name, until the first step ends
@@ -59,6 +60,9 @@ class LossHooks:
         self.evaluation = None  # sum of losses and samples since evaluation began
         self.things = {}  # by function name
         self.told = set()  # attributes
+
+    def subscribe(self, moments):
+        moments.first_step_ends.append(self.write_initial)
 
     def watch_all(self):
         for function in KINDS:
@@ -159,7 +163,7 @@ class LossHooks:
         """By how many positions targets run ahead of the model's own input, where they are its tokens."""
         if not tensors.is_readable(target) or not target.is_cpu:
             return
-        inputs = [tokens for tokens in self.tokens() if tokens.is_cpu]
+        inputs = [tokens for tokens in self.last_batch.tokens() if tokens.is_cpu]
         shifts = {shift_of(tokens, target, ignored) for tokens in inputs} - {None}
         if len(shifts) == 1:
             shift = shifts.pop()

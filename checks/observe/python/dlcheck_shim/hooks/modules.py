@@ -14,8 +14,7 @@ import torch
 
 from ..torch_api import private
 from ..torch_api.capabilities import register_forward_hook
-from ..torch_api.in_place import put_into
-from ..torch_api.wrapping import Around, only_before, replace
+from ..torch_api.wrapping import Around, only_before, put_into, replace
 
 
 class ModuleHooks:
@@ -37,6 +36,11 @@ class ModuleHooks:
         replace([torch.export], "export", pinning)  # compiles, in older versions
         for mode in (torch.no_grad, torch.inference_mode):
             replace([mode], "__enter__", only_before(lambda *_: self.there or self.wake()))
+
+    def subscribe(self, moments):
+        moments.mode_changed.append(self.wake)
+        moments.begins_anew.append(self.wake)
+        moments.stepped.append(lambda: self.end_step(self.forwards.recorder.sampled))
 
     def enters(self, args, kwargs):
         forwards = self.forwards

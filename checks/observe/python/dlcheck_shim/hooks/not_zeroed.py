@@ -23,7 +23,7 @@ class Uncleared:
     def __init__(self, recorder, optimizers):
         self.recorder, self.optimizers = recorder, optimizers
         self.candidates = {}  # by the thing of the optimizer
-        recorder.on_fork.append(self.candidates.clear)
+        recorder.moments.begins_anew.append(self.candidates.clear)
 
     def before_backward(self):
         if not self.candidates and self.all_are_cleared():

@@ -14,10 +14,14 @@ class Reseeding:
         self.seeded = guard.isolated("seed")(self.seeded)
         self.compare = guard.isolated("seed")(self.compare)
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.looked_at, self.last = 0, None
+
+    def subscribe(self, moments):
+        moments.seeded.append(self.seeded)
+        moments.gradients_used.append(self.consumed)
 
     def seeded(self, seed):
         """`seed` was given to torch.manual_seed; the next step of an optimizer says what came of it."""

@@ -15,7 +15,7 @@ class Scalers:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.optimizers, self.steps = optimizers, steps
         self.told = -1  # step whose scale was written
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.told = -1

@@ -17,7 +17,7 @@ class Schedulers:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.optimizers = optimizers
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.known = IdentityMap()  # [thing, moves, class name]; thing 0: not told yet
@@ -34,6 +34,9 @@ class Schedulers:
                 replace([scheduler], "__init__", followed_by(lambda _, args, __: self.built(args)))
             if "load_state_dict" in own:
                 replace([scheduler], "load_state_dict", followed_by(observe(self.loaded)))
+
+    def subscribe(self, moments):
+        moments.gradients_used.append(lambda *_: self.tell())
 
     def built(self, args):
         """The attributes of a class may be set after those of its base: told at the next step."""

@@ -25,14 +25,10 @@ class StepHooks:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers, self.uncleared = models, optimizers, uncleared
         self.updates = UpdateCheck(recorder)
-        # Functions that take the optimizer and its Watched, as a step consumes the gradients; and
-        # functions that take the optimizer's thing, as a step ends.
-        self.on_consume, self.on_end = [], []
         self.weights, self.numbers = Weights(recorder), StepNumbers(recorder)
         self.active = None
         self.ended = False  # a step call ended since a scaler last asked
         self.in_closure = False  # of the step under way
-        self.before_first_end, self.after_each = [], []  # functions without arguments
         self.enter = guard.isolated("clock")(self.enter)
         self.end = guard.isolated("clock")(self.end)
         self.begin_unsampled = guard.isolated("step")(self.begin_unsampled)
@@ -136,8 +132,7 @@ class StepHooks:
         gradients = [p.grad for p in owners]
         watched.consumed = remember(owners)
         watched.consumed_norms = None
-        for function in self.on_consume:
-            function(optimizer, watched)
+        self.recorder.moments.gradients_used(optimizer, watched)
         if self.recorder.detailed:
             self.optimizers.look_for_frozen(optimizer, watched)
         if not gradients or not self.recorder.sampled and not needs_norms(gradients):
@@ -149,8 +144,7 @@ class StepHooks:
             self.uncleared.confirm(watched, with_gradients(optimizer))
         first = first_with_gradients(optimizer, SENTINELS)
         watched.consumed, watched.consumed_norms = remember(first), None
-        for function in self.on_consume:
-            function(optimizer, watched)
+        self.recorder.moments.gradients_used(optimizer, watched)
         if first and needs_norms([p.grad for p in first]):
             self.optimizers.name_parameters(optimizer, watched)
             owners = with_gradients(optimizer)
@@ -208,8 +202,7 @@ class StepHooks:
                 if watched.copies:
                     self.updates.after(watched)
                 if self.recorder.step == 0:
-                    for function in self.before_first_end:
-                        function()
+                    self.recorder.moments.first_step_ends()
         self.optimizers.look_for_state(optimizer, watched)
         self.numbers.write(optimizer, watched)
 
@@ -218,18 +211,15 @@ class StepHooks:
         self.numbers.write(optimizer, watched)
         self.recorder.count(EVENTS["skipped" if was_held_back(optimizer) else "step"])
         self.recorder.end_step()
-        for function in self.after_each:
-            function()
+        self.recorder.moments.stepped()
 
     def end(self, event, watched):
         self.active, self.ended = None, True
         if self.recorder.sampled:
-            for function in self.on_end:
-                function(watched.thing)
+            self.recorder.moments.step_ends(watched.thing)
         self.recorder.event(event, watched.thing, site=self.sites.current(), owner=watched.thing)
         self.recorder.end_step()
-        for function in self.after_each:
-            function()
+        self.recorder.moments.stepped()
 
     def skip(self, optimizer):
         """A scaler left the weights alone: the call counts, the optimizer did nothing."""

@@ -23,7 +23,7 @@ class Unseen:
         self.meet = guard.isolated("unseen")(self.meet)
         self.write = guard.isolated("unseen", anywhere=True)(self.write)
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.graphs_before = graphs_compiled()  # not in this run
@@ -33,6 +33,10 @@ class Unseen:
     def watch_all(self):
         replace([torch.export], "export", Around(lambda *_: (graphs_compiled(),), None, self.exported))
         replace([getattr(torch.cuda, "CUDAGraph", None)], "replay", only_before(self.replays_graph))
+
+    def subscribe(self, moments):
+        moments.model_met.append(self.meet)
+        moments.step_ends.append(self.write)
 
     def exported(self, before):
         """What is traced for an export never runs here; older versions count it with the compiled."""

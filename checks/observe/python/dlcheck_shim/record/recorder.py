@@ -9,6 +9,7 @@ import multiprocessing
 import os
 import sys
 
+from ..moments import Moments
 from ..system import getpid
 from ..torch_api.tensors import Transfer
 from . import exits, names
@@ -88,7 +89,7 @@ class Mute(Early):
 class Recorder:
     def __init__(self, request, process_attributes):
         self.request, self.process_attributes = request, process_attributes
-        self.forked, self.on_fork = False, []
+        self.forked, self.moments = False, Moments()
         self.asleep = False  # between two runs of one process
         self.always_from = sys.maxsize  # a step; all from there on are sampled
         self.rank = int(os.environ.get("RANK", "0")) & 0xFFFF
@@ -113,8 +114,7 @@ class Recorder:
         """Starts afresh, and all that remember anything of this run with it."""
         self.asleep = False
         self.reset()
-        for react in self.on_fork:
-            react()
+        self.moments.begins_anew()
 
     def begin(self):
         """Training has begun: make the files. A failure to do so leaves the probe mute."""

@@ -29,7 +29,7 @@ class Sites:
     def __init__(self, recorder):
         self.recorder = recorder
         self.kinds, self.known = {}, {}
-        recorder.on_fork.append(self.known.clear)
+        recorder.moments.begins_anew.append(self.known.clear)
 
     def current(self, always=False):
         """The id of the calling line, 0 in a step that is not sampled unless `always`: a walk

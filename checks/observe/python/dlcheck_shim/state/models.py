@@ -94,10 +94,8 @@ class Model:
 class Models:
     def __init__(self, recorder):
         self.recorder = recorder
-        self.on_built = []  # functions that take a layer, one of many that a forward built
-        self.on_new = []  # functions that take a root module and its model, as it is first used
         self.reset()
-        recorder.on_fork.append(self.reset)
+        recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.roots, self.modules, self.parameters = IdentityMap(), IdentityMap(), IdentityMap()
@@ -124,8 +122,7 @@ class Models:
         self.name_modules(model, module)
         if model.sharded:  # in the forward about to run its parameters are others, put together
             self.name_parameters(model, module)
-        for function in self.on_new:
-            function(module, model)
+        self.recorder.moments.model_met(module, model)
         return model
 
     def name_modules(self, model, root):
@@ -158,8 +155,7 @@ class Models:
             if module not in self.modules:
                 self.modules.set(module, 0)
                 if self.unregistered.runs(module):
-                    for function in self.on_built:
-                        function(module)
+                    self.recorder.moments.layer_built(module)
             thing = self.modules.get(module)
         return thing
 

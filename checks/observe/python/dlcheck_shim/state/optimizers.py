@@ -40,7 +40,7 @@ class Optimizers:
         self.recorder, self.models = recorder, models
         self.watched = IdentityMap()
         self.seen = 0  # ordinals are never reused: an optimizer that is gone keeps its records
-        recorder.on_fork.append(self.watched.clear)
+        recorder.moments.begins_anew.append(self.watched.clear)
 
     def watch(self, optimizer):
         watched = self.watched.get(optimizer)

@@ -28,8 +28,8 @@ class ProgramState:
 
     def begin(self):
         observe = self.watch.guard.isolated("state")
-        self.watch.steps.on_consume.append(observe(self.consumes))
-        self.watch.forwards.on_enter.append(observe(self.enters))
+        self.watch.moments.gradients_used.append(observe(self.consumes))
+        self.watch.moments.batch_enters.append(observe(self.enters))
         self.scaled, self.averages = observe(self.scaled), observe(self.averages)
         for scaler in scaler_classes():
             replace([scaler], "scale", followed_by(self.scaled))

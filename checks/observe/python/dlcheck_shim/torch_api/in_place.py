@@ -19,12 +19,26 @@ places = {}  # by function
 running = {}  # the function, by the code that it has with calls
 
 
-class Place:
+class Codes:
+    """The two codes of a function: its own, and one with calls of the probe. A call that is under way keeps
+    the code that it began with, and so the names that the calls have in the function's module stay."""
+
+    def __init__(self, function, with_calls=None):
+        self.function, self.original, self.with_calls = function, function.__code__, with_calls
+
+    def on(self):
+        self.function.__code__ = self.with_calls
+
+    def off(self):
+        self.function.__code__ = self.original
+
+
+class Place(Codes):
     """A function of torch and what the probe does around its calls. Its code calls what the one Around
     gives, or this Place where there are several, and only what any of them has."""
 
     def __init__(self, function):
-        self.function, self.original, self.with_calls = function, function.__code__, None
+        super().__init__(function)
         self.names = {}  # what the calls are called in the code; a call under way keeps its own
         self.arounds, self.called = [], frozenset()
 
@@ -48,12 +62,6 @@ class Place:
         self.function.__globals__.update((self.names[call], getattr(home, call)) for call in called)
         self.on()
         return True
-
-    def on(self):
-        self.function.__code__ = self.with_calls
-
-    def off(self):
-        self.function.__code__ = self.original
 
     # Of several: a token for each, in their order; the last one put in is told first, as of functions
     # around functions.
@@ -102,17 +110,20 @@ def place_of(code):
 
 def tell_lengths(function, told):
     """Puts `told(thing, length)` into a function at each `len(thing)`, after that was asked; it gives the
-    length. So nobody has to ask a thing of the program once more."""
+    length. So nobody has to ask a thing of the program once more. None where that cannot be."""
     found = definition_of(function)
     if found is None:
-        return
+        return None
     tree, definition = found
     told_as = f"__dlcheck_length_{next(numbers)}__"
     Lengths(told_as).visit(definition)
     code = compiled(ast.fix_missing_locations(tree), function)
-    if code is not None and code.co_freevars == function.__code__.co_freevars:
-        function.__globals__[told_as] = told
-        function.__code__ = code
+    if code is None or code.co_freevars != function.__code__.co_freevars:
+        return None
+    function.__globals__[told_as] = told
+    told_place = Codes(function, code)
+    told_place.on()
+    return told_place
 
 
 def innermost(function):

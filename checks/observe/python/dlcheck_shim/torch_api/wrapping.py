@@ -11,6 +11,8 @@ from .capabilities import is_compiling
 
 # Frames of such files are passed over where a warning looks for the line that it is about.
 HIDDEN = "<dlcheck, passed over as importlib._bootstrap is>"
+ABSENT = object()
+standing = []  # all that was put into the libraries, in its order: `on()` puts it in again, `off()` takes it out
 
 
 def replace(owners, name, make):
@@ -26,7 +28,7 @@ def replace(owners, name, make):
         if original is None:
             continue
         stand_in = made.get(id(original))
-        if stand_in is None and isinstance(make, Around) and in_place.put_into(original, make):
+        if stand_in is None and isinstance(make, Around) and put_into(original, make):
             stand_in = made[id(original)] = original
         if stand_in is original:
             continue
@@ -34,7 +36,7 @@ def replace(owners, name, make):
             stand_in = made[id(original)] = functools.wraps(original)(make(original))
             setattr(stand_in, "__script_if_tracing_wrapper", True)
             setattr(stand_in, "__original_fn", original)
-        setattr(owner, name, stand_in)
+        keep(Switch(owner, name, stand_in)).on()
         if isinstance(owner, types.ModuleType):  # as pickle will look it up
             stand_in.__module__, stand_in.__qualname__ = owner.__name__, name
 
@@ -42,24 +44,80 @@ def replace(owners, name, make):
 def switch_of(owner, name):
     """What takes a function that was replaced out, `off()`, and puts it in again, `on()`."""
     function = vars(owner)[name]
-    return in_place.places.get(in_place.innermost(function)) or Switch(owner, name, function)
+    switches = (s for s in standing if isinstance(s, Switch) and s.owner is owner and s.stand_in is function)
+    return in_place.places.get(in_place.innermost(function)) or next(switches)
+
+
+def put_into(function, around):
+    """As `in_place.put_into`, and taken out with all else."""
+    place = in_place.put_into(function, around)
+    return place if place is None else keep(place)
+
+
+def tell_lengths(function, told):
+    """As `in_place.tell_lengths`, and taken out with all else."""
+    keep(in_place.tell_lengths(function, told))
+
+
+def register(registers, hook):
+    """Registers a hook with torch, by the function of torch that gives a handle."""
+    keep(Registered(registers, hook)).on()
+
+
+def keep(switch):
+    if switch is not None and switch not in standing:
+        standing.append(switch)
+    return switch
+
+
+def take_all_out():
+    """The libraries are as they were; what a program kept of them meanwhile calls the originals."""
+    for switch in reversed(standing):
+        switch.off()
+
+
+def put_all_in():
+    for switch in standing:
+        switch.on()
 
 
 class Switch:
+    """A function in the place of another one."""
+
     def __init__(self, owner, name, stand_in):
-        self.owner, self.name = owner, name
-        self.stand_in, self.original = stand_in, getattr(stand_in, "__original_fn", stand_in)
+        self.owner, self.name, self.stand_in = owner, name, stand_in
+        self.there = vars(owner).get(name, ABSENT)  # absent: a class has it from its base
 
     def on(self):
-        self.put(self.stand_in)
+        self.change(self.there, self.stand_in)
 
     def off(self):
-        self.put(self.original)
+        self.change(self.stand_in, self.there)
 
-    def put(self, function):
+    def change(self, from_this, to_that):
         # Unless the program put another one there.
-        if vars(self.owner).get(self.name) in (self.stand_in, self.original):
-            setattr(self.owner, self.name, function)
+        if vars(self.owner).get(self.name, ABSENT) is not from_this:
+            return
+        if to_that is ABSENT:
+            delattr(self.owner, self.name)
+        else:
+            setattr(self.owner, self.name, to_that)
+
+
+class Registered:
+    """A hook that torch calls."""
+
+    def __init__(self, registers, hook):
+        self.registers, self.hook, self.handle = registers, hook, None
+
+    def on(self):
+        if self.handle is None:
+            self.handle = self.registers(self.hook)
+
+    def off(self):
+        if self.handle is not None:
+            self.handle.remove()
+            self.handle = None
 
 
 class Around:

@@ -79,8 +79,8 @@ class Held(OtherSteps):
         self.comparisons.begin()
         self.resolution.begin()
         self.window.begin()
-        self.watch.steps.after_each.append(self.end_step)
-        self.watch.backwards.after_each.append(self.watch.guard.isolated("backward")(self.keep_gradient))
+        self.watch.moments.stepped.append(self.end_step)
+        self.watch.moments.backward_ended.append(self.watch.guard.isolated("backward")(self.keep_gradient))
 
     def instead(self, optimizer, args, kwargs):
         own = type(optimizer).step

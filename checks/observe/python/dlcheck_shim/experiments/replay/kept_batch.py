@@ -18,7 +18,7 @@ class KeptBatch:
         self.clear()
 
     def begin(self):
-        self.places.on_call.append(self.called)
+        self.places.called.append(self.called)
         for function in KINDS:
             def take(_, args, kwargs, function=function):
                 self.compared(function, args, kwargs)

@@ -10,6 +10,7 @@ from torch.optim.optimizer import (
 )
 
 from ...autograd.nonfinite_origin import spelled
+from ...moments import Moment
 from ...state import walking
 from ...state.optimizers import closure_of
 from ...torch_api import private
@@ -32,7 +33,7 @@ class Places:
         self.stack = []  # modules under way, each with the backward in which it was called
         self.updating = False
         self.batch = 0  # samples in the batch of the last training forward
-        self.on_call = []  # functions that take module, args, kwargs of an outermost training forward
+        self.called = Moment()  # (module, args, kwargs): an outermost training forward begins
         self.forwards = {}  # places by the number of the node that was made there
         self.names = {}  # of modules, by their root and their own id
 
@@ -62,8 +63,7 @@ class Places:
             if isinstance(value, torch.Tensor) and value.dim() > 0:
                 self.batch = value.shape[0]
                 break
-        for function in self.on_call:
-            function(module, args, kwargs)
+        self.called(module, args, kwargs)
 
     def before_step(self, optimizer, args, kwargs):
         self.updating = closure_of(args, kwargs) is None

@@ -33,10 +33,10 @@ class Replay:
         self.places.begin()
         if self.kept:
             self.kept.begin()
-        self.watch.steps.after_each.insert(0, self.end_step)
+        self.watch.moments.stepped.insert(0, self.end_step)
         replace([torch.autograd], "backward", self.watched_backward)
         wake = isolated(lambda *_: self.wake())
-        self.places.on_call.append(wake)
+        self.places.called.append(wake)
         replace([torch.optim.Optimizer], "__init__", followed_by(wake))
         iterator = private.LoaderIterator
         replace([iterator], "__next__", followed_by(isolated(self.fetched)))

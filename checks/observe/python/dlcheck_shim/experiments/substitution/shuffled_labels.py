@@ -58,7 +58,7 @@ class ShuffledLabels:
         replace([private.LoaderIterator], "__next__", self.watched_next)
         for function, floor in FLOORS.items():
             replace([torch.nn.functional], function, self.watched_loss(function, floor))
-        self.watch.steps.after_each.append(self.end_step)
+        self.watch.moments.stepped.append(self.end_step)
 
     def watched_next(self, original):
         def next_batch(iterator):

@@ -85,7 +85,7 @@ class StandIns:
 
     def begin(self):
         replace([torch.nn.Module], "__call__", self.watched_call)
-        self.watch.steps.after_each.append(self.end_step)
+        self.watch.moments.stepped.append(self.end_step)
 
     def end_step(self):
         self.counts = {}

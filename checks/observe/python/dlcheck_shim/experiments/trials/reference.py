@@ -48,7 +48,7 @@ class Reference:
 
     def begin(self):
         self.cover()
-        self.watch.steps.after_each.append(self.cover)
+        self.watch.moments.stepped.append(self.cover)
 
     def cover(self):
         """Stands in for what goes by these names now: the program may put its own there."""

@@ -67,7 +67,7 @@ class Trials:
         self.derivatives.begin()
         self.reference.begin()
         self.terms.begin()
-        self.watch.steps.on_end += [self.terms.rest, self.run_all, self.terms.go_on]
+        self.watch.moments.step_ends += [self.terms.rest, self.run_all, self.terms.go_on]
 
     def run_all(self, _):
         """As a step ends, of which everything else was recorded."""

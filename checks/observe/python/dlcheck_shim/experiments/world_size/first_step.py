@@ -26,7 +26,7 @@ class FirstStep:
     def begin(self):
         switch_dropout_off()
         self.fetches.begin()
-        self.watch.steps.on_consume.append(self.consume)
+        self.watch.moments.gradients_used.append(self.consume)
 
     def fetched(self):
         """Only what is drawn after a batch is drawn by the step."""

@@ -1,0 +1,44 @@
+"""The moments of a watched run at which parts of the probe tell each other something.
+
+The part that meets a moment calls it; each part that wants to hear of it adds a function in its method
+`subscribe(moments)`. Functions are called in the order in which they were added: `Watch.subscribe_all` has
+that order. A part needs no torch program for a test: a `Moments` is enough, which the test calls.
+"""
+
+
+class Moment(list):
+    """Functions; a call of the moment calls each with what it was given."""
+
+    __slots__ = ()
+
+    def __call__(self, *given):
+        for function in self:
+            function(*given)
+
+
+class Moments:
+    def __init__(self):
+        # The process and its random numbers.
+        self.begins_anew = Moment()  # (): in the child of a fork, and where another run of the process begins
+        self.seeded = Moment()  # (seed): torch.manual_seed was called
+        self.mode_changed = Moment()  # (): train() or eval() was called, or an optimizer was made
+        # Data.
+        self.pass_begins = Moment()  # (): an iteration over a loader begins
+        self.batch_enters = Moment()  # (inputs): before a training batch is recorded; sampled steps only
+        self.rows_trained = Moment()  # (numbers): of the rows of a batch that a model trains on
+        # Models.
+        self.model_met = Moment()  # (root module, model): at its first forward
+        self.layer_built = Moment()  # (layer): one of many that forwards build and leave behind
+        self.evaluation_batch = Moment()  # (inputs): before a batch of an evaluation is recorded
+        self.evaluation_begun = Moment()  # (model, root module): after the first batch of a recorded one
+        # A training step, in the order of these.
+        self.backward_begins = Moment()  # (): sampled steps only
+        self.backward_ended = Moment()  # ()
+        self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients
+        self.first_step_ends = Moment()  # (): before the end of step 0 is recorded
+        self.step_ends = Moment()  # (thing of the optimizer): before it is recorded; sampled steps only
+        self.stepped = Moment()  # (): a step was recorded and counted, sampled or not
+        # Files and other processes.
+        self.saved = Moment()  # (path or None, content): torch.save or a library wrote a file
+        self.collective_called = Moment()  # (operation, tensors given, ranks of the group)
+        self.message_passed = Moment()  # (): send, recv or one of their kind was called

@@ -1,0 +1,40 @@
+"""The batch that a model was called with last, by weak references: nothing of it is kept alive."""
+
+import weakref
+
+from ..torch_api import private
+from .tokens import is_sequence
+
+
+class LastBatch:
+    def __init__(self):
+        self.parts, self.model, self.halves = [], 0, None
+        self.looked_up = set()  # in tables of words, in the last forward: where they lie
+
+    def keep(self, batch, model, halves):
+        """`batch`: tensors as `parts_of` gives them; `halves`: their fingerprint."""
+        self.parts, self.model, self.halves = batch, model, halves
+
+    def is_again(self, batch, model):
+        """Whether these tensors, unchanged, are those of the last batch, for the same model."""
+        return self.model == model and len(self.parts) == len(batch) and all(
+            reference() is part and version == version_of(part)
+            for (reference, version), part in zip(self.parts, batch)
+        )  # fmt: skip
+
+    def tokens(self):
+        """The inputs that hold a token at each position; where some of them are seen to be words, only
+        these: others may be targets, which a model may be given too."""
+        alive = [reference() for reference, _ in self.parts]
+        found = [part for part in alive if part is not None and is_sequence(part)]
+        return [part for part in found if part.data_ptr() in self.looked_up] or found
+
+
+def parts_of(batch):
+    """Of each tensor a weak reference, and how often it was written to."""
+    return [(weakref.ref(part), version_of(part)) for part in batch]
+
+
+def version_of(tensor):
+    """Tensors of inference mode do not count."""
+    return -1 if tensor.is_inference() else private.version_of(tensor)
