@@ -10,8 +10,8 @@ from tests.observe.reading import ROOT
 PYTHON = ROOT / "checks/observe/python"
 sys.path.insert(0, str(PYTHON))
 from dlcheck_shim.distributed.saved_shards import SavedShards  # noqa: E402
-from dlcheck_shim.moments import Moments, Moment  # noqa: E402
 from dlcheck_shim.hooks.reseeding import Reseeding  # noqa: E402
+from dlcheck_shim.moments import Moment, Moments  # noqa: E402
 from dlcheck_shim.torch_api.guard import Guard  # noqa: E402
 
 
