@@ -37,4 +37,8 @@ Evidence WindowsOf(const std::vector<std::vector<Windows::MicroBatch>>& windows,
   return PlainOnly(run);
 }
 
+Evidence FourShares(double share, bool declared) {
+  return WindowsOf({std::vector<Windows::MicroBatch>(4, {share, 32})}, declared);
+}
+
 }  // namespace dlcheck

@@ -28,5 +28,7 @@ void EndStep(RunBuilder& run, const StepEnd& values = {});
 // Each step is one of `windows`, in turn, sixteen steps in all.
 Evidence WindowsOf(const std::vector<std::vector<Windows::MicroBatch>>& windows,
                    bool declared = false);
+// Windows of four equal micro-batches with this share each.
+Evidence FourShares(double share, bool declared);
 
 }  // namespace dlcheck

@@ -21,15 +21,13 @@ constexpr Setting kShare{.name = "share",
                          .unit = "1",
                          .meaning = "share of clipped steps at the bound",
                          .source = "95 % is usual in language models, own reasoning"};
-// A clipped norm is the bound up to rounding.
-constexpr double kReached = 0.999;
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) {
   const auto judged = static_cast<int64_t>(clips.steps.size());
   Verdict verdict{.findings = {}, .judged = Counted(judged, "clipped step")};
   std::vector<int64_t> reached;
   for (const NormClips::Step& step : clips.steps) {
-    if (step.norm >= kReached * step.bound) reached.push_back(step.step);
+    if (step.IsAtBound()) reached.push_back(step.step);
   }
   const double share = static_cast<double>(reached.size()) / static_cast<double>(judged);
   if (static_cast<double>(judged) < settings[kSteps]) return verdict;

@@ -24,8 +24,6 @@ constexpr Setting kShare{
     .unit = "1",
     .meaning = "largest gradient norm over the bound, up to which the check reports",
     .source = "own reasoning: outliers of healthy runs reach 5 times the usual norm"};
-// A clipped norm is the bound up to rounding.
-constexpr double kReached = 0.999;
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) {
   const auto judged = static_cast<int64_t>(clips.steps.size());
@@ -33,7 +31,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) 
   std::vector<int64_t> reached;
   double largest = 0;
   for (const NormClips::Step& step : clips.steps) {
-    if (step.norm >= kReached * step.bound) reached.push_back(step.step);
+    if (step.IsAtBound()) reached.push_back(step.step);
     largest = std::max(largest, step.norm / step.bound);
   }
   if (static_cast<double>(judged) < settings[kSteps]) return verdict;

@@ -1,7 +1,9 @@
 #include <algorithm>
 
 #include "checks/catalog/examples/average_runs.h"
+#include "checks/catalog/findings/average_finding.h"
 #include "checks/engine/reads.h"
+#include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/signals/optimizer/averaging.h"
 
@@ -27,11 +29,7 @@ constexpr Setting kDecay{
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Averaging& averaging) {
   const auto& updates = averaging.updates;
   const auto count = static_cast<int64_t>(updates.size());
-  if (static_cast<double>(count) < settings[kUpdates]) {
-    return absl::NotFoundError(StrCat("only ", Counted(count, "update"),
-                                      " of the EMA weights, but ", settings[kUpdates],
-                                      " are needed"));
-  }
+  DLCHECK_RETURN_IF_ERROR(HasUpdates(averaging, settings[kUpdates]));
   Verdict verdict{.findings = {}, .judged = Counted(count, "update") + " of the EMA weights"};
   const bool copies = std::all_of(updates.begin(), updates.end(),
                                   [](const auto& update) { return update.distance == 0; });

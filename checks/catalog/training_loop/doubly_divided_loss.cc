@@ -58,11 +58,6 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   return verdict;
 }
 
-// Windows of four equal micro-batches with this share each.
-Evidence Shares(double share, bool declared) {
-  return WindowsOf({std::vector<Windows::MicroBatch>(4, {share, 32})}, declared);
-}
-
 }  // namespace
 
 Check DoublyDividedLoss() {
@@ -105,10 +100,11 @@ Check DoublyDividedLoss() {
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,
-                    [] { return Shares(0.25, true); }},
-                   {"a share of 1/16 each", Expect::kError, [] { return Shares(0.0625, true); }},
+                    [] { return FourShares(0.25, true); }},
+                   {"a share of 1/16 each", Expect::kError,
+                    [] { return FourShares(0.0625, true); }},
                    {"a share of 1/16 each, undeclared", Expect::kNote,
-                    [] { return Shares(0.0625, false); }},
+                    [] { return FourShares(0.0625, false); }},
                    {"accumulation windows of two sizes, undeclared", Expect::kWarning,
                     [] {
                       const Windows::MicroBatch ninth{1.0 / 9, 32}, quarter{0.25, 32};

@@ -34,11 +34,6 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   return verdict;
 }
 
-// Windows of four equal micro-batches with this share each.
-Evidence Shares(double share, bool declared) {
-  return WindowsOf({std::vector<Windows::MicroBatch>(4, {share, 32})}, declared);
-}
-
 }  // namespace
 
 Check UnscaledAccumulation() {
@@ -87,10 +82,10 @@ Check UnscaledAccumulation() {
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,
-                    [] { return Shares(0.25, true); }},
+                    [] { return FourShares(0.25, true); }},
                    {"four micro-batches with a share of 1 each", Expect::kError,
-                    [] { return Shares(1, true); }},
-                   {"the same, undeclared", Expect::kNote, [] { return Shares(1, false); }},
+                    [] { return FourShares(1, true); }},
+                   {"the same, undeclared", Expect::kNote, [] { return FourShares(1, false); }},
                    {"with an accumulation window of one micro-batch", Expect::kClean,
                     [] {
                       return WindowsOf({{{0.5, 32}, {0.5, 32}}, {{1, 32}}}, true);

@@ -18,6 +18,9 @@ struct NormClips {
     double norm = 0;      // of all parameters together, as consumed
     double smallest = 0;  // of one that is not zero; infinite if there is none
     double bound = 0;     // of several clippings, each of other parameters, the norm of theirs
+
+    // A clipped norm is the bound, up to rounding.
+    bool IsAtBound() const { return norm >= 0.999 * bound; }
   };
   std::vector<Step> steps;  // sampled, ascending
   std::string declared;     // the program's own word on clipping
