@@ -42,6 +42,13 @@ class ShimReseeding(unittest.TestCase):
         self.assertEqual(len(set(found.values())), 1)
         self.assertEqual(lines, {"7"})
 
+    def test_a_seed_between_backward_and_step_says_what_the_next_step_draws(self):
+        between = PROGRAM.replace("optimizer.step()", "torch.manual_seed(3); optimizer.step()")
+        found, lines = states(of=between)
+        self.assertEqual(list(found), list(range(20)))
+        self.assertEqual(len(set(list(found.values())[1:])), 1)
+        self.assertEqual(len(lines), 2)  # the first step is that of the seed before the loop
+
     def test_another_seed_in_every_epoch_draws_other_numbers(self):
         found, _ = states("torch.random.manual_seed(epoch)")
         self.assertEqual(len(set(found.values())), 4)

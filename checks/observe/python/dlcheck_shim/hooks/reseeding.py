@@ -6,46 +6,60 @@ from ..record.digest import digest
 from ..torch_api import tensors
 
 MOST_SEEDS = 64  # that are looked at; the first ones
+MOST_LOOKS = 4  # after a seed was set, until something was drawn
 
 
 class Reseeding:
     def __init__(self, guard, recorder, sites):
         self.recorder, self.sites = recorder, sites
         self.seeded = guard.isolated("seed")(self.seeded)
-        self.compare = guard.isolated("seed")(self.compare)
+        self.look = guard.isolated("seed")(self.look)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.looked_at, self.last = 0, None
+        self.looked_at, self.looks = 0, 0
+        self.last = None  # a seed that nothing was drawn with yet, the fresh state, and where it was set
+        self.drawn = None  # the state after a forward that drew, and where its seed was set
 
     def subscribe(self, moments):
         moments.seeded.append(self.seeded)
+        moments.backward_begins.append(self.forward_ended)
         moments.gradients_used.append(self.consumed)
 
     def seeded(self, seed):
-        """`seed` was given to torch.manual_seed; the next step of an optimizer says what came of it."""
+        """`seed` was given to torch.manual_seed; the next forward or step that draws says what came of it."""
         if self.looked_at < MOST_SEEDS and tensors.may_compute():
             self.looked_at += 1
-            self.last = (seed, state_digest(), self.sites.current(always=True))
+            self.last, self.looks = (seed, state_digest(), self.sites.current(always=True)), 0
+
+    def forward_ended(self):
+        """A seed may be set again between this backward and its step."""
+        if self.last is not None:
+            self.look()
 
     def consumed(self, _, watched):
         """As a step of an optimizer begins, for which the forward and the data were drawn."""
         if self.last is not None:
-            self.compare(watched)
+            self.look()
+        if self.drawn is not None:
+            (state, site), self.drawn = self.drawn, None
+            thing = self.recorder.thing("generator", 0, "torch")
+            self.recorder.quantity("drawn_state", thing, state >> 32, state & 0xFFFFFFFF, site, watched.thing)
 
-    def compare(self, watched):
+    def look(self):
         if not tensors.may_compute():
             return
-        (seed, fresh, site), self.last = self.last, None
+        (seed, fresh, site), self.looks = self.last, self.looks + 1
         # A program that puts the state back, after an evaluation, puts its seed back too.
         if torch.initial_seed() != seed % (1 << 64):
+            self.last = None
             return
-        drawn = state_digest()
-        if drawn == fresh:
-            return
-        thing = self.recorder.thing("generator", 0, "torch")
-        self.recorder.quantity("drawn_state", thing, drawn >> 32, drawn & 0xFFFFFFFF, site, watched.thing)
+        state = state_digest()
+        if state != fresh:
+            self.drawn, self.last = (state, site), None
+        elif self.looks == MOST_LOOKS:
+            self.last = None
 
 
 def state_digest():
