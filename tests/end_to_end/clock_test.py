@@ -4,12 +4,13 @@ live_test.py has the same of findings."""
 import sys
 import unittest
 
-from support import BUILD, SOURCE, EndToEnd
+from support import BUILD, SOURCE, EndToEnd, preloads
 
 RECORDING = SOURCE / "tests/end_to_end/recording.py"
 DAY = 86400
 
 
+@preloads
 class Clock(EndToEnd):
     def watch(self, jump, *options, steps=30):
         """A healthy run of a second and a half."""

@@ -21,7 +21,7 @@ import time
 import unittest
 
 from leftovers import YOUTH, private_folders, processes_below
-from support import BUILD, DLCHECK, SOURCE, TORCH_PYTHON, drawn, environment
+from support import BUILD, DLCHECK, SOURCE, TORCH_PYTHON, drawn, environment, preloads
 
 PRELOADED = BUILD / "tests" / "libfailing_call.so"
 RECORDING = SOURCE / "tests/end_to_end/recording.py"
@@ -387,6 +387,7 @@ class Sweep:
         return "\n".join([*rows, f"{self.runs} runs, {len(self.complaints)} complaints"])
 
 
+@preloads
 class FailedCalls(unittest.TestCase):
     def test_each_call_may_fail_and_nothing_is_lost_without_a_word(self):
         sweep = Sweep()

@@ -7,7 +7,7 @@ import sys
 import time
 import unittest
 
-from support import BUILD, DLCHECK, SOURCE, EndToEnd, environment
+from support import BUILD, DLCHECK, SOURCE, EndToEnd, environment, preloads
 
 TRACE = SOURCE / "tests" / "golden" / "trace-2.0"
 STALE = "optimizer/stale_gradients"
@@ -70,6 +70,7 @@ class Live(EndToEnd):
         self.assertEqual((run["ended"], run["stopped_by"]), ("stopped", STALE))
         return time.monotonic() - began
 
+    @preloads
     def test_a_clock_that_is_put_back_delays_no_finding(self):
         jump = {"LD_PRELOAD": str(BUILD / "tests/libjumping_clock.so"), "JUMP_SECONDS": "-86400"}
         program = self.program("sleep 1", "copy", "sleep 3", "echo finished >&2")

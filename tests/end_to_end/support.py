@@ -28,6 +28,15 @@ def environment(**changes):
     return variables
 
 
+def is_sanitized():
+    cache = BUILD / "CMakeCache.txt"
+    return cache.exists() and "-fsanitize=" in cache.read_text()
+
+
+# A sanitizer's own library has to be loaded first, and refuses another before it.
+preloads = unittest.skipIf(is_sanitized(), "a sanitizer lets no library be preloaded")
+
+
 class EndToEnd(unittest.TestCase):
     user = None  # number of the user that runs dlcheck; none: this one
 
