@@ -28,6 +28,21 @@ SCALED_STEP = START + textwrap.dedent(
     print(model.weight.tolist())
     """
 )
+REPLACED = START + textwrap.dedent(
+    """
+    model = torch.nn.Linear(3, 2)
+    kept = None
+    for kind in (torch.optim.Adam, torch.optim.Adam, torch.optim.Adam, torch.optim.RMSprop):
+        optimizer = kind(model.parameters(), lr=0.1)
+        if kept and len(kept["state"]) == 2:
+            optimizer.load_state_dict(kept["optimizer"])
+        for step in range(5):
+            optimizer.zero_grad()
+            F.cross_entropy(model(x), y).backward()
+            optimizer.step()
+        kept = {"optimizer": optimizer.state_dict(), "state": [*(kept["state"] if kept else []), 1]}
+    """
+)
 COMPLEX = START + textwrap.dedent(
     """
     weight = torch.nn.Parameter(torch.randn(4, dtype=torch.cfloat))
@@ -117,6 +132,13 @@ class ShimSteps(unittest.TestCase):
         found = [row for row in self.both(SPREADS).of("quantity", "gradient_norm")
                  if row.aux and row.step == 140]  # fmt: skip
         self.assertEqual({row.thing[1:] for row in found}, {("0", "weight"), ("0", "bias")})
+
+    def test_an_optimizer_that_takes_the_place_of_one_like_it_is_said(self):
+        run = run_watched(python("-c", REPLACED))
+        found = {thing[1]: values.get("replaces") for thing, values in run.main.attributes.items()
+                 if thing[0] == "optimizer"}  # fmt: skip
+        # The third got the state of the second, the fourth is of another class.
+        self.assertEqual(found, {"0": None, "1": "0", "2": None, "3": None})
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/optimizer/rebuilding.h"
+#include "checks/signals/optimizer/replacements.h"
 
 namespace dlcheck::optimizer {
 namespace {
@@ -16,10 +17,47 @@ constexpr Setting kOptimizers{
     .meaning = "fewest optimizers in a row with one or two steps each",
     .source = "own reasoning: folds, stages and studies make more steps per optimizer"};
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const Rebuilding& rebuilding) {
+constexpr Setting kReplacements{
+    .name = "replacements",
+    .value = 3,
+    .low = 1,
+    .high = 1e6,
+    .unit = "optimizers",
+    .meaning = "fewest optimizers in a row that each replaced one like it",
+    .source = "own reasoning: one or two are a new stage of the training"};
+
+Finding Replaced(const Settings& settings, const Replacements::Chain& chain, const Trace& trace) {
+  std::vector<Place> places = PlacesOf(trace, chain.site);
+  if (!chain.first_parameter.empty()) {
+    places.push_back({.thing = chain.first_parameter, .file = ""});
+  }
+  const auto count = static_cast<int64_t>(chain.first_steps.size());
+  return {.severity = Severity::kWarning,
+          .message = StrCat(Counted(count, chain.type + " optimizer"),
+                            " replaced one over the same parameters, the first at step ",
+                            chain.first_steps.front(),
+                            ". Each optimizer started without the state of the previous one."),
+          .places = std::move(places),
+          .first_step = chain.first_steps.front(),
+          .last_step = chain.first_steps.back(),
+          .count = count,
+          .measured = static_cast<double>(count),
+          .bound = settings[kReplacements]};
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Rebuilding& rebuilding,
+                              const IfSeen<Replacements>& replacements) {
   Verdict verdict{.findings = {}, .judged = Counted(rebuilding.judged, "sampled step")};
   const auto count = static_cast<double>(rebuilding.optimizers);
-  if (count < settings[kOptimizers]) return verdict;
+  if (count < settings[kOptimizers]) {
+    if (!replacements) return verdict;
+    for (const Replacements::Chain& chain : replacements->chains) {
+      const auto length = static_cast<double>(chain.first_steps.size());
+      if (length < settings[kReplacements] || chain.type == "LBFGS") continue;
+      verdict.findings.push_back(Replaced(settings, chain, *rebuilding.trace));
+    }
+    return verdict;
+  }
   std::vector<Place> places = PlacesOf(*rebuilding.trace, rebuilding.site);
   places.push_back({.thing = rebuilding.first_parameter, .file = ""});
   verdict.findings.push_back(
@@ -39,19 +77,26 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Rebuilding& rebuil
 }
 
 struct Row {
-  int steps = 1;  // of each optimizer
+  int optimizers = 16;
+  int steps = 1;          // of each optimizer
+  bool replaces = false;  // as the probe says
   bool stateful = true;
   bool same_parameters = true;
   bool loads = false;  // state, before each
 };
 
-// Sixteen optimizers, one after the other.
+// Optimizers, one after the other.
 Evidence InARow(const Row& values) {
   RunBuilder run = TwoLayers();
-  for (int i = 0; i < 16; ++i) {
+  for (int i = 0; i < values.optimizers; ++i) {
     run.Ordinal(i).Attribute("optimizer", "", "type", "Adam");
     run.Attribute("optimizer", "", "stateful", values.stateful ? "1" : "0");
     run.Attribute("optimizer", "", "parameters", "2");
+    run.Attribute("optimizer", "", "first_parameter", "trunk.weight");
+    if (values.replaces && i > 0) {
+      run.Attribute("optimizer", "", "replaces", StrCat(i - 1));
+      run.Attribute("optimizer", "", "first_step", StrCat(i * values.steps));
+    }
     if (values.loads) run.Event(Event::kLoaded, 0, "model", "Net");
     for (int step = 0; step < values.steps; ++step) {
       run.Event(Event::kBackward, 0, "loss", "cross_entropy");
@@ -68,22 +113,24 @@ Evidence InARow(const Row& values) {
 Check Recreated() {
   return {
       .id = "optimizer/recreated",
-      .title = "The optimizer is recreated at every step",
+      .title = "The optimizer is recreated during training",
       .promise = "An optimizer that keeps state lives as long as the parameters that it trains.",
       .why =
           "Moments and step counts restart at zero at every step. Adam then updates every weight "
           "by the full learning rate along one batch's gradient sign, and momentum has no effect.",
       .method =
-          "Compares optimizers in the order of their steps. Sixteen stateful optimizers in a row "
-          "made one or two steps each. All have the same class, first parameter with a gradient, "
-          "and number of parameters.",
+          "Compares optimizers in the order of their steps. Error: sixteen stateful optimizers in "
+          "a "
+          "row made one or two steps each. Warning: four or more in a row were of the same class "
+          "and "
+          "had the same parameters, and each began with empty state.",
       .fix = "Build the optimizer once, before the loop.",
       .limits = {.needs = "An optimizer class that keeps state.",
                  .silent_when =
-                     "Each optimizer makes three or more steps, as in cross-validation folds and "
-                     "hyperparameter studies. Parameters differ each time, or state is loaded in "
-                     "between, as in meta-learning. LBFGS is not judged.",
-                 .severity = "",
+                     "Parameters differ each time, as in cross-validation folds and "
+                     "hyperparameter studies. Weights or state are loaded in between, as in "
+                     "meta-learning. LBFGS is not judged.",
+                 .severity = "Error for one or two steps per optimizer, else a warning.",
                  .blind_spots = "",
                  .sensitivity = ""},
       .python = {.bad = R"(for x, y in loader:
@@ -105,10 +152,16 @@ for x, y in loader:
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kStep,
-      .settings = {kOptimizers},
+      .settings = {kOptimizers, kReplacements},
       .judgement = Reads<&Judge>(),
       .examples =
           {{"three steps with each optimizer", Expect::kClean, [] { return InARow({.steps = 3}); }},
+           {"nine steps with each, three in all", Expect::kClean,
+            [] { return InARow({.optimizers = 3, .steps = 9, .replaces = true}); }},
+           {"nine steps with each, four in all", Expect::kWarning,
+            [] { return InARow({.optimizers = 4, .steps = 9, .replaces = true}); }},
+           {"the same, with weights loaded in between", Expect::kClean,
+            [] { return InARow({.optimizers = 4, .steps = 9, .replaces = true, .loads = true}); }},
            {"one step with each optimizer", Expect::kError, [] { return InARow({}); }},
            {"two steps with each optimizer", Expect::kError, [] { return InARow({.steps = 2}); }},
            {"optimizers without state", Expect::kClean, [] { return InARow({.stateful = false}); }},

@@ -31,7 +31,7 @@ class Watched:
         self.copies, self.worked_out = [], 0  # for the update check, and how many it had so far
         self.frozen = {}  # by thing of a parameter: it did not require a gradient
         self.described = {}  # attributes
-        self.stepped = False
+        self.stepped, self.keeps_state = False, False
         self.moved_otherwise = False  # its parameters changed, and it made no step
 
 
@@ -39,8 +39,9 @@ class Optimizers:
     def __init__(self, recorder, models):
         self.recorder, self.models = recorder, models
         self.watched = IdentityMap()
+        self.latest = IdentityMap()  # by a first parameter: the optimizer that began to train it last
         self.seen = 0  # ordinals are never reused: an optimizer that is gone keeps its records
-        recorder.moments.begins_anew.append(self.watched.clear)
+        recorder.moments.begins_anew += [self.watched.clear, self.latest.clear]
 
     def watch(self, optimizer):
         watched = self.watched.get(optimizer)
@@ -88,10 +89,22 @@ class Optimizers:
         first = self.models.parameters.get(parameters[0]) if parameters else None
         self.tell(watched, watched.thing, "parameters", len(parameters))
         self.tell(watched, watched.thing, "first_parameter", first[1] if first else "")
+        if parameters and not watched.stepped:
+            self.look_for_predecessor(optimizer, watched, parameters)
         usual = usual_decay(type(optimizer))
         for thing, group in zip(watched.groups, optimizer.param_groups):
             if group.get("weight_decay", usual) != usual:  # the program chose it
                 self.tell(watched, thing, "weight_decay", group["weight_decay"])
+
+    def look_for_predecessor(self, optimizer, watched, parameters):
+        """Before its first step: does it train, without any state, what another one like it trained with
+        some?"""
+        kind = (type(optimizer), tuple(map(id, parameters)))
+        before, kind_before = self.latest.get(parameters[0]) or (watched, None)
+        self.latest.set(parameters[0], (watched, kind))
+        if before is not watched and kind == kind_before and before.keeps_state and not optimizer.state:
+            self.recorder.attribute(watched.thing, "replaces", before.ordinal)
+            self.recorder.attribute(watched.thing, "first_step", self.recorder.step)
 
     def look_for_state(self, optimizer, watched):
         """After its first step: does it remember anything of its parameters?"""
@@ -101,6 +114,7 @@ class Optimizers:
         held = (value for state in optimizer.state.values() if isinstance(state, dict)
                 for value in state.values())  # fmt: skip
         if any(isinstance(value, torch.Tensor) and value.numel() > 1 for value in held):
+            watched.keeps_state = True
             self.recorder.attribute(watched.thing, "stateful", 1)
 
     def tell(self, watched, thing, key, value):
