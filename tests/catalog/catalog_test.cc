@@ -148,8 +148,9 @@ TEST(Selection, TakesIdsAreasAndGlobs) {
     return found;
   };
   EXPECT_THAT(ids({"optimizer/stale_gradients"}, {}), ElementsAre("optimizer/stale_gradients"));
-  EXPECT_THAT(ids({"learnability"}, {"*/input_*"}),
-              ElementsAre("learnability/cannot_overfit_one_batch"));
+  EXPECT_THAT(
+      ids({"learnability"}, {"*/input_*"}),
+      ElementsAre("learnability/cannot_overfit_one_batch", "learnability/no_better_than_constant"));
   EXPECT_THAT(ids({"*/nondeterministic_trainin?"}, {}),
               ElementsAre("reproducibility/nondeterministic_training"));
 }

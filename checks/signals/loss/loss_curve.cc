@@ -72,6 +72,14 @@ int64_t OptimizersOf(const Trace& trace) {
   return static_cast<int64_t>(stepped.size());
 }
 
+double FirstShare(const Trace& trace) {
+  for (const ThingId thing : trace.ThingsWith(Quantity::kLossShare)) {
+    const Sample& first = trace.Series(Quantity::kLossShare, thing).front();
+    if (first.step == 0) return first.value;
+  }
+  return 1;
+}
+
 }  // namespace
 
 absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
@@ -94,6 +102,7 @@ absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
     (void)absl::SimpleAtoi(std::string(trace.Attribute(thing, "classes")), &curve.classes);
   }
   for (const auto& [step, sum] : sums) curve.points.push_back({step, sum.first / sum.second});
+  curve.share = FirstShare(trace);
   curve.loaded = LoadedBeforeStart(trace);
   if (curve.points.empty()) return absl::NotFoundError("no backward call on a loss was observed");
   curve.optimizers = OptimizersOf(trace);

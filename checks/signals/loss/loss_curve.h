@@ -22,6 +22,7 @@ struct LossCurve {
   double label_smoothing = 0;
   int64_t classes = 0;     // 0 if unknown
   double samples = 0;      // of the first loss; 0 if unknown
+  double share = 1;        // of the mean loss that the first backward used; 1 if unknown
   bool loaded = false;     // state was loaded before the first step
   int64_t optimizers = 0;  // that stepped
   // Why a healthy model may converge far above zero, or learn nothing of its inputs in a short

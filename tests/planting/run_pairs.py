@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+"""Every fault in every program that has a place for it: which are named, which are noticed, which are missed.
+
+    run_pairs.py [--fault F ...] [--program P ...] [--part K/N] [--share N] [--out FILE] [--jobs N]
+
+One line of JSON a pair goes to FILE, and a pair that is there already is not run again. A pair counts if the
+program with the fault runs to its end and ends in another state than without: a crash needs no tool, and
+what changes nothing is no fault. Asserts of the programs are left out, as most programs have none.
+"""
+
+import argparse
+import ast
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import queue
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+import data  # noqa: E402, F401
+import loop  # noqa: E402, F401
+import losses  # noqa: E402, F401
+import models  # noqa: E402, F401
+import optimization  # noqa: E402, F401
+import tree  # noqa: E402
+
+PYTHON = os.environ.get("DLCHECK_TORCH_PYTHON") or str(ROOT / ".venv/bin/python3")
+DLCHECK = pathlib.Path(os.environ.get("DLCHECK_BUILD", ROOT / "build")) / "bin/dlcheck"
+FOLDERS = ("tests/programs/healthy", "tests/programs/hosts")
+SEVERITIES = ("note", "warning", "error")
+LONGEST = 240  # seconds of a run
+
+
+def programs():
+    return {path.stem: path for folder in FOLDERS for path in sorted((ROOT / folder).glob("*.py"))
+            if not path.stem.startswith("_")}  # fmt: skip
+
+
+def finders():
+    """By fault of docs/faults.md, the checks that cover it."""
+    rows = re.findall(r"^\| `([a-z-]+)` \|.*\| (.*?) ?\|$", (ROOT / "docs/faults.md").read_text(), re.MULTILINE)
+    return {name: set(re.findall(r"`([a-z_/]+)`", checks)) for name, checks in rows}
+
+
+class NoAsserts(ast.NodeTransformer):
+    def visit_Assert(self, node):
+        return ast.Pass()
+
+
+def without_asserts(source):
+    return ast.unparse(NoAsserts().visit(ast.parse(source))) + "\n"
+
+
+class Server:
+    def __init__(self, folder, number):
+        self.path = str(pathlib.Path(folder, f"socket{number}"))
+        self.process = subprocess.Popen([PYTHON, "-W", "ignore", str(HERE / "warm_server.py"), self.path],
+                                        env={**os.environ, "OMP_NUM_THREADS": "1"})
+        while not os.path.exists(self.path):
+            time.sleep(0.05)
+
+    def command(self, *words):
+        return [sys.executable, "-S", "-E", str(HERE / "warm_server.py"), self.path, *map(str, words)]
+
+
+def environment(path):
+    variables = {key: value for key, value in os.environ.items() if key != "DLCHECK_REQUEST"}
+    return dict(variables, OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(path.parent))
+
+
+def state_of(server, source, path):
+    """(how the program ended, a digest of its end)."""
+    with tempfile.TemporaryDirectory(prefix="dlcheck-pair-") as folder:
+        program = placed(folder, source, path)
+        target = pathlib.Path(folder, "digest")
+        try:
+            subprocess.run(server.command(HERE / "end_state.py", target, program), cwd=folder, timeout=LONGEST,
+                           env=environment(path), capture_output=True, check=False)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return "timeout", ""
+        return tuple(target.read_text().split()) if target.exists() else ("killed", "")
+
+
+def placed(folder, source, path):
+    """The program as deep in a tree as it stands in ours: some look for data beside them."""
+    home = pathlib.Path(folder, "tests/programs", path.parent.name)
+    home.mkdir(parents=True)
+    for name in ("fixtures",):
+        if not pathlib.Path(folder, name).exists():
+            pathlib.Path(folder, name).symlink_to(ROOT / name)
+    program = home / path.name
+    program.write_text(source)
+    return program
+
+
+def verdict_of(server, source, path):
+    """By check, the worst severity found; and the check that the report names first."""
+    with tempfile.TemporaryDirectory(prefix="dlcheck-pair-") as folder:
+        program = placed(folder, source, path)
+        words = [DLCHECK, "run", "--output-dir", f"{folder}/out", "--", *server.command(program)]
+        try:
+            subprocess.run(list(map(str, words)), cwd=folder, timeout=LONGEST, env=environment(path),
+                           capture_output=True, check=False)  # fmt: skip
+            result = json.loads(pathlib.Path(folder, "out/result.json").read_text())
+        except (subprocess.TimeoutExpired, OSError, ValueError) as error:
+            return {"dlcheck": type(error).__name__}, ""
+    found = {}
+    for check in result["checks"]:
+        worst = max((SEVERITIES.index(f["severity"]) for f in check["findings"]), default=-1)
+        if worst >= 0:
+            found[check["id"]] = SEVERITIES[worst]
+    return found, next((cause["id"] for cause in result["order"]), "")
+
+
+class Runner:
+    def __init__(self, jobs, folder, out, known):
+        self.servers = queue.Queue()
+        for number in range(jobs):
+            self.servers.put(Server(folder, number))
+        self.out, self.known, self.covering = out, known, finders()
+
+    def program(self, name, path, faults):
+        """Lines for all pairs of one program."""
+        source = without_asserts(path.read_text())
+        server = self.servers.get()
+        try:
+            healthy = None
+            for fault in faults:
+                if (fault, name) in self.known:
+                    continue
+                try:
+                    made = tree.planted(fault, source)
+                except (SyntaxError, ValueError) as error:
+                    self.write(fault=fault, program=name, outcome="unplanted", why=str(error))
+                    continue
+                if made is None:
+                    continue
+                if healthy is None:
+                    healthy = state_of(server, source, path), verdict_of(server, source, path)
+                self.pair(server, name, path, fault, made, healthy)
+        finally:
+            self.servers.put(server)
+
+    def pair(self, server, name, path, fault, made, healthy):
+        (ended, state), (baseline, _) = healthy
+        text, places = made
+        begin = time.monotonic()
+        now, planted_state = state_of(server, text, path)
+        row = {"fault": fault, "program": name, "places": places}
+        if now != "whole" or ended != "whole":
+            return self.write(**row, outcome="crash", why=f"{ended} / {now}")
+        if planted_state == state:
+            return self.write(**row, outcome="no effect")
+        found, first = verdict_of(server, text, path)
+        new = {check: severity for check, severity in found.items()
+               if SEVERITIES.index(severity) > SEVERITIES.index(baseline.get(check, "note"))
+               or check not in baseline} if "dlcheck" not in found else {}  # fmt: skip
+        claimed = {c: s for c, s in new.items() if c in self.covering.get(tree.FAULTS[fault].covered, ())}
+        loud = {c: s for c, s in new.items() if s != "note"}
+        outcome = "named" if claimed else "noticed" if loud else "noted" if new else "missed"
+        self.write(**row, outcome=outcome, claimed=claimed, new=new, first=first,
+                   failed=found.get("dlcheck", ""), seconds=round(time.monotonic() - begin, 1))
+
+    def write(self, **row):
+        with open(self.out, "a") as file:
+            file.write(json.dumps(row) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--fault", nargs="*", default=[])
+    parser.add_argument("--program", nargs="*", default=[])
+    parser.add_argument("--part", default="1/1")
+    parser.add_argument("--share", type=int, default=1, help="one in so many pairs, by a digest of their names")
+    parser.add_argument("--out", default="pairs.jsonl")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    known = set()
+    if os.path.exists(options.out):
+        for line in open(options.out):
+            row = json.loads(line)
+            known.add((row["fault"], row["program"]))
+    part, parts = map(int, options.part.split("/"))
+    chosen = {n: p for n, p in programs().items() if not options.program or n in options.program}
+    faults = options.fault or list(tree.FAULTS)
+    with tempfile.TemporaryDirectory(prefix="dlcheck-planting-") as folder:
+        runner = Runner(options.jobs, folder, options.out, known)
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            for name, path in list(chosen.items())[part - 1 :: parts]:
+                own = [f for f in faults if int(hashlib.sha256(f"{f} {name}".encode()).hexdigest(), 16) % options.share == 0]
+                pool.submit(runner.program, name, path, own)
+        while not runner.servers.empty():
+            runner.servers.get().process.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
