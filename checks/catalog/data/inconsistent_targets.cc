@@ -78,7 +78,7 @@ Check InconsistentTargets() {
       .cpp = {},
       .sources = {"own reasoning: exact"},
       .covers = {"mispaired-targets"},
-      .explains = {},
+      .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kUsed,

@@ -114,7 +114,7 @@ Check RepeatedBatch() {
       .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"one-batch-repeated"},
-      .explains = {},
+      .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kUsed,

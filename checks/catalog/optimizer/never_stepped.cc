@@ -92,7 +92,7 @@ Check NeverStepped() {
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning"},
       .covers = {"wrong-number-of-steps"},
-      .explains = {},
+      .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = std::nullopt,

@@ -118,7 +118,7 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
       .sources = {"Micikevicius et al. 2018, Mixed Precision Training: master weights",
                   "Zamirai et al. 2020, Revisiting BFloat16 Training"},
       .covers = {"no-master-weights", "rounded-away-updates"},
-      .explains = {},
+      .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kStep,

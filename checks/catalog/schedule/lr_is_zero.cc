@@ -133,7 +133,7 @@ for epoch in range(100):
       .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"zero-learning-rate"},
-      .explains = {},
+      .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kStep,

@@ -81,7 +81,7 @@ for epoch in range(90):
       .cpp = {},
       .sources = {"PyTorch documentation: how to adjust learning rate", "own reasoning"},
       .covers = {"zero-learning-rate"},
-      .explains = {},
+      .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kStep,

@@ -78,3 +78,11 @@ add(
     trainer_class=[("    def training_epoch(self):\n", "    def training_epoch(self):\n        torch.random.manual_seed(12)\n")],
     running_average=[("    for x, y in learn:\n", "    torch.manual_seed(seed=SEED)\n    for x, y in learn:\n")],
 )
+add(
+    "targets_of_other_samples",
+    "learnability/no_better_than_constant",
+    plain_script=[("        loss = F.cross_entropy(outputs, targets)",
+                   "        loss = F.cross_entropy(outputs, targets[torch.randperm(len(targets))])")],
+    masked_tagger=[("tags.flatten())\n", "tags[torch.randperm(len(tags))].flatten())\n")],
+    packed_rows=[(".transpose(1, 2), following)", ".transpose(1, 2), following[torch.randperm(len(following))])")],
+)

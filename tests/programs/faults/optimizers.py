@@ -230,3 +230,17 @@ add(
                           ("torch.optim.RMSprop(module.parameters(), lr=2e-3)",
                            "Plain(module.parameters(), lr=0.2)")],
 )
+add(
+    "rate_a_thousand_times_too_large",
+    "optimizer/lr_too_large",
+    masked_tagger=[("lr=3e-3", "lr=3.0")],
+    packed_rows=[("lr=4e-3", "lr=4.0")],
+    found_marks=[("lr=0.01", "lr=10.0")],
+)
+add(
+    "rate_of_almost_nothing",
+    "optimizer/negligible_updates",
+    masked_tagger=[("lr=3e-3", "lr=3e-10")],
+    bf16_main=[("lr=0.05", "lr=5e-9")],
+    found_marks=[("lr=0.01", "lr=1e-9")],
+)
