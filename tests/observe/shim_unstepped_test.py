@@ -20,6 +20,16 @@ PROGRAM = textwrap.dedent(
 )
 
 
+WAITING = """
+import torch
+layer = torch.nn.Linear(2, 1)
+optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
+for i in range(40):
+    layer(torch.ones(3, 2)).sum().backward()
+    BODY
+"""
+
+
 def moved_otherwise(given, move):
     """Whether the optimizer that is only cleared is said to have parameters that change."""
     source = PROGRAM.replace("GIVEN", given).replace("MOVE", move)
@@ -44,6 +54,17 @@ class ShimUnstepped(unittest.TestCase):
 
     def test_nothing_moves(self):
         self.assertFalse(moved_otherwise("layer.parameters()", "pass"))
+
+    def waiting(self, body):
+        run = run_watched(python("-c", WAITING.replace("BODY", body)))
+        self.assertEqual(run.status, 0, run.err)
+        return [values["waiting"] for values in run.main.attributes.values() if "waiting" in values]
+
+    def test_one_that_is_never_asked_for_a_step_is_told_with_its_backward_calls(self):
+        self.assertEqual(self.waiting("layer.zero_grad()"), ["32"])
+
+    def test_one_that_steps_after_many_micro_batches_is_told_once_and_no_more(self):
+        self.assertEqual(self.waiting("i == 20 and optimizer.step()"), ["16"])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "absl/strings/numbers.h"
 #include "checks/engine/whole.h"
 #include "checks/signals/run/first_process.h"
 
@@ -27,6 +28,13 @@ absl::StatusOr<Unstepped> Unstepped::From(const Run& run) {
       optimizer.name = trace.Display(event.thing);
       optimizer.site = trace.site(event.site);
     }
+  }
+  for (const ThingId thing : trace.ThingsOfKind("optimizer")) {
+    int64_t waiting = 0;
+    if (!absl::SimpleAtoi(std::string(trace.Attribute(thing, "waiting")), &waiting)) continue;
+    Optimizer& optimizer = cleared[thing];
+    optimizer.name = trace.Display(thing);
+    optimizer.waiting = waiting;
   }
   if (cleared.empty() && stepped.empty()) return absl::NotFoundError("no optimizer was observed");
   // Whose steps are those of a gap is not known; one that stepped at no sampled step may be it.

@@ -1,4 +1,4 @@
-// Optimizers whose zero_grad() is called repeatedly, but whose step() never is.
+// Optimizers with gradients to use, but whose step() is never called.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,7 @@ struct Unstepped {
   struct Optimizer {
     std::string name;
     int64_t cleared = 0;  // calls
+    int64_t waiting = 0;  // backward calls, while no optimizer of the program had made a step
     NamedSite site;       // of the first; line 0 if not known
   };
   std::vector<Optimizer> optimizers;

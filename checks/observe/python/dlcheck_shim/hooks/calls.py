@@ -12,13 +12,14 @@ class Calls:
     def __init__(self, guard, recorder, sites, models, optimizers):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers = models, optimizers
-        self.unstepped = Unstepped(recorder)
+        self.unstepped = Unstepped(guard, recorder, optimizers)
         self.clearing, self.watches_clearing = [], True
 
     def watch(self, family, owners, name, observe):
         replace(owners, name, followed_by(self.guard.isolated(family)(observe)))
 
     def subscribe(self, moments):
+        self.unstepped.subscribe(moments)
         moments.begins_anew.append(lambda: self.end_step(True))
         moments.stepped.append(lambda: self.end_step(self.recorder.sampled))
 
@@ -46,6 +47,7 @@ class Calls:
 
     def optimizer_made(self, result, args, kwargs):
         self.recorder.begin()
+        self.unstepped.made(args[0])
         self.recorder.moments.mode_changed()
 
     def torch_seeded(self, result, args, kwargs):

@@ -12,12 +12,41 @@ from ..torch_api import tensors
 
 MOST_PARAMETERS = 8  # of an optimizer, of those that train
 MOST_ELEMENTS = 16  # of each
+FIRST_LOOK = 16  # backward calls of a program that has made no step; then at each doubling
 
 
 class Unstepped:
-    def __init__(self, recorder):
-        self.recorder = recorder
+    def __init__(self, guard, recorder, optimizers):
+        self.recorder, self.optimizers = recorder, optimizers
+        self.look = guard.isolated("clear")(self.look)
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
         self.before = IdentityMap()  # by optimizer: what its parameters held at its first clearing
+        self.built, self.backwards = IdentityMap(), 0  # until the first step
+
+    def subscribe(self, moments):
+        moments.backward_ended.append(self.backward_ended)
+
+    def made(self, optimizer):
+        if self.recorder.step == 0:
+            self.built.set(optimizer, True)
+
+    def backward_ended(self):
+        if self.recorder.step > 0:
+            return
+        self.backwards += 1
+        if self.backwards >= FIRST_LOOK and self.backwards & (self.backwards - 1) == 0:
+            self.look()
+
+    def look(self):
+        """Optimizers that were built and have gradients to use: nobody has asked any for a step."""
+        for optimizer, _ in self.built.items():
+            if any(p.grad is not None for group in optimizer.param_groups for p in group["params"]):
+                watched = self.optimizers.watch(optimizer)
+                self.cleared(optimizer, watched)
+                self.recorder.attribute(watched.thing, "waiting", self.backwards)
 
     def cleared(self, optimizer, watched):
         if watched.stepped or watched.moved_otherwise or not tensors.may_compute():
