@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Every fault in every program that has a place for it: which are named, which are noticed, which are missed.
 
-    run_pairs.py [--fault F ...] [--program P ...] [--part K/N] [--share N] [--out FILE] [--jobs N]
+    run_pairs.py [--fault F ...] [--in PROGRAM ...] [--part K/N] [--share N] [--into FILE] [--jobs N]
 
 One line of JSON a pair goes to FILE, and a pair that is there already is not run again. A pair counts if the
 program with the fault runs to its end and ends in another state than without: a crash needs no tool, and
@@ -177,22 +177,22 @@ class Runner:
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fault", nargs="*", default=[])
-    parser.add_argument("--program", nargs="*", default=[])
+    parser.add_argument("--in", dest="programs", nargs="*", default=[])
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--share", type=int, default=1, help="one in so many pairs, by a digest of their names")
-    parser.add_argument("--out", default="pairs.jsonl")
+    parser.add_argument("--into", default="pairs.jsonl")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     known = set()
-    if os.path.exists(options.out):
-        for line in open(options.out):
+    if os.path.exists(options.into):
+        for line in open(options.into):
             row = json.loads(line)
             known.add((row["fault"], row["program"]))
     part, parts = map(int, options.part.split("/"))
-    chosen = {n: p for n, p in programs().items() if not options.program or n in options.program}
+    chosen = {n: p for n, p in programs().items() if not options.programs or n in options.programs}
     faults = options.fault or list(tree.FAULTS)
     with tempfile.TemporaryDirectory(prefix="dlcheck-planting-") as folder:
-        runner = Runner(options.jobs, folder, options.out, known)
+        runner = Runner(options.jobs, folder, options.into, known)
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for name, path in list(chosen.items())[part - 1 :: parts]:
                 own = [f for f in faults if int(hashlib.sha256(f"{f} {name}".encode()).hexdigest(), 16) % options.share == 0]

@@ -71,5 +71,6 @@ if __name__ == "__main__":
     text = page(rows_of(sys.argv[1]))
     if len(sys.argv) > 2:
         pathlib.Path(sys.argv[2]).write_text(text)
+        print(next(line.strip("*") for line in text.splitlines() if "pairs count" in line))
     else:
         print(text)
