@@ -39,6 +39,25 @@ class Loaders(unittest.TestCase):
         for thing, places in zip(loaders, ([0, 1], [0, 1], [0, 1, 2])):
             self.assertEqual([row.value for row in fetched if row.thing == thing], places * 3)
 
+    def same_starts(self, **replaced):
+        source = IN_THE_LOOP
+        for old, new in replaced.values():
+            source = source.replace(old, new)
+        trace = run_watched(python("-c", source)).main
+        loaders = dict.fromkeys(row.thing for row in trace.of("event", "fetched"))
+        return [trace.attributes[thing].get("same_start") for thing in loaders]
+
+    def test_iterations_with_one_random_state_are_counted(self):
+        seeds = ("    for (x,) in kept:", "    torch.manual_seed(3)\n    for (x,) in kept:")
+        self.assertEqual(self.same_starts(seeds=seeds), ["3", "3", "3"])
+        self.assertEqual(self.same_starts(), [None, None, None])
+
+    def test_a_sampler_with_a_generator_of_its_own_is_not_judged_by_that_of_the_loader(self):
+        own = ("shuffle=True)\nfor epoch", "sampler=torch.utils.data.RandomSampler(table, "
+               "generator=torch.Generator().manual_seed(1)))\nfor epoch")
+        seeds = ("    for (x,) in kept:", "    torch.manual_seed(3)\n    for (x,) in kept:")
+        self.assertEqual(self.same_starts(own=own, seeds=seeds)[0], None)
+
     def test_worker_processes_leave_no_files(self):
         program = textwrap.dedent(
             """

@@ -10,6 +10,7 @@ Evidence WithBatches(const BatchValues& values) {
   run.Attribute("loader", "train", "order", values.order);
   run.Attribute("loader", "train", "samples", StrCat(values.samples));
   run.Attribute("loader", "train", "batch_size", StrCat(values.fetched));
+  run.Attribute("loader", "train", "same_start", StrCat(values.same_start));
   run.Attribute("loss", "cross_entropy", "kind", "cross_entropy");
   if (!values.shuffle.empty()) run.Process("declared.shuffle", values.shuffle);
   for (int step = 0; step < values.steps; ++step) {

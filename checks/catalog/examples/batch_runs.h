@@ -27,6 +27,7 @@ struct BatchValues {
     return 4 * iteration + place;
   };
   std::string_view shuffle = "";  // declared
+  int same_start = 1;             // iterations that began with one state of the generator
 };
 
 Evidence WithBatches(const BatchValues& values);

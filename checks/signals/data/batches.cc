@@ -60,7 +60,8 @@ absl::StatusOr<Batches> Batches::From(const Run& run) {
     batches.loaders[id] = {.name = trace.Display(id),
                            .order = std::string(trace.Attribute(id, "order")),
                            .samples = NumberOf(trace.Attribute(id, "samples")),
-                           .batch_size = NumberOf(trace.Attribute(id, "batch_size"))};
+                           .batch_size = NumberOf(trace.Attribute(id, "batch_size")),
+                           .same_start = NumberOf(trace.Attribute(id, "same_start"))};
   }
   return batches;
 }

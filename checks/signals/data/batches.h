@@ -22,6 +22,7 @@ struct Batches {
     std::string order;   // sequential, random, distributed or other
     double samples = 0;  // of its data set; 0 if unknown
     double batch_size = 0;
+    double same_start = 0;  // most iterations that began with one state of the generator
   };
   // A batch handed out since the one before it was used, or since the step began.
   struct Fetch {

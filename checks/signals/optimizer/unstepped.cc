@@ -8,6 +8,19 @@
 #include "checks/signals/run/first_process.h"
 
 namespace dlcheck {
+namespace {
+
+void AddWaiting(const Trace& trace, std::map<ThingId, Unstepped::Optimizer>& optimizers) {
+  for (const ThingId thing : trace.ThingsOfKind("optimizer")) {
+    int64_t waiting = 0;
+    if (!absl::SimpleAtoi(std::string(trace.Attribute(thing, "waiting")), &waiting)) continue;
+    Unstepped::Optimizer& optimizer = optimizers[thing];
+    optimizer.name = trace.Display(thing);
+    optimizer.waiting = waiting;
+  }
+}
+
+}  // namespace
 
 absl::StatusOr<Unstepped> Unstepped::From(const Run& run) {
   const Trace& trace = run.trace;
@@ -29,13 +42,7 @@ absl::StatusOr<Unstepped> Unstepped::From(const Run& run) {
       optimizer.site = trace.site(event.site);
     }
   }
-  for (const ThingId thing : trace.ThingsOfKind("optimizer")) {
-    int64_t waiting = 0;
-    if (!absl::SimpleAtoi(std::string(trace.Attribute(thing, "waiting")), &waiting)) continue;
-    Optimizer& optimizer = cleared[thing];
-    optimizer.name = trace.Display(thing);
-    optimizer.waiting = waiting;
-  }
+  AddWaiting(trace, cleared);
   if (cleared.empty() && stepped.empty()) return absl::NotFoundError("no optimizer was observed");
   // Whose steps are those of a gap is not known; one that stepped at no sampled step may be it.
   if (steps_unseen && stepped.empty()) return absl::NotFoundError("no optimizer step was sampled");

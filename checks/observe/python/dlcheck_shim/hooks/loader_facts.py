@@ -11,6 +11,7 @@ from ..torch_api.attributes import attribute
 from ..torch_api.wrapping import tell_lengths
 
 DRAWN = ("random", "distributed")  # orders that say nothing of the samples
+MOST_SEEDS = 256  # of iterations that are told apart
 MOST_WRAPPED = 4  # samplers of batches around one another
 UNKNOWN = "unknown"
 
@@ -71,9 +72,18 @@ class LoaderFacts:
         self.stacks = is_stacking(loader.collate_fn)
         self.batch_size = batch_size_of(loader)
         self.thing = None  # until it is written
+        self.seeds = {}  # iterations by the first number that torch drew for them
+        self.alike, self.alike_told = 1, 1  # most iterations with one seed
+        self.draws_alike = attribute(innermost_sampler(loader), "generator") in (None, loader.generator)
 
     def follows(self, other):
         return other.loader() is None and other.key == self.key
+
+    def begins_with(self, seed):
+        """Its sampler draws the order from the same generator right afterwards."""
+        if seed is not None and self.draws_alike and (seed in self.seeds or len(self.seeds) < MOST_SEEDS):
+            self.seeds[seed] = self.seeds.get(seed, 0) + 1
+            self.alike = max(self.alike, self.seeds[seed])
 
     def told(self):
         """All attributes, as its first batch has been fetched: torch has asked for a length by then."""

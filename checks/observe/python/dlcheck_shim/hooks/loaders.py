@@ -69,7 +69,9 @@ class Loaders:
     def begins(self, iterator, loader):
         self.begun += 1
         self.recorder.moments.pass_begins()
-        self.iterations.set(iterator, [self.facts_of(loader), 0])
+        facts = self.facts_of(loader)
+        facts.begins_with(private.base_seed_of(iterator))
+        self.iterations.set(iterator, [facts, 0])
 
     def facts_of(self, loader):
         facts = next((known for known in self.told_apart if known.loader() is loader), None)
@@ -145,6 +147,9 @@ class Loaders:
             self.seen += 1
             for key, value in facts.told().items():
                 self.recorder.attribute(facts.thing, key, value)
+        if facts.alike > facts.alike_told:
+            facts.alike_told = facts.alike
+            self.recorder.attribute(facts.thing, "same_start", facts.alike)
         return facts.thing
 
     def end_step(self, owner):

@@ -78,7 +78,7 @@ SAVED = "_saved_"
 ATTRIBUTES = {
     "nn.Module": (CALL, MODULES, PARAMETERS, BUFFERS, UNSAVED),
     "nn.modules.module": (ANY_HOOK, *HOOK_TABLES),
-    "utils.data.dataloader._BaseDataLoaderIter": (RESET, NEXT_INDEX, "_dataset"),
+    "utils.data.dataloader._BaseDataLoaderIter": (RESET, NEXT_INDEX, "_dataset", "_base_seed"),
     "amp.GradScaler": (SCALE, STEP_IF_FINITE),
     "optim.lr_scheduler.LRScheduler": (STEP_COUNT, IS_INITIAL, LAST_LR),
     "optim.lr_scheduler.SequentialLR": (PARTS, MILESTONES),
@@ -138,6 +138,11 @@ def has_step_hooks(optimizer):
 
 def set_last_lr(scheduler, rates):
     scheduler._last_lr = rates
+
+
+def base_seed_of(iterator):
+    """What the generator of a loader gave first for this iteration; None in a version that keeps it nowhere."""
+    return getattr(iterator, "_base_seed", None)
 
 
 def has_script_functions():
