@@ -41,9 +41,9 @@ absl::Status Judgeable(const Settings& settings, const InitialLoss& start, const
     return absl::NotFoundError("the targets of too few samples were seen before the first step");
   }
   if (static_cast<double>(loss.points.size()) < settings[kLosses]) {
-    return absl::NotFoundError(StrCat("only ",
-                                      Counted(static_cast<int64_t>(loss.points.size()), "loss"),
-                                      " recorded, but ", settings[kLosses], " are needed"));
+    return absl::NotFoundError(
+        StrCat("only ", Counted(static_cast<int64_t>(loss.points.size()), "loss value"),
+               " recorded, but ", settings[kLosses], " are needed"));
   }
   if (loss.optimizers > 1) return absl::FailedPreconditionError("several optimizers step");
   if (loss.is_contrastive() || (start.classes > 1 && start.classes == start.batch)) {
@@ -59,7 +59,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& start
                               const LossCurve& loss) {
   if (absl::Status status = Judgeable(settings, start, loss); !status.ok()) return status;
   const auto count = static_cast<int64_t>(loss.points.size());
-  Verdict verdict{.findings = {}, .judged = Counted(count, "loss")};
+  Verdict verdict{.findings = {}, .judged = Counted(count, "loss value")};
   const double late = loss.LateMedian(loss.points.size() / 4) / loss.share;
   const double share = late / start.constant;
   if (share < settings[kShare]) return verdict;
