@@ -58,6 +58,21 @@ def functional_dropout_ignores_the_mode(tree):
     return rewrite_calls(tree, lambda call: is_call(call, "dropout", "scaled_dot_product_attention"), rewrite)
 
 
+@fault("dropout-active-in-eval")
+def dropout_is_a_function_that_ignores_the_mode(tree):
+    """`self.drop(x)` of an nn.Dropout becomes `F.dropout(x)`, whose default is to train."""
+    made = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and is_call(node.value, "Dropout"):
+            made |= {spelled(target): node.value for target in node.targets}
+
+    def rewrite(call):
+        built = made[spelled(call.func)]
+        return ast.Call(parsed("__import__('torch').nn.functional.dropout"), [*call.args, *built.args], built.keywords)
+
+    return rewrite_calls(tree, lambda call: spelled(call.func) in made and len(call.args) == 1, rewrite)
+
+
 @fault("reshape-instead-of-transpose")
 def a_reshape_stands_for_a_transpose(tree):
     def rewrite(call):

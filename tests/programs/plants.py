@@ -14,6 +14,7 @@ from faults import (  # noqa: F401
     schedules,
     slopes,
     splits,
+    statements,
     terms,
     windows,
 )

@@ -25,6 +25,7 @@ from .hooks.calls import Calls
 from .hooks.checkpoints import Checkpoints
 from .hooks.clipping import Clipping
 from .hooks.crash import write_crash
+from .hooks.dropout import DropoutHooks
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
 from .hooks.host_reads import HostReads
@@ -37,6 +38,7 @@ from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
 from .hooks.step import StepHooks
 from .hooks.unseen import Unseen
+from .record.idle_statements import write_idle_statements
 from .record.recorder import Recorder
 from .record.sites import Sites
 from .state.models import Models
@@ -56,7 +58,7 @@ class Watch:
         self.moments = recorder.moments
         self.guard = Guard(self.write_failure, self.write_unseen)
         self.moments.begins_anew.append(self.guard.reset)
-        sites = Sites(recorder)
+        self.sites = sites = Sites(recorder)
         self.models = Models(recorder)
         self.make_hooks(recorder, sites)
         self.make_rank_hooks(recorder, sites)
@@ -70,6 +72,7 @@ class Watch:
         self.evaluations = Evaluations(recorder, sites, self.losses)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations)
         self.modules = ModuleHooks(self.forwards)
+        self.dropout = DropoutHooks(guard, recorder, sites, self.forwards)
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
         self.graphs = LiveGraphs(recorder)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
@@ -133,7 +136,7 @@ class Watch:
         """Those that put calls into functions of torch, in the order in which they do so."""
         return (
             self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
-            self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients,
+            self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
         )  # fmt: skip
 
     def reactions(self):
@@ -181,9 +184,14 @@ class Watch:
         if self.recorder.opened:
             # Where one of them fails, the others still have their say, and the records their end.
             for name, end in (("evaluations", self.evaluations.end), ("unseen", self.unseen.write),
-                              ("peers", self.peers.begins_pass), ("groups", self.groups.write_end)):  # fmt: skip
+                              ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
+                              ("source", self.read_source)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
+
+    def read_source(self):
+        if self.recorder.request.experiment == "plain":
+            write_idle_statements(self.recorder, self.sites.own_files())
 
     def watch_optimizers(self):
         register(register_optimizer_step_pre_hook, self.steps.before)

@@ -126,4 +126,6 @@ QUANTITIES = {
     "drawn_masks": 86,
     "own_time": 87,
     "saved_shards": 88,
+    "evaluation_dropout": 89,
+    "idle_statement": 90,
 }

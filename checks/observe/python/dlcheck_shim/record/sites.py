@@ -49,6 +49,10 @@ class Sites:
             frame = frame.f_back
         return self.site(inside.f_code, inside.f_lineno) if inside is not None else 0
 
+    def own_files(self):
+        """Files of the program's own code that was seen at work."""
+        return {code.co_filename for code, kind in self.kinds.items() if kind == OWN}
+
     def site(self, code, line):
         key = (code, line)
         if key not in self.known:
