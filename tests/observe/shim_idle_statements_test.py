@@ -9,7 +9,7 @@ import warnings
 from tests.observe.reading import ROOT, python, run_watched
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.record.idle_statements import NOT_CALLED, NOT_TAKEN, idle_statements  # noqa: E402
+from dlcheck_shim.hooks.idle_statements import NOT_CALLED, NOT_TAKEN, idle_statements  # noqa: E402
 
 PROGRAM = """import torch
 layer = torch.nn.Linear(2, 1)
@@ -59,6 +59,16 @@ class Watched(unittest.TestCase):
             rows = run_watched(python(program)).main.of("quantity", "idle_statement")
             self.assertEqual(sorted((row.value, row.thing[2], row.site[0], row.site[1]) for row in rows),
                              [(1.0, "optimizer.zero_grad", str(program), "5"), (2.0, "y.clamp", str(program), "7")])
+
+    def test_the_file_of_a_model_is_read_too(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model = pathlib.Path(folder, "net.py")
+            model.write_text("import torch\nclass Net(torch.nn.Linear):\n    def forward(self, x):\n"
+                             "        y = super().forward(x)\n        y.sigmoid()\n        return y\n")
+            program = pathlib.Path(folder, "train.py")
+            program.write_text("from net import Net\n" + PROGRAM.replace("torch.nn.Linear", "Net"))
+            rows = run_watched(python(program)).main.of("quantity", "idle_statement")
+            self.assertIn((str(model), "5"), [row.site[:2] for row in rows])
 
     def test_a_program_that_is_no_file_is_watched_all_the_same(self):
         run = run_watched(python("-c", PROGRAM))

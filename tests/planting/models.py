@@ -87,18 +87,29 @@ def a_reshape_stands_for_a_transpose(tree):
 
 @fault("normalization-over-batch-axis")
 def softmax_runs_over_the_batch(tree):
-    def rewrite(call):
-        given = keyword(call, "dim")
-        if given is not None:
-            given.value = ast.Constant(0)
-        elif call.args and isinstance(call.func, ast.Attribute):
-            call.args[-1] = ast.Constant(0)
-        else:
-            return None
-        return call
-
     return rewrite_calls(tree, lambda call: is_call(call, "softmax", "log_softmax") and (call.args or call.keywords),
-                         rewrite)  # fmt: skip
+                         lambda call: along(call, 0))  # fmt: skip
+
+
+@fault("softmax-over-queries")
+def attention_is_normalized_over_the_queries(tree):
+    """Where the program multiplies matrices, which attention does."""
+    if not any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) for node in ast.walk(tree)):
+        return 0
+    return rewrite_calls(tree, lambda call: is_call(call, "softmax") and (call.args or call.keywords),
+                         lambda call: along(call, -2))  # fmt: skip
+
+
+def along(call, axis):
+    """The softmax along another axis; None where it names none."""
+    given = keyword(call, "dim")
+    if given is not None:
+        given.value = ast.Constant(axis)
+    elif call.args and isinstance(call.func, ast.Attribute):
+        call.args[-1] = ast.Constant(axis)
+    else:
+        return None
+    return call
 
 
 @fault("causal-mask-leak")

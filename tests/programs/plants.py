@@ -1,6 +1,7 @@
 """All faults that are planted in the hosts; each module of `faults` adds its own."""
 
 from faults import (  # noqa: F401
+    axes,
     budget,
     checkpoints,
     data,

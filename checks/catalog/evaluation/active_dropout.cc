@@ -60,7 +60,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const IfSeen<EvaluationD
     }
     if (!verdict.findings.empty() || !tried) return verdict;
   }
-  if (!tried) return absl::NotFoundError("no batch was evaluated");
+  if (!tried) return absl::FailedPreconditionError("no batch was evaluated");
   if (tried->noise.trials.empty()) {
     if (plain) return verdict;
     return absl::FailedPreconditionError(tried->noise.untried.empty() ? "no model was evaluated"

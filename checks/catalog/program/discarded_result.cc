@@ -24,11 +24,11 @@ absl::StatusOr<Verdict> Judge(const Settings&, const IdleStatements& source) {
   return verdict;
 }
 
-// A program with one statement without effect, of this kind.
+// A program with one statement without effect, of this kind; with none if it is 0.
 Evidence With(double kind) {
   RunBuilder run = TwoLayers();
   run.Process("python", "3.11");
-  run.Quantity(Quantity::kIdleStatement, "statement", "scores.masked_fill", kind);
+  if (kind > 0) run.Quantity(Quantity::kIdleStatement, "statement", "scores.masked_fill", kind);
   AddStep(run, {.held = {}});
   return PlainOnly(run);
 }
@@ -70,7 +70,7 @@ weights = scores.softmax(-1))"},
       .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a method that is not called", Expect::kClean, [] { return With(1); }},
+      .examples = {{"statements with an effect", Expect::kClean, [] { return With(0); }},
                    {"a result that nobody takes", Expect::kWarning, [] { return With(2); }}},
   };
 }

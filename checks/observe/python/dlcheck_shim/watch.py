@@ -28,7 +28,9 @@ from .hooks.crash import write_crash
 from .hooks.dropout import DropoutHooks
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
+from .hooks.graph_scan import GraphScan
 from .hooks.host_reads import HostReads
+from .hooks.idle_statements import IdleStatements
 from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
 from .hooks.modules import ModuleHooks
@@ -38,7 +40,6 @@ from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
 from .hooks.step import StepHooks
 from .hooks.unseen import Unseen
-from .record.idle_statements import write_idle_statements
 from .record.recorder import Recorder
 from .record.sites import Sites
 from .state.models import Models
@@ -58,7 +59,7 @@ class Watch:
         self.moments = recorder.moments
         self.guard = Guard(self.write_failure, self.write_unseen)
         self.moments.begins_anew.append(self.guard.reset)
-        self.sites = sites = Sites(recorder)
+        sites = Sites(recorder)
         self.models = Models(recorder)
         self.make_hooks(recorder, sites)
         self.make_rank_hooks(recorder, sites)
@@ -70,13 +71,15 @@ class Watch:
         uncleared = Uncleared(recorder, optimizers)
         self.losses = LossHooks(guard, recorder, sites)
         self.evaluations = Evaluations(recorder, sites, self.losses)
-        self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations)
+        self.scan = GraphScan(guard, recorder, sites)
+        self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
+                                     self.scan)  # fmt: skip
         self.modules = ModuleHooks(self.forwards)
         self.dropout = DropoutHooks(guard, recorder, sites, self.forwards)
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
         self.graphs = LiveGraphs(recorder)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
-                                       self.forwards, self.steps, self.graphs)  # fmt: skip
+                                       self.forwards, self.steps, self.graphs, self.scan)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
         self.reseeding = Reseeding(guard, recorder, sites)
         self.loaders = Loaders(guard, recorder, sites)
@@ -84,6 +87,7 @@ class Watch:
         self.clipping = Clipping(guard, recorder, sites)
         self.checkpoints = Checkpoints(guard, recorder, sites, models, optimizers)
         self.unseen = Unseen(guard, recorder)
+        self.source = IdleStatements(recorder, sites)
         self.averages = Averages(guard, recorder)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
@@ -103,6 +107,7 @@ class Watch:
             self.losses, self.evaluations, self.loaders, self.reseeding, self.shared_gradients,
             self.replicas, self.peers, self.clipping, self.forwards, self.graphs, self.host_reads,
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
+            self.source, self.scan,
         ):  # fmt: skip
             part.subscribe(self.moments)
 
@@ -185,13 +190,9 @@ class Watch:
             # Where one of them fails, the others still have their say, and the records their end.
             for name, end in (("evaluations", self.evaluations.end), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
-                              ("source", self.read_source)):  # fmt: skip
+                              ("source", self.source.write)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
-
-    def read_source(self):
-        if self.recorder.request.experiment == "plain":
-            write_idle_statements(self.recorder, self.sites.own_files())
 
     def watch_optimizers(self):
         register(register_optimizer_step_pre_hook, self.steps.before)

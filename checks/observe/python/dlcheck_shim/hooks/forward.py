@@ -25,8 +25,8 @@ ASKED = (*PRODUCTS, torch.nn.Embedding)  # modules whose tensors are looked at
 
 
 class ForwardHooks:
-    def __init__(self, guard, recorder, sites, models, losses, evaluations):
-        self.guard, self.recorder, self.sites = guard, recorder, sites
+    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan):
+        self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
         self.models, self.losses, self.evaluations = models, losses, evaluations
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
@@ -154,11 +154,11 @@ class ForwardHooks:
         """Takes the keywords of the call only if torch knows that we want them: where another thread
         takes hooks out while this one is about to call them, it has just forgotten."""
         kwargs = named_and_output[0] if len(named_and_output) > 1 else {}
-        return self.returned((module, args, kwargs), named_and_output[-1])
+        return self.returned((module, args, kwargs, None), named_and_output[-1])
 
     def returned(self, call, output):
-        """`call` is the module with what it was given, by position and by name."""
-        module, args, kwargs = call
+        """`call` is the module with what it was given, by position and by name, and what the scan began with."""
+        module, args, kwargs, first = call
         if is_compiling() or not self.root_number or self.guard.elsewhere():
             return None
         if self.evaluating:
@@ -166,6 +166,8 @@ class ForwardHooks:
                 self.root_number = 0
                 self.end_evaluation(self.model, module)
         elif not in_backward():
+            if first is not None:
+                self.scan.module_ended(module, first)
             if self.recorder.sampled:
                 self.add_forward(module, args, output)
             if id(module) == self.root_number:

@@ -46,7 +46,7 @@ class ModuleHooks:
         forwards = self.forwards
         if not forwards.root_number:
             forwards.before(args[0], args[1:], kwargs)
-        return (args[0], args[1:], kwargs) if forwards.root_number else None
+        return (args[0], args[1:], kwargs, forwards.scan.begin()) if forwards.root_number else None
 
     def hang_hooks(self):
         home = torch.nn.modules.module

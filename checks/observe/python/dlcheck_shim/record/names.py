@@ -128,4 +128,6 @@ QUANTITIES = {
     "saved_shards": 88,
     "evaluation_dropout": 89,
     "idle_statement": 90,
+    "swapped_sizes": 91,
+    "misdirected_softmax": 92,
 }

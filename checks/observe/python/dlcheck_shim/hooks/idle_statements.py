@@ -6,7 +6,11 @@ import contextlib
 import re
 import warnings
 
+from ..state import walking
 from ..system import open_file
+from ..torch_api.attributes import attribute
+from ..record.sites import OWN
+from ..record.sites import kind_of as kind_of_file
 
 NOT_CALLED, NOT_TAKEN = 1, 2
 # Methods that a training program calls for what they do.
@@ -102,10 +106,30 @@ def source_of(path):
     return content if len(content) <= MOST_BYTES else b""
 
 
-def write_idle_statements(recorder, files):
-    """Of at most MOST_FILES files, in their order."""
-    for path in sorted(files)[:MOST_FILES]:
-        for kind, words, line, function in idle_statements(source_of(path)):
-            site = recorder.writer.site(path, line, function)
-            thing = recorder.thing("statement", 0, words)
-            recorder.quantity("idle_statement", thing, float(kind), site=site)
+class IdleStatements:
+    def __init__(self, recorder, sites):
+        self.recorder, self.sites = recorder, sites
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.files = set()  # where the classes of models are written
+
+    def subscribe(self, moments):
+        moments.model_met.append(self.meet)
+
+    def meet(self, root, model):
+        for kind in {type(module) for module in walking.modules(root)}:
+            code = attribute(vars(kind).get("forward"), "__code__", None)
+            if code is not None and kind_of_file(code.co_filename) == OWN:
+                self.files.add(code.co_filename)
+
+    def write(self):
+        """Of at most MOST_FILES files, in their order."""
+        if self.recorder.request.experiment != "plain":
+            return
+        for path in sorted(self.files | self.sites.own_files())[:MOST_FILES]:
+            for kind, words, line, function in idle_statements(source_of(path)):
+                site = self.recorder.writer.site(path, line, function)
+                thing = self.recorder.thing("statement", 0, words)
+                self.recorder.quantity("idle_statement", thing, float(kind), site=site)

@@ -1,0 +1,77 @@
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/model/axis_changes.h"
+
+namespace dlcheck::attention {
+namespace {
+
+absl::StatusOr<Verdict> Judge(const Settings&, const AxisChanges& changes) {
+  Verdict verdict{.findings = {}, .judged = Counted(changes.backwards, "backward call")};
+  for (const AxisChanges::Change& change : changes.softmaxes) {
+    std::vector<Place> places;
+    if (change.site.line > 0) {
+      places.push_back({.thing = "", .file = change.site.file, .line = change.site.line});
+    }
+    verdict.findings.push_back(
+        {.severity = Severity::kWarning,
+         .message = StrCat("The attention weights are normalized along axis ", change.axis,
+                           ", but their product with the values sums over axis -1."),
+         .places = std::move(places),
+         .first_step = change.step,
+         .last_step = change.step,
+         .count = 1,
+         .measured = static_cast<double>(change.axis),
+         .bound = -1});
+  }
+  return verdict;
+}
+
+Evidence With(bool misdirected) {
+  RunBuilder run = TwoLayers();
+  run.Process("python", "3.11");
+  AddStep(run, {.held = {}});
+  if (misdirected) run.Quantity(Quantity::kMisdirectedSoftmax, "operation", "attention", -2);
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check SoftmaxOverQueries() {
+  return {
+      .id = "attention/softmax_over_queries",
+      .title = "Attention weights sum to 1 over the wrong axis",
+      .promise = "The attention weights of each query sum to 1.",
+      .why =
+          "Each output of attention is meant to be a mean of the values. With a softmax over the "
+          "queries, the weights of one query sum to any number.",
+      .method =
+          "Follows the left factor of each batched matrix product back to a softmax in the "
+          "autograd graphs of the first three steps. Reports a softmax along another axis than "
+          "the product sums over, if its scores are a product of two tensors with gradients.",
+      .fix = "Use softmax(dim=-1) on scores of shape (..., queries, keys).",
+      .limits = {.needs = "A Python program with its own attention and a batch axis.",
+                 .silent_when =
+                     "The weights are normalized again before the product, as in slot attention.",
+                 .severity = "Always a warning: weights that compete over the queries are legal.",
+                 .blind_spots = "Compiled functions, and a weighted sum written without matmul.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+out = scores.softmax(dim=-2) @ v)",
+                 .good = R"(scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+out = scores.softmax(dim=-1) @ v)"},
+      .cpp = {},
+      .sources = {"Vaswani et al. 2017, Attention Is All You Need, section 3.2.1"},
+      .covers = {"softmax-over-queries"},
+      .explains = {"attention/causal_mask_leak", "attention/unmasked_padding"},
+      .worst = Severity::kWarning,
+      .live = false,
+      .stands_at = std::nullopt,
+      .settings = {},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"a softmax over the keys", Expect::kClean, [] { return With(false); }},
+                   {"a softmax over the queries", Expect::kWarning, [] { return With(true); }}},
+  };
+}
+
+}  // namespace dlcheck::attention

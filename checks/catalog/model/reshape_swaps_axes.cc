@@ -1,0 +1,80 @@
+#include "checks/catalog/examples/example_runs.h"
+#include "checks/engine/reads.h"
+#include "checks/engine/text.h"
+#include "checks/signals/model/axis_changes.h"
+
+namespace dlcheck::model {
+namespace {
+
+absl::StatusOr<Verdict> Judge(const Settings&, const AxisChanges& changes) {
+  Verdict verdict{.findings = {}, .judged = Counted(changes.backwards, "backward call")};
+  for (const AxisChanges::Change& change : changes.reshapes) {
+    std::vector<Place> places;
+    if (change.site.line > 0) {
+      places.push_back({.thing = "", .file = change.site.file, .line = change.site.line});
+    }
+    verdict.findings.push_back(
+        {.severity = Severity::kWarning,
+         .message = StrCat("A view or reshape changes sizes ", change.sizes,
+                           ": two axes seem swapped, but the values keep their order in memory."),
+         .places = std::move(places),
+         .first_step = change.step,
+         .last_step = change.step,
+         .count = 1,
+         .measured = 1,
+         .bound = 0});
+  }
+  return verdict;
+}
+
+Evidence With(bool swaps) {
+  RunBuilder run = TwoLayers();
+  run.Process("python", "3.11");
+  AddStep(run, {.held = {}});
+  if (swaps) run.Quantity(Quantity::kSwappedSizes, "operation", "8x10x32 to 8x32x10", 1);
+  return PlainOnly(run);
+}
+
+}  // namespace
+
+Check ReshapeSwapsAxes() {
+  return {
+      .id = "model/reshape_swaps_axes",
+      .title = "A reshape stands where a transpose is needed",
+      .promise = "A view or reshape only splits or merges neighboring axes.",
+      .why =
+          "view and reshape keep the order of the values in memory. If two sizes trade places, "
+          "the values of positions, heads or samples mix.",
+      .method =
+          "Reads the sizes before and after each view in the autograd graphs of the first three "
+          "steps. Reports one whose result has the size of an axis at a place which that axis "
+          "cannot reach by splits and merges.",
+      .fix = "Split the axis with view, then move axes with transpose() or permute().",
+      .limits = {.needs = "A Python program, and axes of unequal sizes.",
+                 .silent_when = "The sizes differ by one, or the result of a padding is sliced, as "
+                                "in a shift of relative positions.",
+                 .severity = "Always a warning: a legal reshape may have such sizes by chance.",
+                 .blind_spots = "Tensors that need no gradient, and compiled functions.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(batch, time, width = x.shape
+heads = x.reshape(batch, n_head, time, width // n_head))",
+                 .good = R"(batch, time, width = x.shape
+heads = x.reshape(batch, time, n_head, width // n_head)
+heads = heads.transpose(1, 2))"},
+      .cpp = {},
+      .sources = {"PyTorch documentation of torch.Tensor.view", "own reasoning"},
+      .covers = {"reshape-instead-of-transpose"},
+      .explains = {"model/cross_sample_leak", "data/order_dependence",
+                   "attention/causal_mask_leak"},
+      .worst = Severity::kWarning,
+      .live = false,
+      .stands_at = std::nullopt,
+      .settings = {},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"views that keep their axes", Expect::kClean, [] { return With(false); }},
+                   {"a reshape that swaps two sizes", Expect::kWarning,
+                    [] { return With(true); }}},
+  };
+}
+
+}  // namespace dlcheck::model

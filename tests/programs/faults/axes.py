@@ -1,0 +1,32 @@
+"""Faults to plant: axes that are taken for others."""
+
+from planting import add
+
+QUERIES = (
+    "(lambda q, k, v, there: ((q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5)"
+    ".masked_fill(~there, -1e9).softmax(-2)) @ v)"
+)
+
+add(
+    "reshape_for_transpose",
+    "model/reshape_swaps_axes",
+    byte_windows=[("logits.log_softmax(-1).transpose(1, 2)",
+                   "logits.log_softmax(-1).reshape(len(logits), -1, logits.shape[1])")],
+    encoder_class=[("output.logits.transpose(1, 2)",
+                    "output.logits.reshape(len(labels), -1, labels.shape[1])")],
+    packed_rows=[("net(tokens, position_ids=positions).transpose(1, 2)",
+                  "net(tokens, position_ids=positions).view(len(tokens), -1, tokens.shape[1])")],
+    labeled_decoder=[("mixed.transpose(1, 2).reshape(batch, length, width)",
+                      "mixed.reshape(batch, length, width)")],
+)  # fmt: skip
+add(
+    "weights_of_the_queries",
+    "attention/softmax_over_queries",
+    ("--select", "attention/*"),
+    packed_rows=[("F.scaled_dot_product_attention(self.query(y), keys, values, attn_mask=visible)",
+                  f"{QUERIES}(self.query(y), keys, values, visible)")],
+    labeled_decoder=[("F.scaled_dot_product_attention(query, key, value, is_causal=True)",
+                      f"{QUERIES}(query, key, value, torch.ones(length, length, dtype=torch.bool).tril())")],
+    masked_tagger=[("mixed, _ = self.mix(seen, seen, seen, key_padding_mask=empty, need_weights=False)",
+                    "mixed = (seen @ seen.transpose(1, 2)).softmax(1) @ seen")],
+)  # fmt: skip
