@@ -217,3 +217,43 @@ def the_optimizer_is_built_in_each_pass(tree):
 def the_seed_is_set_at_each_backward(tree):
     return rewrite_statements(tree, lambda call: is_call(call, "backward"),
                               lambda call: [call, parsed("__import__('torch').manual_seed(0)")])  # fmt: skip
+
+
+@fault("partial-loss-backward")
+def backward_stands_after_the_inner_loop(tree):
+    """Where micro-batches or tasks have a loop of their own, in which no optimizer steps."""
+    names, places = optimizers(tree), 0
+    for _, block in list(blocks(tree)):
+        for i, statement in reversed(list(enumerate(block))):
+            if not isinstance(statement, ast.For) or any(is_step(names)(part) for part in ast.walk(statement)):
+                continue
+            last = statement.body[-1]
+            if len(statement.body) > 1 and any(is_call(call, "backward") for call in calls_of(last)):
+                block.insert(i + 1, statement.body.pop())
+                places += 1
+    return places
+
+
+@fault("method-not-called")
+def zero_grad_has_no_parentheses(tree):
+    return rewrite_statements(tree, lambda call: is_call(call, "zero_grad"), lambda call: [call.func])
+
+
+@fault("discarded-result")
+def a_mask_or_bound_is_not_assigned(tree):
+    """`y = x.masked_fill(mask, 0) + 1` becomes `x.masked_fill(mask, 0)` and `y = x + 1`."""
+    places = 0
+    for _, block in list(blocks(tree)):
+        for i, statement in reversed(list(enumerate(block))):
+            taken = []
+
+            def without(call, taken=taken):
+                taken.append(call)
+                return call.func.value
+
+            if isinstance(statement, (ast.Assign, ast.Return)):
+                rewrite_calls(statement, lambda call: is_call(call, "masked_fill", "clamp") and receiver(call) != "torch"
+                              and isinstance(call.func, ast.Attribute), without)  # fmt: skip
+            block[i:i] = [ast.Expr(call) for call in taken]
+            places += len(taken)
+    return places

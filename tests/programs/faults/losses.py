@@ -124,3 +124,16 @@ add(
     running_average=[("mse(output[:, 0], y)", "mse(output[:, 0], y).mul(1 / len(x))"),
                      ("Waves(0, 1200), batch_size=25", "Waves(0, 1200), batch_size=35")],
 )
+add(
+    "backward_of_the_last_loss",
+    "training_loop/unused_losses",
+    event_stream=[("            scaler.scale(loss).backward()\n", "        scaler.scale(loss).backward()\n")],
+    closures=[("        value = error(x, y)\n",
+               "        value = [error(*half) for half in zip(x.chunk(2), y.chunk(2))][-1]\n")],
+    trainer_class=[("        loss = self.criterion(logits, kinds)\n",
+                    "        for some, their in zip(logits.chunk(3), kinds.chunk(3)):\n"
+                    "            loss = self.criterion(some, their)\n")],
+    plain_script=[("        loss = F.cross_entropy(outputs, targets)\n",
+                   "        for half in range(2):\n"
+                   "            loss = F.cross_entropy(outputs[half::2], targets[half::2])\n")],
+)

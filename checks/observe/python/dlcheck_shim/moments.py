@@ -32,6 +32,7 @@ class Moments:
         self.evaluation_batch = Moment()  # (inputs): before a batch of an evaluation is recorded
         self.evaluation_begun = Moment()  # (model, root module): after the first batch of a recorded one
         # A training step, in the order of these.
+        self.loss_computed = Moment()  # (result): a loss function gave a loss with a graph; sampled steps only
         self.backward_begins = Moment()  # (): sampled steps only
         self.backward_ended = Moment()  # ()
         self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients

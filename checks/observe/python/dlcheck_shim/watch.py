@@ -40,6 +40,7 @@ from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
 from .hooks.step import StepHooks
 from .hooks.unseen import Unseen
+from .hooks.unused_losses import UnusedLosses
 from .record.recorder import Recorder
 from .record.sites import Sites
 from .state.models import Models
@@ -77,9 +78,10 @@ class Watch:
         self.modules = ModuleHooks(self.forwards)
         self.dropout = DropoutHooks(guard, recorder, sites, self.forwards)
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
-        self.graphs = LiveGraphs(recorder)
+        self.graphs, self.unused = LiveGraphs(recorder), UnusedLosses(guard, recorder, sites)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
-                                       self.forwards, self.steps, self.graphs, self.scan)  # fmt: skip
+                                       self.forwards, self.steps, self.graphs, self.scan,
+                                       self.unused)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
         self.reseeding = Reseeding(guard, recorder, sites)
         self.loaders = Loaders(guard, recorder, sites)
@@ -107,7 +109,7 @@ class Watch:
             self.losses, self.evaluations, self.loaders, self.reseeding, self.shared_gradients,
             self.replicas, self.peers, self.clipping, self.forwards, self.graphs, self.host_reads,
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
-            self.source, self.scan,
+            self.source, self.scan, self.unused,
         ):  # fmt: skip
             part.subscribe(self.moments)
 

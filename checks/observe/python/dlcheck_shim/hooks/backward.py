@@ -19,10 +19,10 @@ STEPS_WITH_SHAPES = 4
 
 
 class BackwardHooks:
-    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards, steps, graphs, scan):
+    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards, steps, graphs, scan, unused):
         self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
-        self.steps, self.graphs, self.scan = steps, graphs, scan
+        self.steps, self.graphs, self.scan, self.unused = steps, graphs, scan, unused
         self.guard, self.births = guard, Births(guard, recorder, optimizers.models)
         self.before = guard.isolated("backward")(self.before)
         self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
@@ -68,6 +68,7 @@ class BackwardHooks:
         """What the graph of a loss says about it, before the backward takes it apart."""
         recorder = self.recorder
         self.graphs.add(loss)
+        self.unused.reached_by(loss)
         if self.scan.wanted():
             self.scan.scan(loss)
         found = loss_behind(loss)

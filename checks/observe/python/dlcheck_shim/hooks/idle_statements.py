@@ -6,11 +6,11 @@ import contextlib
 import re
 import warnings
 
+from ..record.sites import OWN
+from ..record.sites import kind_of as kind_of_file
 from ..state import walking
 from ..system import open_file
 from ..torch_api.attributes import attribute
-from ..record.sites import OWN
-from ..record.sites import kind_of as kind_of_file
 
 NOT_CALLED, NOT_TAKEN = 1, 2
 # Methods that a training program calls for what they do.

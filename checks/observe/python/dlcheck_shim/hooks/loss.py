@@ -103,6 +103,8 @@ class LossHooks:
         thing = thing or self.describe(function, output, options)
         if result.requires_grad and torch.is_grad_enabled():
             self.last = (weakref.ref(result), thing, samples)
+            if self.recorder.sampled:
+                self.recorder.moments.loss_computed(result)
             if self.recorder.sampled and tensors.may_compute():
                 with tensors.unrecorded():
                     self.mark_result(function, thing, result, output, target, options)

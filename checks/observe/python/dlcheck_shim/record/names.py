@@ -130,4 +130,5 @@ QUANTITIES = {
     "idle_statement": 90,
     "swapped_sizes": 91,
     "misdirected_softmax": 92,
+    "unused_losses": 93,
 }
