@@ -50,19 +50,16 @@ std::optional<Finding> InTest(const Settings& settings, const Sensitivities& tri
   return std::nullopt;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const IfSeen<EvaluationDropout>& plain,
+absl::StatusOr<Verdict> Judge(const Settings& settings, const EvaluationDropout& plain,
                               const IfSeen<During<kTrials, Sensitivities>>& tried) {
-  Verdict verdict;
-  if (plain) {
-    verdict.judged = Counted(plain->evaluated, "evaluated batch");
-    for (const EvaluationDropout::Model& model : plain->models) {
-      verdict.findings.push_back(InPlainRun(model));
-    }
-    if (!verdict.findings.empty() || !tried) return verdict;
+  Verdict verdict{.findings = {}, .judged = Counted(plain.evaluated, "evaluated batch")};
+  for (const EvaluationDropout::Model& model : plain.models) {
+    verdict.findings.push_back(InPlainRun(model));
   }
-  if (!tried) return absl::FailedPreconditionError("no batch was evaluated");
-  if (tried->noise.trials.empty()) {
-    if (plain) return verdict;
+  if (!verdict.findings.empty()) return verdict;
+  if (!tried || tried->noise.trials.empty()) {
+    if (plain.evaluated > 0) return verdict;
+    if (!tried) return absl::NotFoundError("no batch was evaluated");
     return absl::FailedPreconditionError(tried->noise.untried.empty() ? "no model was evaluated"
                                                                       : tried->noise.untried);
   }

@@ -72,8 +72,7 @@ heads = heads.transpose(1, 2))"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"views that keep their axes", Expect::kClean, [] { return With(false); }},
-                   {"a reshape that swaps two sizes", Expect::kWarning,
-                    [] { return With(true); }}},
+                   {"a reshape that swaps two sizes", Expect::kWarning, [] { return With(true); }}},
   };
 }
 

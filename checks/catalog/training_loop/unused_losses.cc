@@ -1,7 +1,7 @@
+#include "checks/signals/loss/unused_losses.h"
 #include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/loss/unused_losses.h"
 
 namespace dlcheck::training_loop {
 namespace {
@@ -19,9 +19,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const dlcheck::UnusedLosses& unus
     }
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat("In each of ", line.steps, " recorded steps, this line computed several ",
-                           "losses (", line.losses, " in step ", line.last_step,
-                           "). backward() reached only the last one."),
+         .message = StrCat("In each of ", line.steps,
+                           " recorded steps, this line computed several ", "losses (", line.losses,
+                           " in step ", line.last_step, "). backward() reached only the last one."),
          .places = std::move(places),
          .first_step = line.first_step,
          .last_step = line.last_step,

@@ -23,7 +23,7 @@ struct EvaluationDropout {
   std::vector<Model> models;  // with such calls
   int64_t evaluated = 0;      // batches that were evaluated
 
-  // Errors: NotFound if no batch was evaluated.
+  // Of the first process only. Never an error.
   static absl::StatusOr<EvaluationDropout> From(const Run& run);
 };
 

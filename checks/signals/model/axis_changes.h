@@ -1,4 +1,5 @@
-// What a program did with the axes of its tensors, as the graphs of its first backward calls tell it.
+// What a program did with the axes of its tensors, as the graphs of its first backward calls tell
+// it.
 #pragma once
 
 #include <cstdint>
