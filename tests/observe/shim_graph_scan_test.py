@@ -37,9 +37,15 @@ PROGRAM = textwrap.dedent(
 )
 SPLIT, WEIGHTS = "x.reshape(6, 10, 4, 6).transpose(1, 2)", "(q @ k.transpose(2, 3) / 6**0.5).softmax(-1)"
 
+UNSPLIT, OVER_QUERIES = "x.reshape(6, 4, 10, 6)", "(q @ k.transpose(2, 3)).softmax(-2)"
+
 
 def program(split=SPLIT, weights=WEIGHTS):
     return PROGRAM.replace("SPLIT", split).replace("WEIGHTS", weights)
+
+
+def run(**changes):
+    return run_watched(python("-c", program(**changes)))
 
 
 class Sizes(unittest.TestCase):
@@ -52,23 +58,30 @@ class Sizes(unittest.TestCase):
                               ((8, 3, 5, 7), (8, 35, 3)), ((2, 8, 32), (8, 64)), ((10, 8, 3), (8, 30))):  # fmt: skip
             self.assertTrue(swaps(before, after), (before, after))
         for before, after in (((8, 10, 32), (80, 32)), ((8, 1, 28, 28), (8, 784)), ((8, 10, 32), (8, 10, 4, 8)),
-                              ((80, 4, 8), (8, 10, 32)), ((8, 4, 10, 11), (8, 4, 11, 10)), ((8, 64), (8, 4, 4, 4)),
+                              ((80, 4, 8), (8, 10, 32)), ((8, 64), (8, 4, 4, 4)),
                               ((6, 4), (3, 8)), ((8, 1, 5), (8, 5, 1)), ((0, 3), (0, 3))):  # fmt: skip
             self.assertFalse(swaps(before, after), (before, after))
 
 
 class Watched(unittest.TestCase):
     def told(self, quantity, **changes):
-        run = run_watched(python("-c", program(**changes)))
-        self.assertEqual(run.status, 0, run.err)
-        return [(row.thing[2], row.value, row.site[1]) for row in run.main.of("quantity", quantity)]
+        done = run(**changes)
+        self.assertEqual(done.status, 0, done.err)
+        return [(row.thing[2], row.value, row.site[1]) for row in done.main.of("quantity", quantity)]
 
     def test_heads_that_are_split_by_a_reshape_alone_are_told_with_their_line(self):
-        self.assertEqual(self.told("swapped_sizes", split="x.reshape(6, 4, 10, 6)"),
+        self.assertEqual(self.told("swapped_sizes", split=UNSPLIT),
                          [("6x10x24 to 6x4x10x6", 1, "9")])
 
+    def test_a_shift_of_relative_positions_is_not_told(self):
+        shift = "(lambda r: F.pad(r, (1, 0)).view(6, 4, 11, 10)[:, :, 1:].reshape(6, 4, 10, 10))(q @ k.mT).softmax(-1)"
+        again = "(lambda r: r.reshape(6, 4, 24, 10)[:, :, 1:].reshape(6, 4, 10, 23)[..., :10])(q @ (q.repeat(1, 1, 3, 1)" \
+                "[:, :, :24]).mT).softmax(-1)"
+        for weights in (shift, again):
+            self.assertEqual(self.told("swapped_sizes", weights=weights), [], weights)
+
     def test_a_softmax_over_the_queries_is_told_with_its_line(self):
-        for weights in ("(q @ k.transpose(2, 3)).softmax(-2)", "F.softmax(q @ k.mT + 1, 2)",
+        for weights in (OVER_QUERIES, "F.softmax(q @ k.mT + 1, 2)",
                         "F.dropout((q @ k.mT).softmax(-2), 0.1)"):
             self.assertEqual(self.told("misdirected_softmax", weights=weights), [("attention", -2, "12")], weights)
 
@@ -81,7 +94,7 @@ class Watched(unittest.TestCase):
         self.assertEqual(self.told("misdirected_softmax", weights=competing), [])
 
     def test_what_the_program_prints_is_the_same(self):
-        command = python("-c", program(split="x.reshape(6, 4, 10, 6)"))
+        command = python("-c", program(split=UNSPLIT))
         self.assertEqual(run_watched(command).out, run_unwatched(command).out)
 
 

@@ -93,11 +93,11 @@ def softmax_runs_over_the_batch(tree):
 
 @fault("softmax-over-queries")
 def attention_is_normalized_over_the_queries(tree):
-    """Where the program multiplies matrices, which attention does."""
-    if not any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult) for node in ast.walk(tree)):
-        return 0
-    return rewrite_calls(tree, lambda call: is_call(call, "softmax") and (call.args or call.keywords),
-                         lambda call: along(call, -2))  # fmt: skip
+    """In each function that multiplies matrices, as attention does."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return sum(rewrite_calls(function, lambda call: is_call(call, "softmax") and (call.args or call.keywords),
+                             lambda call: along(call, -2))
+               for function in functions if any(isinstance(node, ast.MatMult) for node in ast.walk(function)))  # fmt: skip
 
 
 def along(call, axis):

@@ -51,8 +51,8 @@ Check ReshapeSwapsAxes() {
           "cannot reach by splits and merges.",
       .fix = "Split the axis with view, then move axes with transpose() or permute().",
       .limits = {.needs = "A Python program, and axes of unequal sizes.",
-                 .silent_when = "The sizes differ by one, or the result of a padding is sliced, as "
-                                "in a shift of relative positions.",
+                 .silent_when = "A slice comes right before or after it, as in a shift of relative "
+                                "positions.",
                  .severity = "Always a warning: a legal reshape may have such sizes by chance.",
                  .blind_spots = "Tensors that need no gradient, and compiled functions.",
                  .sensitivity = ""},

@@ -12,7 +12,6 @@ KEEPING = {
     "ExpandBackward0", "CloneBackward0", "ToCopyBackward0", "NativeDropoutBackward0", "MulBackward0", "DivBackward0",
     "AddBackward0", "SubBackward0", "MaskedFillBackward0", "MaskedFillBackward1", "WhereBackward0",
 }  # fmt: skip
-PADDING = ("ConstantPadNdBackward0", "CatBackward0")
 LONGEST_CHAIN = 16
 
 
@@ -20,16 +19,19 @@ def swapped_sizes(node, user):
     """"8x10x32 to 8x32x10" for a view or reshape that gives an axis a new place without moving its numbers;
     None for any other node. `user` is the node that takes the result.
 
-    The shift of relative positions is one on purpose: it pads, reshapes and slices."""
+    The shift of relative positions is one on purpose: it reshapes, slices and may reshape again."""
     if node.name() not in RESHAPING:
         return None
     before, after = private.saved(node, "self_sym_sizes"), shape_of(node)
     if before is None or after is None or not swaps(before, after):
         return None
-    source = only_input(node)
-    if source is not None and source.name() in PADDING and user is not None and user.name() == "SliceBackward0":
+    if is_slice(user) or is_slice(only_input(node)):
         return None
     return f"{'x'.join(map(str, before))} to {'x'.join(map(str, after))}"
+
+
+def is_slice(node):
+    return node is not None and node.name() == "SliceBackward0"
 
 
 def swaps(before, after):
@@ -39,12 +41,7 @@ def swaps(before, after):
 
 
 def mixes(old, new):
-    if len(old) < 2 or len(new) < 2:
-        return False
-    # Sizes that differ by one are those of a shifted position.
-    if len(old) == len(new) == 2 and abs(old[0] - old[1]) == 1:
-        return False
-    return any(size in new for size in old)
+    return len(old) > 1 and len(new) > 1 and any(size in new for size in old)
 
 
 def runs(before, after):
