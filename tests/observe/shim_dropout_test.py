@@ -33,11 +33,15 @@ def program(call, switch="pass"):
     return PROGRAM.replace("CALL", call).replace("SWITCH", switch)
 
 
+def run(call, switch="pass"):
+    return run_watched(python("-c", program(call, switch)))
+
+
 class ShimDropout(unittest.TestCase):
     def told(self, call, switch="pass"):
-        run = run_watched(python("-c", program(call, switch)))
-        self.assertEqual(run.status, 0, run.err)
-        return [(row.value, row.aux, row.site[1]) for row in run.main.of("quantity", "evaluation_dropout")]
+        done = run(call, switch)
+        self.assertEqual(done.status, 0, done.err)
+        return [(row.value, row.aux, row.site[1]) for row in done.main.of("quantity", "evaluation_dropout")]
 
     def test_a_call_with_the_default_is_told_with_its_line_at_powers_of_two(self):
         self.assertEqual(self.told("F.dropout(x, 0.3)"),

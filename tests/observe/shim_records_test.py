@@ -4,7 +4,10 @@ import textwrap
 import unittest
 
 from tests.observe import shim_derivatives_test as derivatives
+from tests.observe import shim_dropout_test as dropout
+from tests.observe import shim_graph_scan_test as axes
 from tests.observe import shim_held_test as arrangements
+from tests.observe import shim_idle_statements_test as statements
 from tests.observe import shim_loaded_test as loaded
 from tests.observe import shim_packed_test as packed
 from tests.observe import shim_ranks_test as ranks
@@ -132,6 +135,8 @@ class ShimRecords(unittest.TestCase):
         traces.append(run_watched(python("-c", reseeding.seeded("torch.manual_seed(3)"))).main)
         traces.append(zero_rate.trace_of("layer.weight.mul_(0.999)"))
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
+        traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
+        traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]
