@@ -19,8 +19,9 @@ bool Hides(const Result& cause, const Result& symptom) {
 // Errors, warnings, that the program failed, notes: its failing is often what a fault led to, and
 // seldom the other way round.
 int SeverityOrder(const Cause& cause) {
-  if (AreaOf(cause.result->check->id) == "program")
+  if (cause.result->check->id == "program/failed") {
     return 2 * static_cast<int>(Severity::kWarning) - 1;
+  }
   return 2 * static_cast<int>(WorstOf(cause.result->verdict));
 }
 

@@ -110,6 +110,13 @@ TEST(Triage, FoldsWhatASymptomExplainsUnderItsCause) {
   EXPECT_EQ(causes[0].symptoms.size(), 3u);
 }
 
+TEST(Triage, PutsAnErrorInTheProgramsSourceBeforeWarnings) {
+  Report report;
+  report.results = {Failed("gradients/exploding", Severity::kWarning),
+                    Failed("program/method_not_called", Severity::kError)};
+  EXPECT_EQ(Triage(report)[0].result->check->id, "program/method_not_called");
+}
+
 TEST(Triage, PutsThatTheProgramFailedAfterTheWarningsThatMayBeWhy) {
   Report report;
   report.results = {Failed("gradients/missing", Severity::kNote),
