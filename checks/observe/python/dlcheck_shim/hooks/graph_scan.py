@@ -31,7 +31,8 @@ class GraphScan:
         moments.stepped.append(self.end_step)
 
     def end_step(self):
-        if self.spans:
+        """A graph may reach back into an earlier step, so spans stay as long as any graph is looked at."""
+        if self.spans and not self.wanted():
             self.spans = []
 
     def wanted(self):
@@ -46,6 +47,8 @@ class GraphScan:
         self.spans.append((first, private.next_sequence_number(), type(module)))
 
     def scan(self, loss):
+        if not self.spans:  # as where modules are compiled: whose code made a node is not known
+            return
         self.scans += 1
         waiting, met = [(loss.grad_fn, None)], set()
         while waiting and len(met) < MOST_NODES:
