@@ -8,8 +8,6 @@
 #include <torch/csrc/distributed/c10d/ProcessGroup.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 
-#include <filesystem>
-
 #include "dlcheck/probe.h"
 #include "tests/programs_cpp/planted.h"
 
@@ -137,11 +135,15 @@ int main(int count, char** arguments) {
   const Planted planted(count, arguments);
   char folder[] = "/tmp/dlcheck-ranks-XXXXXX";
   if (mkdtemp(folder) == nullptr) return 1;
+  const std::string store = std::string(folder) + "/store";
   const pid_t other = fork();
-  const int status = Train(planted, std::string(folder) + "/store", other == 0 ? 1 : 0);
+  const int status = Train(planted, store, other == 0 ? 1 : 0);
   if (other == 0) return status;
   int of_other = 0;
   waitpid(other, &of_other, 0);
-  std::filesystem::remove_all(folder);
+  // Not by std::filesystem::remove_all: libtorch.so has one of its own, and that crashes on a folder
+  // with something in it.
+  unlink(store.c_str());
+  rmdir(folder);
   return status != 0 || of_other != 0 ? 1 : 0;
 }
