@@ -25,20 +25,20 @@ PROCESSES = {"DDP": 2, "FSDP2": 2, "DeepSpeed": 2}
 # of what the optimizer consumes, do not apply.
 UNTABLED = ("DeepSpeed",)
 
-# Reasons of a check that no program of a framework can change; programs of one process have none to
-# compare with, and several are the column DDP.
-OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|not reported to the probe"
-                     r"|only one process trained")
+# Reasons of a check that no program of a framework can change.
+OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|not reported to the probe")
+# Programs of one process have none to compare with; several processes are the columns DDP and FSDP2.
+ALONE = "only one process trained"
 # Checks of what no healthy program of these does: weights in low precision without a copy, an overflow,
-# a growth of the scale that the user declares.
-RARE = ("precision/lost_updates", "precision/stuck_scale", "precision/wrong_scale_growth")
+# a growth of the scale that the user declares, files of which each process writes its part.
+RARE = ("precision/lost_updates", "precision/stuck_scale", "precision/wrong_scale_growth", "checkpoint/missing_shards")
 SCALED = ("precision/autocast_not_applied", "precision/clip_before_unscale", "precision/nonfinite_step",
           "precision/scaled_step", "precision/skipped_steps")  # fmt: skip
 
 BETWEEN_REPLICAS = tuple(f"distributed/{name}" for name in (
     "different_buffers", "identical_dropout_masks", "missing_no_sync", "overlapping_data", "replica_divergence",
     "same_data", "straggler", "unequal_initial_weights", "uneven_inputs", "unsynchronized_gradients",
-    "unweighted_rank_mean"))  # fmt: skip
+    "unweighted_rank_mean", "missing_ddp", "step_skipped_on_one_rank", "wrong_gradient_scale"))  # fmt: skip
 
 # A framework's own reasons, each with the checks that reach no verdict because of it.
 REASONS = {
@@ -59,6 +59,7 @@ REASONS = {
     "DDP": {
         "which parameters have gradients is fixed as the model is wrapped": ("optimizer/frozen_parameters_updated",),
         "its programs have no running statistics": ("distributed/different_buffers",),
+        "its programs have several optimizers, or go on from a file": ("learnability/no_better_than_constant",),
     },
     "FSDP2": {
         "its policy of mixed precision has no loss scaler": SCALED,
@@ -101,4 +102,7 @@ def verdicts(results):
 
 
 def outside(check, reasons):
-    return check in RARE or bool(reasons) and all(OUTSIDE.search(reason) for reason in reasons)
+    """Whether no program of one framework can have a verdict of this check."""
+    if check in RARE or any(ALONE in reason for reason in reasons):
+        return True
+    return bool(reasons) and all(OUTSIDE.search(reason) for reason in reasons)
