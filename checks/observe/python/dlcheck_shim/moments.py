@@ -33,6 +33,7 @@ class Moments:
         self.evaluation_begun = Moment()  # (model, root module): after the first batch of a recorded one
         # A training step, in the order of these.
         self.loss_computed = Moment()  # (result): a loss function gave a loss with a graph; sampled steps only
+        self.loss_examined = Moment()  # (LossCall): the same, where its numbers may be read
         self.backward_begins = Moment()  # (): sampled steps only
         self.backward_ended = Moment()  # ()
         self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients

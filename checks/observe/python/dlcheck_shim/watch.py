@@ -31,16 +31,23 @@ from .hooks.forward import ForwardHooks
 from .hooks.graph_scan import GraphScan
 from .hooks.host_reads import HostReads
 from .hooks.idle_statements import IdleStatements
+from .hooks.ignored_in_mean import IgnoredInMean
 from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
+from .hooks.loss_precision import LossPrecision
 from .hooks.modules import ModuleHooks
 from .hooks.not_zeroed import Uncleared
+from .hooks.raised_calls import RaisedCalls
 from .hooks.reseeding import Reseeding
 from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
 from .hooks.step import StepHooks
+from .hooks.target_classes import TargetClasses
+from .hooks.torch_options import TorchOptions
+from .hooks.unscaled_half import UnscaledHalf
 from .hooks.unseen import Unseen
 from .hooks.unused_losses import UnusedLosses
+from .hooks.weights_met import WeightsMet
 from .record.recorder import Recorder
 from .record.sites import Sites
 from .state.models import Models
@@ -70,18 +77,21 @@ class Watch:
         guard, models = self.guard, self.models
         optimizers = Optimizers(recorder, models)
         uncleared = Uncleared(recorder, optimizers)
-        self.losses = LossHooks(guard, recorder, sites)
+        raised = self.raised = RaisedCalls(guard, recorder)
+        self.losses = LossHooks(guard, recorder, sites, raised)
         self.evaluations = Evaluations(recorder, sites, self.losses)
         self.scan = GraphScan(guard, recorder, sites)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
-                                     self.scan)  # fmt: skip
+                                     self.scan, raised)  # fmt: skip
         self.modules = ModuleHooks(self.forwards)
         self.dropout = DropoutHooks(guard, recorder, sites, self.forwards)
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
         self.graphs, self.unused = LiveGraphs(recorder), UnusedLosses(guard, recorder, sites)
+        ignored, half = IgnoredInMean(guard, recorder, sites), UnscaledHalf(guard, recorder, sites, self.forwards)
+        self.of_losses = (TargetClasses(recorder), LossPrecision(recorder), ignored)
+        looks = tuple(part.reached_by for part in (self.unused, ignored, half)) + (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
-                                       self.forwards, self.steps, self.graphs, self.scan,
-                                       self.unused)  # fmt: skip
+                                       self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
         self.reseeding = Reseeding(guard, recorder, sites)
         self.loaders = Loaders(guard, recorder, sites)
@@ -89,7 +99,8 @@ class Watch:
         self.clipping = Clipping(guard, recorder, sites)
         self.checkpoints = Checkpoints(guard, recorder, sites, models, optimizers)
         self.unseen = Unseen(guard, recorder)
-        self.source = IdleStatements(recorder, sites)
+        self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
+        self.options = TorchOptions(guard, recorder, sites)
         self.averages = Averages(guard, recorder)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
@@ -109,7 +120,7 @@ class Watch:
             self.losses, self.evaluations, self.loaders, self.reseeding, self.shared_gradients,
             self.replicas, self.peers, self.clipping, self.forwards, self.graphs, self.host_reads,
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
-            self.source, self.scan, self.unused,
+            self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
         ):  # fmt: skip
             part.subscribe(self.moments)
 
@@ -144,6 +155,7 @@ class Watch:
         return (
             self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
             self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
+            self.options,
         )  # fmt: skip
 
     def reactions(self):
@@ -192,7 +204,7 @@ class Watch:
             # Where one of them fails, the others still have their say, and the records their end.
             for name, end in (("evaluations", self.evaluations.end), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
-                              ("source", self.source.write)):  # fmt: skip
+                              ("source", self.source.write), ("options", self.options.write)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
 

@@ -19,10 +19,11 @@ STEPS_WITH_SHAPES = 4
 
 
 class BackwardHooks:
-    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards, steps, graphs, scan, unused):
+    def __init__(self, guard, recorder, sites, optimizers, uncleared, losses, forwards, steps, graphs, raised, looks):
+        """`looks`: what is called with each loss of a sampled step whose graph is still whole."""
         self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
-        self.steps, self.graphs, self.scan, self.unused = steps, graphs, scan, unused
+        self.steps, self.graphs, self.raised, self.looks = steps, graphs, raised, looks
         self.guard, self.births = guard, Births(guard, recorder, optimizers.models)
         self.before = guard.isolated("backward")(self.before)
         self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
@@ -68,9 +69,8 @@ class BackwardHooks:
         """What the graph of a loss says about it, before the backward takes it apart."""
         recorder = self.recorder
         self.graphs.add(loss)
-        self.unused.reached_by(loss)
-        if self.scan.wanted():
-            self.scan.scan(loss)
+        for look in self.looks:
+            look(loss)
         found = loss_behind(loss)
         if found is not None:
             (thing, share, targets), factor = found
@@ -125,6 +125,7 @@ def around_backward(hooks):
             return None
         if not hooks.guard.trains_here():
             return None
+        hooks.raised.begins("backward")
         tensors, *options = args if args else (kwargs.get("tensors"),)
         if hooks.recorder.sampled or not isinstance(tensors, torch.Tensor):
             hooks.before(first_of(tensors), *graph_options(options, kwargs))
@@ -133,8 +134,11 @@ def around_backward(hooks):
         hooks.guard.in_backward = True
         return hooks
 
+    def returned(_, result):
+        hooks.raised.returns("backward")
+
     def ended(_):
         hooks.guard.in_backward = False
         hooks.after()  # one that raised has begun all the same
 
-    return Around(before, None, ended)
+    return Around(before, returned, ended)

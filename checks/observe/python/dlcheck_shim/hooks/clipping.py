@@ -1,11 +1,13 @@
 """Watches gradient clipping: the bound, and which parameters were given to it."""
 
 import collections.abc
+import math
 import types
 
 import torch
 
 from ..state.optimizers import with_gradients
+from ..torch_api import tensors
 from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import Around, replace
 
@@ -16,6 +18,7 @@ class Clipping:
         self.clipped = set()  # ids of parameters clipped since their optimizer's last step
         self.inside = False
         self.observe = guard.isolated("clip")(self.observe)
+        self.look_at = guard.isolated("clip")(self.look_at)
         recorder.moments.begins_anew.append(self.clipped.clear)
 
     def watch_all(self):
@@ -43,6 +46,8 @@ class Clipping:
             bound = args[1] if len(args) > 1 else kwargs.get(bound_name, 0)
             norm_type = args[2] if len(args) > 2 else kwargs.get("norm_type", 2.0)
             self.observe(way, call.parameters, bound, norm_type if way == "norm" else 0)
+            if tensors.is_plain(result) and result.is_cpu and result.numel() == 1 and not math.isfinite(result):
+                self.look_at(call.parameters)
 
         def ended(call):
             self.inside = False
@@ -54,6 +59,15 @@ class Clipping:
         if not isinstance(bound, torch.Tensor):
             self.recorder.event("clip", self.recorder.thing("clip", 0, way), float(bound),
                                 float(norm_type), site=self.sites.current())  # fmt: skip
+
+    def look_at(self, parameters):
+        """After a norm that is not finite, by which every gradient was divided: one that was infinite itself is
+        NaN now, and one that was finite is zero."""
+        gradients = [p.grad for p in parameters or () if p.grad is not None]
+        if gradients and tensors.may_compute() and all(map(tensors.is_readable, gradients)):
+            if all(bool(torch.isfinite(gradient).all()) for gradient in gradients):
+                thing = self.recorder.thing("clip", 0, "norm")
+                self.recorder.quantity("overflowed_norm", thing, 1.0, site=self.sites.current(always=True))
 
     def write(self, optimizer, watched):
         """As a step consumes its gradients: how many of them were clipped."""

@@ -21,12 +21,14 @@ from .evaluations import trains
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, private.ConvNd, torch.nn.Bilinear)
-ASKED = (*PRODUCTS, torch.nn.Embedding)  # modules whose tensors are looked at
+ASKED = (*PRODUCTS, torch.nn.Embedding, private.BatchNorm)  # modules whose tensors are looked at
+FEW_VALUES = 8  # of a channel, for the statistics of a batch
 
 
 class ForwardHooks:
-    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan):
+    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised):
         self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
+        self.raised = raised
         self.models, self.losses, self.evaluations = models, losses, evaluations
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
@@ -44,10 +46,15 @@ class ForwardHooks:
         self.last_batch = losses.last_batch
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
+        self.float16_step = -1  # the last step with a product in float16
 
     def before(self, module, args, kwargs=None):
         """`kwargs` are not known to a hook of torch: its caller has them."""
-        if is_compiling() or self.root_number or tracing_state():
+        if is_compiling() or tracing_state():
+            return None
+        if self.root_number:
+            if id(module) == self.root_number and not self.evaluating:
+                self.raised.forward_again()
             return None
         if self.guard.elsewhere() or in_backward():
             return None
@@ -179,7 +186,7 @@ class ForwardHooks:
         known = None if self.model is None else self.models.modules.get(module)
         thing = self.name(module) if known is None else known
         if isinstance(module, ASKED):
-            self.ask(module, args, output)
+            self.ask(module, thing, args, output)
         is_root = id(module) == self.root_number
         seen = (thing, trains(module) if is_root else module.training)
         if thing and seen not in self.seen_now and torch.is_grad_enabled():
@@ -192,13 +199,27 @@ class ForwardHooks:
             return self.models.thing_of_any(module)
         return self.models.module_thing(module, self.root())
 
-    def ask(self, module, args, output):
+    def ask(self, module, thing, args, output):
         """What the tensors of such a module tell."""
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
             self.products[0] += output.dtype in tensors.HALF
+            if output.dtype is torch.float16:
+                self.float16_step = self.recorder.step
             self.products[1] += 1
         if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
             self.last_batch.looked_up.add(args[0].data_ptr())
+        if isinstance(module, private.BatchNorm) and thing and torch.is_grad_enabled():
+            self.look_at_statistics(module, thing, output)
+
+    def look_at_statistics(self, layer, thing, output):
+        """Those of a batch: over how few values each is taken. Ranks may put theirs together."""
+        if not layer.training or isinstance(layer, torch.nn.SyncBatchNorm) or ("few", thing) in self.seen_now:
+            return
+        if isinstance(output, torch.Tensor) and output.dim() > 1 and output.shape[1]:
+            values = output.numel() // output.shape[1]
+            if values <= FEW_VALUES:
+                self.seen_now.add(("few", thing))
+                self.recorder.quantity("normalized_values", thing, float(values))
 
     def write_built(self, layer):
         """A model makes layers of this class in its own forward: is it lost what they hold?"""

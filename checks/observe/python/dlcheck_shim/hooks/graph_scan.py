@@ -5,15 +5,19 @@ numbers that the nodes made inside of them have.
 
 import dis
 
+from ..autograd.chains import linear_pair, repeated_activation, unscaled_attention
 from ..autograd.rearranged import misdirected_softmax, swapped_sizes
-from ..record.sites import OWN, kind_of
+from ..autograd.zero_units import zero_units
+from ..record.sites import OURS, OWN, kind_of
 from ..torch_api import private
 from ..torch_api.attributes import attribute
 from .modules import codes_of
 
 MOST_NODES, MOST_SCANS = 20_000, 8
 STEPS = 3  # of a run whose graphs are looked at: from one step to the next, batches may differ in size
+LATEST_UNITS = 1 << 16  # the last step in which units of zero are looked for; each is twice the one before
 RESHAPES, NORMALIZERS = ("view", "reshape", "view_as", "reshape_as"), ("softmax", "Softmax")
+ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
 
 
 class GraphScan:
@@ -47,39 +51,64 @@ class GraphScan:
         self.spans.append((first, private.next_sequence_number(), type(module)))
 
     def scan(self, loss):
-        if not self.spans:  # as where modules are compiled: whose code made a node is not known
-            return
-        self.scans += 1
-        waiting, met = [(loss.grad_fn, None)], set()
-        while waiting and len(met) < MOST_NODES:
-            node, user = waiting.pop()
-            if node is None or node in met:
-                continue
-            met.add(node)
-            sizes = swapped_sizes(node, user)
-            if sizes is not None:
-                self.tell("swapped_sizes", node, sizes, 1.0, RESHAPES)
-            axis = misdirected_softmax(node)
-            if axis is not None:
-                self.tell("misdirected_softmax", node, "attention", float(axis), NORMALIZERS)
-            waiting += [(before, node) for before, _ in node.next_functions]
+        """Before a backward from `loss`, in a sampled step."""
+        nodes, users = [], {}
+        if self.wanted() and self.spans:  # none where modules are compiled: whose code made a node is not known
+            self.scans += 1
+            nodes, users = walked(loss)
+            for node in nodes:
+                self.look(node, users)
+        step = self.recorder.step
+        if step < LATEST_UNITS and step & (step - 1) == 0 and self.recorder.micro_step == 0:
+            self.look_for_zeros(nodes or walked(loss)[0])
 
-    def tell(self, quantity, node, name, value, words):
-        kind = self.module_of(node)
-        if kind is not None and kind_of(code_of(kind).co_filename if code_of(kind) else "") != OWN:
-            return
+    def look(self, node, users):
+        sizes = swapped_sizes(node, users.get(node, (None,))[0])
+        if sizes is not None:
+            self.tell("swapped_sizes", node, sizes, 1.0, words=RESHAPES)
+        axis = misdirected_softmax(node)
+        if axis is not None:
+            self.tell("misdirected_softmax", node, "attention", float(axis), words=NORMALIZERS)
+        pair = linear_pair(node, users)
+        if pair is not None:
+            self.tell("linear_pair", node, pair[0], float(pair[1]), float(pair[2]), layer=True)
+        activation = repeated_activation(node)
+        if activation is not None:
+            self.tell("repeated_activation", node, activation, 1.0, words=ACTIVATIONS, layer=True)
+        features = unscaled_attention(node)
+        if features is not None:
+            self.tell("unscaled_attention", node, "scores", float(features))
+
+    def look_for_zeros(self, nodes):
+        """Units that give zero at the start may wake up, and others die later."""
+        for number, node in enumerate(node for node in nodes if node.name() == "ReluBackward0"):
+            found = zero_units(node)
+            if found is not None:
+                thing = self.recorder.thing("operation", number, "relu")
+                self.recorder.quantity("zero_units", thing, found[0], float(found[1]), self.sites.current())
+
+    def tell(self, quantity, node, name, value, aux=0.0, words=(), layer=False):
+        """`layer`: the node may be one of a layer of torch, which the module around it has put there."""
+        kind, whose = self.owner_of(node, layer)
         key = (quantity, name, kind)
-        if key in self.told:
+        if whose != OWN or key in self.told:
             return
         self.told[key] = True
         site = self.sites.current() if kind is None else self.site_in(kind, words)
         thing = self.recorder.thing("operation", len(self.told), name)
-        self.recorder.quantity(quantity, thing, value, site=site)
+        self.recorder.quantity(quantity, thing, value, aux, site)
 
-    def module_of(self, node):
-        """The class of the innermost module in which a node was made; None if it was in none."""
+    def owner_of(self, node, layer):
+        """The class of the innermost module in which a node was made, and whose that is; None and the program's
+        own if it was in none."""
         number = private.sequence_number_of(node)
-        return next((kind for first, end, kind in self.spans if first <= number < end), None)
+        for first, end, kind in self.spans:
+            if first <= number < end:
+                code = code_of(kind)
+                whose = kind_of(code.co_filename) if code else OWN
+                if not (layer and whose == OURS):
+                    return kind, whose
+        return None, OWN
 
     def site_in(self, kind, words):
         """The one line of a class that names one of `words`; where there are several, its forward()."""
@@ -87,6 +116,21 @@ class GraphScan:
         found = {(code, line) for code in codes for line in lines_with(code, words)}
         code, line = found.pop() if len(found) == 1 else (code_of(kind), code_of(kind).co_firstlineno)
         return self.sites.site(code, line)
+
+
+def walked(loss):
+    """The nodes of the graph of a loss, at most MOST_NODES, and by node those that take its result."""
+    waiting, met, users = [loss.grad_fn], {}, {}
+    while waiting and len(met) < MOST_NODES:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met[node] = True
+        for before, _ in node.next_functions:
+            if before is not None:
+                users.setdefault(before, []).append(node)
+                waiting.append(before)
+    return list(met), users
 
 
 def code_of(kind):

@@ -12,6 +12,7 @@ import torch
 from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of, spread_comparison
 from ..state.initial_loss import InitialLoss
 from ..state.last_batch import LastBatch
+from ..state.loss_calls import LossCall, count_samples, reduction_of, rows_of
 from ..state.reachable import range_of, write_unreachable
 from ..state.tokens import shift_of
 from ..torch_api import tensors
@@ -30,7 +31,6 @@ KINDS = {
 }
 # Those whose loss can be worked out again for another pairing of outputs and targets.
 JUDGED_AT_START = ("cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits")
-MOST_ROWS = 256  # of logits that are asked whether they are probabilities
 NEAR_ZERO = 0.1  # the logarithm of a sum of probabilities, in half precision too
 
 TAKE_LOGARITHMS = ("nll_loss", "kl_div")
@@ -45,8 +45,8 @@ ORDER = {
 
 
 class LossHooks:
-    def __init__(self, guard, recorder, sites):
-        self.guard, self.recorder, self.sites = guard, recorder, sites
+    def __init__(self, guard, recorder, sites, raised):
+        self.guard, self.recorder, self.sites, self.raised = guard, recorder, sites, raised
         self.seen = guard.isolated("loss")(self.seen)
         self.seen_unsampled = guard.isolated("loss")(self.seen_unsampled)
         self.last_batch = LastBatch()
@@ -70,9 +70,13 @@ class LossHooks:
 
     def around(self, function):
         def before(args, kwargs):
-            return None if is_compiling() else (args, kwargs)
+            if is_compiling():
+                return None
+            self.raised.begins("loss")
+            return args, kwargs
 
         def after(token, result):
+            self.raised.returns("loss")
             if type(result) is not torch.Tensor or tracing_state():
                 return
             args, kwargs = token
@@ -108,6 +112,7 @@ class LossHooks:
             if self.recorder.sampled and tensors.may_compute():
                 with tensors.unrecorded():
                     self.mark_result(function, thing, result, output, target, options)
+                    self.recorder.moments.loss_examined(LossCall(function, thing, result, output, target, options))
                     if self.recorder.detailed:
                         self.look(function, thing, output, target, options)
         elif tensors.is_plain(output) and tensors.may_compute():
@@ -274,27 +279,3 @@ class LossHooks:
         value = float(total) / samples if wanted else 0.0
         self.recorder.event("evaluated", thing, value, float(samples), always=recorded)
         return (value, float(samples)) if wanted else None
-
-
-def reduction_of(options):
-    """The reduction, which older programs spell in two other options."""
-    average, reduce = options.get("size_average"), options.get("reduce")
-    if average is None and reduce is None:
-        return options.get("reduction", "mean")
-    if reduce is False:
-        return "none"
-    return "sum" if average is False else "mean"
-
-
-def rows_of(scores):
-    """The first rows of one score a class; None where there are no two classes."""
-    classes = 1 if scores.dim() > 1 else 0
-    if scores.shape[classes] < 2 or scores.numel() == 0:
-        return None
-    return scores.detach().movedim(classes, -1).reshape(-1, scores.shape[classes])[:MOST_ROWS]
-
-
-def count_samples(function, output, target):
-    if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
-        return target.numel()
-    return output.shape[0] if output.dim() > 0 else 1

@@ -55,6 +55,7 @@ foreach_sub_ = of_torch("_foreach_sub_")
 ConvNd = of_torch("nn.modules.conv._ConvNd")
 DropoutNd = of_torch("nn.modules.dropout._DropoutNd")
 NormBase = of_torch("nn.modules.batchnorm._NormBase")
+BatchNorm = of_torch("nn.modules.batchnorm._BatchNorm")
 LoaderIterator = of_torch("utils.data.dataloader._BaseDataLoaderIter")
 MapFetcher = of_torch("utils.data._utils.fetch._MapDatasetFetcher")
 

@@ -1,0 +1,69 @@
+"""Counts the classes that the targets of a training loss have: one that never occurs, one that nearly all
+have, and weights of classes that grow with their frequency.
+"""
+
+import torch
+
+from ..torch_api import tensors
+
+LOSSES = ("cross_entropy", "nll_loss")
+MOST_CLASSES, FEWEST_EACH = 1000, 30  # targets of each class on average before anything is said of them
+NOTABLE_SHARE = 0.9
+LEAST_RATIO = 2  # of the largest class to the smallest, for weights to have an order
+
+
+class TargetClasses:
+    def __init__(self, recorder):
+        self.recorder = recorder
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.counts, self.next = {}, {}  # by thing of the loss: targets of each class; number to speak at
+
+    def subscribe(self, moments):
+        moments.loss_examined.append(self.add)
+
+    def add(self, call):
+        """Only of samples with one class each: a position of a text need not meet the whole vocabulary."""
+        if call.function not in LOSSES or call.output.dim() != 2 or call.target.dim() != 1:
+            return
+        classes, target = call.output.shape[1], call.target
+        if not 2 <= classes <= MOST_CLASSES or not target.is_cpu or not tensors.is_readable(target):
+            return
+        if 0 <= call.options.get("ignore_index", -100) < classes or target.is_floating_point():
+            return
+        inside = target[(target >= 0) & (target < classes)]
+        counts = torch.bincount(inside.long(), minlength=classes)
+        counts = self.counts[call.thing] = counts + self.counts.get(call.thing, 0)
+        total = int(counts.sum())
+        if total >= self.next.get(call.thing, FEWEST_EACH * classes):
+            self.next[call.thing] = 2 * total
+            self.write(call, counts, total)
+
+    def write(self, call, counts, total):
+        unused = torch.nonzero(counts == 0).flatten().tolist()
+        unused = (unused[0], unused[-1]) if unused else (-1, -1)
+        self.recorder.quantity("unused_class", call.thing, float(unused[0]), float(unused[1]))
+        share = int(counts.max()) / total
+        if share >= NOTABLE_SHARE:
+            self.recorder.quantity("largest_class", call.thing, share, float(total))
+        weight = call.options.get("weight")
+        unequal = int(counts.max()) >= LEAST_RATIO * int(counts.min()) > 0
+        if unequal and tensors.is_plain(weight) and weight.is_cpu and weight.shape == counts.shape:
+            order = rank_correlation(weight.detach().double(), counts.double())
+            self.recorder.quantity("class_weight_order", call.thing, order, float(len(counts)))
+
+
+def rank_correlation(some, other):
+    """Of Spearman; 0 where either is constant. Equal numbers share a rank."""
+    ranks = [ranks_of(values) for values in (some, other)]
+    ranks = [r - r.mean() for r in ranks]
+    size = ranks[0].norm() * ranks[1].norm()
+    return float(ranks[0] @ ranks[1] / size) if float(size) > 0 else 0.0
+
+
+def ranks_of(values):
+    below = (values[None, :] < values[:, None]).sum(1)
+    equal = (values[None, :] == values[:, None]).sum(1)
+    return below.double() + (equal.double() - 1) / 2

@@ -1,0 +1,31 @@
+"""What a call of a loss function was given, and what that says."""
+
+import collections
+
+MOST_ROWS = 256  # of logits that are asked whether they are probabilities
+
+LossCall = collections.namedtuple("LossCall", "function thing result output target options")
+
+
+def reduction_of(options):
+    """The reduction, which older programs spell in two other options."""
+    average, reduce = options.get("size_average"), options.get("reduce")
+    if average is None and reduce is None:
+        return options.get("reduction", "mean")
+    if reduce is False:
+        return "none"
+    return "sum" if average is False else "mean"
+
+
+def rows_of(scores):
+    """The first rows of one score a class; None where there are no two classes."""
+    classes = 1 if scores.dim() > 1 else 0
+    if scores.shape[classes] < 2 or scores.numel() == 0:
+        return None
+    return scores.detach().movedim(classes, -1).reshape(-1, scores.shape[classes])[:MOST_ROWS]
+
+
+def count_samples(function, output, target):
+    if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
+        return target.numel()
+    return output.shape[0] if output.dim() > 0 else 1
