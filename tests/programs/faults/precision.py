@@ -124,3 +124,18 @@ add(
                "            output = network(x.to(network.lower.weight.dtype))\n"),
               ("network(x).argmax(1)", "network(x.bfloat16()).argmax(1)")],
 )
+add(
+    "loss_in_half",
+    "precision/half_precision_loss",
+    finetune=[("objective(output, y)", "objective(output.half(), y)")],
+    trainer_class=[("self.criterion(logits, kinds)", "self.criterion(logits.half(), kinds)")],
+    plain_script=[("        loss = F.cross_entropy(outputs, targets)\n",
+                   "        loss = F.cross_entropy(outputs.half(), targets)\n")],
+)  # fmt: skip
+add(
+    "scaler_left_out",
+    "precision/missing_loss_scaler",
+    event_stream=[("init_scale=1024.0", "enabled=False"), ("dtype=torch.bfloat16", "dtype=torch.float16")],
+    framework=[("init_scale=256.0, growth_interval=100", "enabled=False"), ("dtype=torch.bfloat16", "dtype=torch.float16")],
+    workers_and_contexts=[("dtype=torch.bfloat16", "dtype=torch.float16")],
+)  # fmt: skip

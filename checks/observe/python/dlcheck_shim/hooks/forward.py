@@ -52,7 +52,7 @@ class ForwardHooks:
         """`kwargs` are not known to a hook of torch: its caller has them."""
         if is_compiling() or tracing_state():
             return None
-        if self.root_number:
+        if self.root_number:  # a part of a model, or the model again
             if id(module) == self.root_number and not self.evaluating:
                 self.raised.forward_again()
             return None

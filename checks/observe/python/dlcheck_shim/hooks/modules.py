@@ -44,7 +44,7 @@ class ModuleHooks:
 
     def enters(self, args, kwargs):
         forwards = self.forwards
-        if not forwards.root_number:
+        if not forwards.root_number or id(args[0]) == forwards.root_number:
             forwards.before(args[0], args[1:], kwargs)
         return (args[0], args[1:], kwargs, forwards.scan.begin()) if forwards.root_number else None
 

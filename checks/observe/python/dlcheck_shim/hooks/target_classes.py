@@ -19,7 +19,7 @@ class TargetClasses:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.counts, self.next = {}, {}  # by thing of the loss: targets of each class; number to speak at
+        self.counts, self.next = {}, {}  # by thing of the loss and its classes: targets of each; number to speak at
 
     def subscribe(self, moments):
         moments.loss_examined.append(self.add)
@@ -35,10 +35,11 @@ class TargetClasses:
             return
         inside = target[(target >= 0) & (target < classes)]
         counts = torch.bincount(inside.long(), minlength=classes)
-        counts = self.counts[call.thing] = counts + self.counts.get(call.thing, 0)
+        key = (call.thing, classes)
+        counts = self.counts[key] = counts + self.counts.get(key, 0)
         total = int(counts.sum())
-        if total >= self.next.get(call.thing, FEWEST_EACH * classes):
-            self.next[call.thing] = 2 * total
+        if total >= self.next.get(key, FEWEST_EACH * classes):
+            self.next[key] = 2 * total
             self.write(call, counts, total)
 
     def write(self, call, counts, total):
