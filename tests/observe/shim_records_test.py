@@ -14,6 +14,7 @@ from tests.observe import shim_ranks_test as ranks
 from tests.observe import shim_replay_test as replay
 from tests.observe import shim_reseeding_test as reseeding
 from tests.observe import shim_split_test as splits
+from tests.observe import shim_stated_test as stated
 from tests.observe import shim_terms_test as terms
 from tests.observe import shim_trials_test as dependence
 from tests.observe import shim_unregistered_test as unregistered
@@ -137,6 +138,7 @@ class ShimRecords(unittest.TestCase):
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
+        traces.append(run_watched(python("-c", stated.program(True))).main)
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]

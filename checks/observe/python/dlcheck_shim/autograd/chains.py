@@ -2,9 +2,11 @@
 nonlinear between them, an activation of an activation, scores of attention that are not scaled.
 """
 
-from ..torch_api import private
+import torch
+
+from ..torch_api import private, tensors
 from ..torch_api.attributes import attribute
-from .loss_graph import factor_of, only_input
+from .loss_graph import SavedTensors, factor_of, only_input
 from .rearranged import LONGEST_CHAIN, RESHAPING, shape_of
 
 # Which of the nodes before a layer's is that of its input, and of its weight.
@@ -50,10 +52,20 @@ def layer_before(node, between):
         if node.name() in LAYERS:
             return node, passed
         inputs = [n for n, _ in node.next_functions if n is not None and not is_leaf(n)]
-        if node.name() not in between or len(inputs) != 1:
+        if node.name() not in between or len(inputs) != 1 or multiplies_by_data(node):
             return None, passed
         node = inputs[0]
     return None, passed
+
+
+def multiplies_by_data(node):
+    """Whether a product has a factor of many values: the mask of dropout has zero and one other."""
+    if node.name() not in ("MulBackward0", "DivBackward0"):
+        return False
+    other = None if SavedTensors.packed else private.saved(node, "other")
+    if not isinstance(other, torch.Tensor) or other.numel() <= 1:
+        return SavedTensors.packed
+    return not tensors.is_plain(other) or not bool(((other == 0) | (other == other.max())).all())
 
 
 def linear_pair(node, users):

@@ -16,6 +16,7 @@ from .modules import codes_of
 MOST_NODES, MOST_SCANS = 20_000, 8
 STEPS = 3  # of a run whose graphs are looked at: from one step to the next, batches may differ in size
 LATEST_UNITS = 1 << 16  # the last step in which units of zero are looked for; each is twice the one before
+MOST_BACKWARDS = 4  # of such a step
 RESHAPES, NORMALIZERS = ("view", "reshape", "view_as", "reshape_as"), ("softmax", "Softmax")
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
 
@@ -59,7 +60,7 @@ class GraphScan:
             for node in nodes:
                 self.look(node, users)
         step = self.recorder.step
-        if step < LATEST_UNITS and step & (step - 1) == 0 and self.recorder.micro_step == 0:
+        if step < LATEST_UNITS and step & (step - 1) == 0 and self.recorder.micro_step < MOST_BACKWARDS:
             self.look_for_zeros(nodes or walked(loss)[0])
 
     def look(self, node, users):
@@ -84,7 +85,7 @@ class GraphScan:
         for number, node in enumerate(node for node in nodes if node.name() == "ReluBackward0"):
             found = zero_units(node)
             if found is not None:
-                thing = self.recorder.thing("operation", number, "relu")
+                thing = self.recorder.thing("operation", self.recorder.micro_step * MOST_NODES + number, "relu")
                 self.recorder.quantity("zero_units", thing, found[0], float(found[1]), self.sites.current())
 
     def tell(self, quantity, node, name, value, aux=0.0, words=(), layer=False):

@@ -1,0 +1,106 @@
+"""Which graphs have two layers without anything nonlinear between them, an activation of itself, unscaled
+scores or units of zeros: those with each, and those that miss it narrowly."""
+
+import sys
+import unittest
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from tests.observe.reading import ROOT
+
+sys.path.insert(0, str(ROOT / "checks/observe/python"))
+from dlcheck_shim.autograd.chains import linear_pair, repeated_activation, unscaled_attention  # noqa: E402
+from dlcheck_shim.autograd.zero_units import zero_units  # noqa: E402
+from dlcheck_shim.hooks.graph_scan import walked  # noqa: E402
+
+
+def found(function, output):
+    nodes, users = walked(output.sum())
+    results = (function(node, users) if function is linear_pair else function(node) for node in nodes)
+    return [result for result in results if result is not None]
+
+
+class Pairs(unittest.TestCase):
+    def setUp(self):
+        self.x = torch.randn(40, 6, 16)
+        self.first, self.second = nn.Linear(16, 32), nn.Linear(32, 8)
+
+    def pairs(self, output):
+        return found(linear_pair, output)
+
+    def test_two_layers_are_a_pair_whatever_is_linear_between_them(self):
+        h = self.first(self.x)
+        for between in (h, h * 2 + 1, F.dropout(h), h * (self.x[..., :1] > 0), h.reshape(240, 32), h.to(torch.float64).float()):
+            self.assertEqual(self.pairs(self.second(between)), [("16 to 32 to 8", 32, 8)])
+
+    def test_what_is_nonlinear_or_joins_others_parts_them(self):
+        h = self.first(self.x)
+        for between in (h.relu(), F.layer_norm(h, (32,)), h * h.sigmoid(), h * self.x.repeat(1, 1, 2), h.softmax(-1)):
+            self.assertEqual(self.pairs(self.second(between)), [])
+
+    def test_a_factorization_and_an_output_with_two_users_are_none(self):
+        down, up = nn.Linear(16, 4), nn.Linear(4, 16)
+        self.assertEqual(self.pairs(up(down(self.x))), [])
+        h = self.first(self.x)
+        self.assertEqual(self.pairs(self.second(h) + h.mean()), [])
+        self.first.weight.requires_grad_(False)
+        self.assertEqual(self.pairs(self.second(self.first(self.x))), [])
+
+    def test_convolutions_of_one_size_are_a_pair_and_separable_ones_are_none(self):
+        x = torch.randn(4, 3, 9, 9)
+        plain, other = nn.Conv2d(3, 8, 3, padding=1), nn.Conv2d(8, 8, 3, padding=1)
+        self.assertEqual(len(self.pairs(other(plain(x)))), 1)
+        for last in (nn.Conv2d(8, 8, 1), nn.Conv2d(8, 8, 3, groups=8), nn.ConvTranspose2d(8, 8, 3)):
+            self.assertEqual(self.pairs(last(plain(x))), [])
+        self.assertEqual(self.pairs(nn.Conv2d(8, 8, (1, 3))(nn.Conv2d(3, 8, (3, 1))(x))), [])
+
+
+class Activations(unittest.TestCase):
+    def test_the_same_twice_is_repeated_and_two_others_are_not(self):
+        x = torch.randn(4, 6, requires_grad=True)
+        self.assertEqual(found(repeated_activation, x.tanh().view(6, 4).tanh()), ["tanh"])
+        self.assertEqual(found(repeated_activation, x.softmax(1).softmax(1)), ["softmax"])
+        for output in (x.tanh().sigmoid(), (x.relu() * 2).relu(), x.sigmoid()):
+            self.assertEqual(found(repeated_activation, output), [])
+
+
+class Scores(unittest.TestCase):
+    def setUp(self):
+        self.x, self.q, self.k = torch.randn(2, 5, 16), nn.Linear(16, 16), nn.Linear(16, 16)
+
+    def heads(self, layer):
+        return layer(self.x).view(2, 5, 2, 8).transpose(1, 2)
+
+    def test_products_of_layers_without_a_factor_are_unscaled(self):
+        hidden = torch.ones(5, 5).triu(1).bool()
+        scores = self.heads(self.q) @ self.heads(self.k).mT
+        for output in (scores.softmax(-1), scores.masked_fill(hidden, -1e9).softmax(-1), (scores + hidden).softmax(-1)):
+            self.assertEqual(found(unscaled_attention, output), [8])
+
+    def test_a_factor_anywhere_a_norm_and_a_learned_bias_are_a_scale(self):
+        q, k = self.heads(self.q), self.heads(self.k)
+        bias = torch.zeros(5, 5, requires_grad=True)
+        for scores in (q @ k.mT / 8**0.5, (q * 8**-0.5) @ k.mT, F.normalize(q, dim=-1) @ k.mT, q @ k.mT + bias,
+                       self.q(self.x) @ self.x.mT):  # fmt: skip
+            self.assertEqual(found(unscaled_attention, scores.softmax(-1)), [])
+
+
+class Zeros(unittest.TestCase):
+    def test_units_that_are_zero_for_each_row_are_counted_from_half_on(self):
+        layer = nn.Linear(6, 10)
+        for dead, share in ((10, [(1.0, 10)]), (5, [(0.5, 10)]), (3, [])):
+            with torch.no_grad():
+                layer.bias.fill_(50.0)[:dead] = -50.0
+            self.assertEqual(found(zero_units, layer(torch.randn(32, 6)).relu()), share)
+
+    def test_few_rows_and_convolutions(self):
+        layer = nn.Conv2d(3, 4, 3)
+        nn.init.constant_(layer.bias, -50.0)
+        self.assertEqual(found(zero_units, layer(torch.randn(2, 3, 9, 9)).relu()), [(1.0, 4)])
+        self.assertEqual(found(zero_units, layer(torch.randn(1, 3, 5, 5)).relu()), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
