@@ -28,6 +28,7 @@ from .hooks.crash import write_crash
 from .hooks.dropout import DropoutHooks
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
+from .hooks.gradient_factor import GradientFactor
 from .hooks.graph_scan import GraphScan
 from .hooks.host_reads import HostReads
 from .hooks.idle_statements import IdleStatements
@@ -97,6 +98,7 @@ class Watch:
         self.loaders = Loaders(guard, recorder, sites)
         self.schedulers = Schedulers(guard, recorder, sites, optimizers)
         self.clipping = Clipping(guard, recorder, sites)
+        self.factor = GradientFactor(guard, recorder, sites, optimizers, self.clipping)
         self.checkpoints = Checkpoints(guard, recorder, sites, models, optimizers)
         self.unseen = Unseen(guard, recorder)
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
@@ -118,9 +120,10 @@ class Watch:
         """Of several parts that hear of the same moment, the first one here is called first."""
         for part in (
             self.losses, self.evaluations, self.loaders, self.reseeding, self.shared_gradients,
-            self.replicas, self.peers, self.clipping, self.forwards, self.graphs, self.host_reads,
+            self.replicas, self.peers, self.factor, self.clipping, self.forwards, self.graphs, self.host_reads,
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
+            self.forwards.sequences,
         ):  # fmt: skip
             part.subscribe(self.moments)
 

@@ -18,10 +18,11 @@ from ..state.unregistered import BUILT
 from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling, tracing_state
 from .evaluations import trains
+from .sequence_layers import LAYERS, SequenceLayers
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, private.ConvNd, torch.nn.Bilinear)
-ASKED = (*PRODUCTS, torch.nn.Embedding, private.BatchNorm)  # modules whose tensors are looked at
+ASKED = (*PRODUCTS, *LAYERS, torch.nn.Embedding, private.BatchNorm)  # modules whose tensors are looked at
 FEW_VALUES = 8  # of a channel, for the statistics of a batch
 
 
@@ -44,6 +45,7 @@ class ForwardHooks:
         self.seen_now = set()  # what was recorded once already in this step
         self.forwards = []  # rows of the forward under way
         self.last_batch = losses.last_batch
+        self.sequences = SequenceLayers(guard, recorder, self.last_batch)
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
         self.float16_step = -1  # the last step with a product in float16
@@ -176,17 +178,17 @@ class ForwardHooks:
             if first is not None:
                 self.scan.module_ended(module, first)
             if self.recorder.sampled:
-                self.add_forward(module, args, output)
+                self.add_forward(module, args, kwargs, output)
             if id(module) == self.root_number:
                 self.end(module, kwargs, output)
         return None
 
-    def add_forward(self, module, args, output):
+    def add_forward(self, module, args, kwargs, output):
         """Written all at once as the outermost module ends: a record by itself costs more."""
         known = None if self.model is None else self.models.modules.get(module)
         thing = self.name(module) if known is None else known
         if isinstance(module, ASKED):
-            self.ask(module, thing, args, output)
+            self.ask(module, thing, args, kwargs, output)
         is_root = id(module) == self.root_number
         seen = (thing, trains(module) if is_root else module.training)
         if thing and seen not in self.seen_now and torch.is_grad_enabled():
@@ -199,7 +201,7 @@ class ForwardHooks:
             return self.models.thing_of_any(module)
         return self.models.module_thing(module, self.root())
 
-    def ask(self, module, thing, args, output):
+    def ask(self, module, thing, args, kwargs, output):
         """What the tensors of such a module tell."""
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
             self.products[0] += output.dtype in tensors.HALF
@@ -208,6 +210,8 @@ class ForwardHooks:
             self.products[1] += 1
         if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
             self.last_batch.looked_up.add(args[0].data_ptr())
+        if isinstance(module, LAYERS):
+            self.sequences.add(module, thing, args, kwargs)
         if isinstance(module, private.BatchNorm) and thing and torch.is_grad_enabled():
             self.look_at_statistics(module, thing, output)
 

@@ -148,4 +148,7 @@ QUANTITIES = {
     "emptied_cache": 108,
     "unscaled_attention": 109,
     "changed_precision": 110,
+    "swapped_batch_axis": 111,
+    "inverted_mask": 112,
+    "gradient_factor": 113,
 }

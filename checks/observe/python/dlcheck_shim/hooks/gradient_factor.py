@@ -1,0 +1,62 @@
+"""Compares gradients as a backward left them with those that a step uses: whether they were multiplied by a
+number in between, which is neither that of clipping nor that of a loss scaler.
+"""
+
+import weakref
+
+import torch
+
+from ..state.optimizers import first_with_gradients
+from ..torch_api import tensors
+
+MOST_ENTRIES, NEAR = 1024, 1e-4
+
+
+class GradientFactor:
+    def __init__(self, guard, recorder, sites, optimizers, clipping):
+        self.recorder, self.sites, self.optimizers, self.clipping = recorder, sites, optimizers, clipping
+        self.keep = guard.isolated("factor")(self.keep)
+        self.compare = guard.isolated("factor")(self.compare)
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.kept = {}  # by thing of an optimizer: its first parameter, and what its gradient held
+
+    def subscribe(self, moments):
+        moments.backward_ended.append(self.end_backward)
+        moments.gradients_used.append(self.use)
+
+    def end_backward(self):
+        if self.recorder.detailed:
+            self.keep()
+
+    def use(self, optimizer, watched):
+        kept = self.kept.pop(watched.thing, None)
+        if kept is not None and self.recorder.detailed:
+            self.compare(optimizer, watched, *kept)
+
+    def keep(self):
+        with tensors.unrecorded():
+            for optimizer, watched in self.optimizers.watched.items():
+                first = first_with_gradients(optimizer, 1)
+                if first and tensors.is_readable(first[0].grad) and first[0].grad.is_cpu:
+                    self.kept[watched.thing] = (weakref.ref(first[0]), entries_of(first[0].grad).clone())
+
+    def compare(self, optimizer, watched, reference, before):
+        parameter = reference()
+        if parameter is None or id(parameter) in self.clipping.clipped or parameter.grad is None:
+            return
+        with tensors.unrecorded():
+            now = entries_of(parameter.grad)
+            if now.shape != before.shape or torch.equal(now, before):
+                return
+            place = before.abs().argmax()
+            factor = float(now[place] / before[place]) if float(before[place]) else 0.0
+            if factor > 1 and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
+                self.recorder.quantity("gradient_factor", watched.thing, factor, float(now.numel()),
+                                       self.sites.current())  # fmt: skip
+
+
+def entries_of(gradient):
+    return gradient.detach().reshape(-1)[:MOST_ENTRIES]

@@ -1,0 +1,61 @@
+"""Looks at what recurrent and attention layers are given: which axis they take for the batch, and what their
+mask of padding leaves for attention.
+"""
+
+import torch
+
+from ..torch_api import tensors
+from ..torch_api.attributes import attribute
+
+LAYERS = (torch.nn.RNNBase, torch.nn.MultiheadAttention)
+MASK = "key_padding_mask"
+PLACE_OF_MASK = 3  # among the arguments of attention
+
+
+class SequenceLayers:
+    def __init__(self, guard, recorder, last_batch):
+        self.recorder, self.last_batch = recorder, last_batch
+        self.look_at_mask = guard.isolated("mask")(self.look_at_mask)
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.sizes, self.told = {}, set()  # by thing of a layer: of its batch, and of its time
+
+    def subscribe(self, moments):
+        moments.loss_examined.append(self.compare)
+        moments.stepped.append(self.sizes.clear)
+
+    def add(self, layer, thing, args, kwargs):
+        """After a call of a layer in training, in a sampled step."""
+        given = args[0] if args else kwargs.get("input", kwargs.get("query"))
+        if not thing or not tensors.is_plain(given) or given.dim() != 3:
+            return
+        batch, time = given.shape[:2] if attribute(layer, "batch_first") else (given.shape[1], given.shape[0])
+        self.sizes[thing] = (batch, time)
+        if isinstance(layer, torch.nn.MultiheadAttention) and thing not in self.told:
+            mask = args[PLACE_OF_MASK] if len(args) > PLACE_OF_MASK else kwargs.get(MASK)
+            if tensors.is_plain(mask) and mask.is_cpu and mask.dim() == 2:
+                self.look_at_mask(thing, mask)
+
+    def compare(self, call):
+        """A loss with one target for each sample tells how many samples there are."""
+        target = call.target
+        if target.dim() != 1 or call.output.shape[:1] != target.shape or target.is_floating_point():
+            return
+        samples = target.shape[0]
+        for thing, (batch, time) in self.sizes.items():
+            if time == samples and batch not in (1, samples):
+                self.recorder.quantity("swapped_batch_axis", thing, float(time), float(batch))
+
+    def look_at_mask(self, thing, mask):
+        """Tokens tell padding from words: where all that is not masked is one token, and what is masked is many,
+        the mask has the wrong sense."""
+        hidden = mask if mask.dtype is torch.bool else mask == -torch.inf
+        for tokens in self.last_batch.tokens():
+            if tokens.shape != hidden.shape or not tokens.is_cpu:
+                continue
+            shown, masked = tokens[~hidden].unique(), tokens[hidden].unique()
+            if shown.numel() == 1 and masked.numel() > 1:
+                self.told.add(thing)
+                self.recorder.quantity("inverted_mask", thing, float(masked.numel()), float(hidden.sum()))
