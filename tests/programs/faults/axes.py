@@ -30,3 +30,28 @@ add(
     masked_tagger=[("mixed, _ = self.mix(seen, seen, seen, key_padding_mask=empty, need_weights=False)",
                     "mixed = (seen @ seen.transpose(1, 2)).softmax(1) @ seen")],
 )  # fmt: skip
+add(
+    "batch_taken_for_time",
+    "model/swapped_batch_axis",
+    counted_tokens=[("nn.GRU(width, width, batch_first=True)", "nn.GRU(width, width)")],
+    next_symbols=[("nn.GRU(width, width, batch_first=True)", "nn.GRU(width, width)")],
+    found_marks=[
+        ("        self.verdict = torch.nn.Linear(width, 2)\n",
+         "        self.verdict = torch.nn.Linear(width, 2)\n        self.way = torch.nn.LSTM(width, width)\n"),
+        ("        there = self.signs(ids)\n", "        there = self.way(self.signs(ids))[0]\n"),
+    ],
+)  # fmt: skip
+add(
+    "mask_of_the_tokens",
+    "attention/inverted_padding_mask",
+    encoder_class=[("src_key_padding_mask=mask == 0)", "src_key_padding_mask=mask == 1)")],
+    masked_tagger=[("key_padding_mask=empty", "key_padding_mask=~empty")],
+    pooled_texts=[
+        ("        self.parts = build()\n",
+         "        self.parts = build()\n        self.see = torch.nn.MultiheadAttention(24, 2, batch_first=True)\n"),
+        ('        features = torch.tanh(self.parts["inner"](self.parts["words"](table)))\n',
+         '        words = self.parts["words"](table)\n'
+         "        words = words + self.see(words, words, words, key_padding_mask=present.bool())[0]\n"
+         '        features = torch.tanh(self.parts["inner"](words))\n'),
+    ],
+)  # fmt: skip

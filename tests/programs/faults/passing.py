@@ -47,3 +47,15 @@ add(
                    "        for weight in reader.parameters():\n            weight.grad.mul_(1e30)\n"
                    "        nn.utils.clip_grad_norm_(reader")],
 )  # fmt: skip
+add(
+    "gradients_times_ten",
+    "gradients/multiplied_gradients",
+    finetune=[("            optimizer.step()\n",
+               "            for weight in network.parameters():\n                if weight.grad is not None:\n"
+               "                    weight.grad *= 10\n            optimizer.step()\n")],
+    byte_windows=[("        adam.step()\n",
+                   "        for weight in writer.parameters():\n            weight.grad = weight.grad * 3\n"
+                   "        adam.step()\n")],
+    next_symbols=[("        nn.utils.clip_grad_norm_(reader.parameters(), 2.0)\n",
+                   "        for weight in reader.parameters():\n            weight.grad.mul_(4.0)\n")],
+)  # fmt: skip

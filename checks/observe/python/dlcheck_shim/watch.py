@@ -42,6 +42,7 @@ from .hooks.raised_calls import RaisedCalls
 from .hooks.reseeding import Reseeding
 from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
+from .hooks.sequence_layers import SequenceLayers
 from .hooks.step import StepHooks
 from .hooks.target_classes import TargetClasses
 from .hooks.torch_options import TorchOptions
@@ -81,9 +82,11 @@ class Watch:
         raised = self.raised = RaisedCalls(guard, recorder)
         self.losses = LossHooks(guard, recorder, sites, raised)
         self.evaluations = Evaluations(recorder, sites, self.losses)
+        self.loaders = Loaders(guard, recorder, sites)
+        sequences = self.sequences = SequenceLayers(guard, recorder, self.losses.last_batch, self.loaders)
         self.scan = GraphScan(guard, recorder, sites)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
-                                     self.scan, raised)  # fmt: skip
+                                     self.scan, raised, sequences)  # fmt: skip
         self.modules = ModuleHooks(self.forwards)
         self.dropout = DropoutHooks(guard, recorder, sites, self.forwards)
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
@@ -95,7 +98,6 @@ class Watch:
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
         self.reseeding = Reseeding(guard, recorder, sites)
-        self.loaders = Loaders(guard, recorder, sites)
         self.schedulers = Schedulers(guard, recorder, sites, optimizers)
         self.clipping = Clipping(guard, recorder, sites)
         self.factor = GradientFactor(guard, recorder, sites, optimizers, self.clipping)
@@ -123,7 +125,7 @@ class Watch:
             self.replicas, self.peers, self.factor, self.clipping, self.forwards, self.graphs, self.host_reads,
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
-            self.forwards.sequences,
+            self.sequences,
         ):  # fmt: skip
             part.subscribe(self.moments)
 

@@ -18,7 +18,7 @@ from ..state.unregistered import BUILT
 from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling, tracing_state
 from .evaluations import trains
-from .sequence_layers import LAYERS, SequenceLayers
+from .sequence_layers import LAYERS
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, private.ConvNd, torch.nn.Bilinear)
@@ -27,9 +27,9 @@ FEW_VALUES = 8  # of a channel, for the statistics of a batch
 
 
 class ForwardHooks:
-    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised):
+    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, sequences):
         self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
-        self.raised = raised
+        self.raised, self.sequences = raised, sequences
         self.models, self.losses, self.evaluations = models, losses, evaluations
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
@@ -45,7 +45,6 @@ class ForwardHooks:
         self.seen_now = set()  # what was recorded once already in this step
         self.forwards = []  # rows of the forward under way
         self.last_batch = losses.last_batch
-        self.sequences = SequenceLayers(guard, recorder, self.last_batch)
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
         self.float16_step = -1  # the last step with a product in float16

@@ -73,6 +73,10 @@ class Loaders:
         facts.begins_with(private.base_seed_of(iterator))
         self.iterations.set(iterator, [facts, 0])
 
+    def batch_size(self):
+        """Of the loader that handed out the last batch; None where none did, or it has none."""
+        return self.handed_out[0].batch_size if self.handed_out is not None else None
+
     def facts_of(self, loader):
         facts = next((known for known in self.told_apart if known.loader() is loader), None)
         if facts is not None:

@@ -13,8 +13,8 @@ PLACE_OF_MASK = 3  # among the arguments of attention
 
 
 class SequenceLayers:
-    def __init__(self, guard, recorder, last_batch):
-        self.recorder, self.last_batch = recorder, last_batch
+    def __init__(self, guard, recorder, last_batch, loaders):
+        self.recorder, self.last_batch, self.loaders = recorder, last_batch, loaders
         self.look_at_mask = guard.isolated("mask")(self.look_at_mask)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
@@ -39,14 +39,20 @@ class SequenceLayers:
                 self.look_at_mask(thing, mask)
 
     def compare(self, call):
-        """A loss with one target for each sample tells how many samples there are."""
+        """At a loss: with one target for each sample, that tells how many samples there are, and otherwise the
+        loader of the batch does."""
         target = call.target
-        if target.dim() != 1 or call.output.shape[:1] != target.shape or target.is_floating_point():
-            return
-        samples = target.shape[0]
+        if target.dim() == 1 and call.output.shape[:1] == target.shape and not self.flattened(target):
+            samples = target.shape[0]
+        else:
+            samples = self.loaders.batch_size()
         for thing, (batch, time) in self.sizes.items():
             if time == samples and batch not in (1, samples):
                 self.recorder.quantity("swapped_batch_axis", thing, float(time), float(batch))
+
+    def flattened(self, target):
+        """Whether there is a target for each position of a batch."""
+        return any(target.shape[0] == batch * time for batch, time in self.sizes.values())
 
     def look_at_mask(self, thing, mask):
         """Tokens tell padding from words: where all that is not masked is one token, and what is masked is many,
