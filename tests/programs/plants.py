@@ -1,6 +1,7 @@
 """All faults that are planted in the hosts; each module of `faults` adds its own."""
 
 from faults import (  # noqa: F401
+    arithmetic,
     axes,
     budget,
     checkpoints,
@@ -13,6 +14,7 @@ from faults import (  # noqa: F401
     layers,
     losses,
     optimizers,
+    parts,
     passing,
     precision,
     schedules,

@@ -45,7 +45,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Finiteness& finiteness,
   const Finiteness::Step& trained = finiteness.first_in_training;
   const bool only_gradients = trained.weights.empty();
   // A loss scaler finds overflow by letting gradients become infinite; it then skips the step.
-  if (finiteness.scaled && only_gradients) return verdict;
+  if (finiteness.scaled && only_gradients && finiteness.first.inputs.empty()) return verdict;
   Finding finding{.severity = Severity::kError,
                   .message = "",
                   .places = PlacesOf(finiteness.first, trained),
@@ -90,7 +90,8 @@ Check NonfiniteValues() {
           "exp that overflows, a square root at zero, NaN in the data. Call "
           "torch.autograd.set_detect_anomaly(True) to see the operation.",
       .limits = {.needs = "A recorded loss, gradient or weight.",
-                 .silent_when = "A loss scaler is active, and only gradients overflow.",
+                 .silent_when =
+                     "A loss scaler is active, and only gradients and losses are not finite.",
                  .severity =
                      "Error. Warning for a non-finite loss in a step that the program skips.",
                  .blind_spots = "Weights and inputs are checked in sampled steps only, losses and "
@@ -108,10 +109,11 @@ loss = criterion(logits, y) - 0.01 * entropy.mean())"},
       .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"log-of-nonpositive", "division-by-zero", "infinite-gradient-of-root",
                  "exponential-overflow", "masked-nan", "function-domain-violation",
-                 "nonfinite-inputs"},
-      .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
-                   "checkpoint/nonfinite_save", "gradients/exploding", "program/failed",
-                   "learnability/no_better_than_constant"},
+                 "nonfinite-inputs", "unsafe-hand-written-loss", "fully-masked-row",
+                 "constant-feature-divided-by-zero", "nonfinite-clip-norm"},
+      .explains = {"precision/skipped_steps", "learnability/input_independence",
+                   "learnability/cannot_overfit_one_batch", "checkpoint/nonfinite_save",
+                   "gradients/exploding", "program/failed", "learnability/no_better_than_constant"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,

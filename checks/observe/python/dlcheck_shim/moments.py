@@ -21,6 +21,7 @@ class Moments:
         # The process and its random numbers.
         self.begins_anew = Moment()  # (): in the child of a fork, and where another run of the process begins
         self.seeded = Moment()  # (seed): torch.manual_seed was called
+        self.optimizer_made = Moment()  # (optimizer)
         self.mode_changed = Moment()  # (): train() or eval() was called, or an optimizer was made
         # Data.
         self.pass_begins = Moment()  # (): an iteration over a loader begins

@@ -26,6 +26,7 @@ from .hooks.checkpoints import Checkpoints
 from .hooks.clipping import Clipping
 from .hooks.crash import write_crash
 from .hooks.dropout import DropoutHooks
+from .hooks.empty_loops import EmptyLoops
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
 from .hooks.gradient_factor import GradientFactor
@@ -37,8 +38,10 @@ from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
 from .hooks.loss_precision import LossPrecision
 from .hooks.modules import ModuleHooks
+from .hooks.modules_met import ModulesMet
 from .hooks.not_zeroed import Uncleared
 from .hooks.raised_calls import RaisedCalls
+from .hooks.repeated_rows import RepeatedRows
 from .hooks.reseeding import Reseeding
 from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
@@ -92,7 +95,7 @@ class Watch:
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
         self.graphs, self.unused = LiveGraphs(recorder), UnusedLosses(guard, recorder, sites)
         ignored, half = IgnoredInMean(guard, recorder, sites), UnscaledHalf(guard, recorder, sites, self.forwards)
-        self.of_losses = (TargetClasses(recorder), LossPrecision(recorder), ignored)
+        self.of_losses = (TargetClasses(recorder), LossPrecision(recorder), RepeatedRows(recorder), ignored)
         looks = tuple(part.reached_by for part in (self.unused, ignored, half)) + (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
@@ -104,7 +107,7 @@ class Watch:
         self.checkpoints = Checkpoints(guard, recorder, sites, models, optimizers)
         self.unseen = Unseen(guard, recorder)
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
-        self.options = TorchOptions(guard, recorder, sites)
+        self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
         self.averages = Averages(guard, recorder)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
@@ -125,6 +128,7 @@ class Watch:
             self.replicas, self.peers, self.factor, self.clipping, self.forwards, self.graphs, self.host_reads,
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
+            self.empty, ModulesMet(self.guard, self.recorder, self.models),
             self.sequences,
         ):  # fmt: skip
             part.subscribe(self.moments)
@@ -209,7 +213,8 @@ class Watch:
             # Where one of them fails, the others still have their say, and the records their end.
             for name, end in (("evaluations", self.evaluations.end), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
-                              ("source", self.source.write), ("options", self.options.write)):  # fmt: skip
+                              ("source", self.source.write), ("options", self.options.write),
+                              ("loops", self.empty.write)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
 

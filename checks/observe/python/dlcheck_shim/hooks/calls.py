@@ -48,6 +48,7 @@ class Calls:
     def optimizer_made(self, result, args, kwargs):
         self.recorder.begin()
         self.unstepped.made(args[0])
+        self.recorder.moments.optimizer_made(args[0])
         self.recorder.moments.mode_changed()
 
     def torch_seeded(self, result, args, kwargs):

@@ -68,10 +68,22 @@ class Checkpoints:
             self.recorder.moments.saved(path_of(file), content)
             contents = self.contents(content, trained)
             if looked:
+                self.look_at_precision(thing, content, contents)
                 self.written.add(thing)
                 self.recorder.attribute(thing, "contents", contents)
             if looked or sum(tensor.numel() for tensor in trained) < FEW_ELEMENTS:
                 self.count_nonfinite(thing, trained)
+
+    def look_at_precision(self, thing, content, contents):
+        """Whether the weights of a file from which an optimizer goes on are in half precision, and those of the
+        model are not."""
+        if "optimizer" not in contents.split() or not isinstance(content, dict):
+            return
+        kinds = {known[1]: p.dtype for p, known in self.models.parameters.items()}
+        for part in content.values():
+            if isinstance(part, dict) and any(is_lowered(kinds.get(name), value) for name, value in part.items()):
+                self.recorder.quantity("lowered_weights", thing, 1.0, site=self.sites.current(True))
+                return
 
     def loaded(self, result, args, kwargs):
         thing = self.file_thing(args[0] if args else kwargs.get("f"))
@@ -218,6 +230,10 @@ def path_of(file):
 
 def is_module(value):
     return isinstance(value, torch.nn.Module)
+
+
+def is_lowered(kind, value):
+    return kind in (torch.float32, torch.float64) and tensors.is_plain(value) and value.dtype in tensors.HALF
 
 
 def kind_of(value, known):

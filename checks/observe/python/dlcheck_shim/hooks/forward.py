@@ -13,16 +13,18 @@ import torch
 from ..record.digest import digest
 from ..record.rows import Named, batch_of, fingerprint, with_rows
 from ..state.last_batch import parts_of
-from ..state.models import depends_on_mode, nobody
+from ..state.models import NORMALIZATIONS, depends_on_mode, nobody
 from ..state.unregistered import BUILT
 from ..torch_api import private, tensors
+from ..torch_api.attributes import attribute
 from ..torch_api.capabilities import is_compiling, tracing_state
 from .evaluations import trains
+from .loss_precision import BITS
 from .sequence_layers import LAYERS
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, private.ConvNd, torch.nn.Bilinear)
-ASKED = (*PRODUCTS, *LAYERS, torch.nn.Embedding, private.BatchNorm)  # modules whose tensors are looked at
+ASKED = (*PRODUCTS, *LAYERS, *NORMALIZATIONS, torch.nn.Embedding)  # modules whose tensors are looked at
 FEW_VALUES = 8  # of a channel, for the statistics of a batch
 
 
@@ -47,6 +49,7 @@ class ForwardHooks:
         self.last_batch = losses.last_batch
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
+        self.half_norms = set()  # things of layers that were told of
         self.float16_step = -1  # the last step with a product in float16
 
     def before(self, module, args, kwargs=None):
@@ -211,12 +214,16 @@ class ForwardHooks:
             self.last_batch.looked_up.add(args[0].data_ptr())
         if isinstance(module, LAYERS):
             self.sequences.add(module, thing, args, kwargs)
-        if isinstance(module, private.BatchNorm) and thing and torch.is_grad_enabled():
-            self.look_at_statistics(module, thing, output)
+        if isinstance(module, NORMALIZATIONS) and thing and torch.is_grad_enabled():
+            self.look_at_normalization(module, thing, output)
 
-    def look_at_statistics(self, layer, thing, output):
-        """Those of a batch: over how few values each is taken. Ranks may put theirs together."""
-        if not layer.training or isinstance(layer, torch.nn.SyncBatchNorm) or ("few", thing) in self.seen_now:
+    def look_at_normalization(self, layer, thing, output):
+        """In which precision it works, and over how few values of a batch: ranks may put theirs together."""
+        weight = attribute(layer, "weight")
+        if isinstance(weight, torch.Tensor) and weight.dtype in tensors.HALF and thing not in self.half_norms:
+            self.half_norms.add(thing)
+            self.recorder.quantity("half_norm", thing, float(BITS[weight.dtype]))
+        if not isinstance(layer, private.BatchNorm) or not layer.training or isinstance(layer, torch.nn.SyncBatchNorm) or ("few", thing) in self.seen_now:
             return
         if isinstance(output, torch.Tensor) and output.dim() > 1 and output.shape[1]:
             values = output.numel() // output.shape[1]

@@ -36,6 +36,7 @@ class Loaders:
     def reset(self):
         self.iterations, self.told_apart = IdentityMap(), []
         self.seen, self.begun, self.drawn = 0, 0, False
+        self.nonempty = 0  # iterations that gave a batch
         # Of batches that no model was called with: weak references to their tensors, what is written.
         self.waiting = collections.deque(maxlen=MOST_AHEAD)
         self.last, self.written = None, False  # the batch fetched last, until one enters a model
@@ -110,6 +111,7 @@ class Loaders:
         if iteration is None:
             return
         place, iteration[1] = iteration[1], iteration[1] + 1
+        self.nonempty += place == 0
         samples = samples_of(batch)
         self.handed_out = (iteration[0], samples)
         self.last, self.written = (iteration[0], place, samples), self.recorder.sampled

@@ -151,4 +151,10 @@ QUANTITIES = {
     "swapped_batch_axis": 111,
     "inverted_mask": 112,
     "gradient_factor": 113,
+    "strong_dropout": 114,
+    "repeated_layer": 115,
+    "empty_passes": 116,
+    "contradicting_rows": 117,
+    "half_norm": 118,
+    "lowered_weights": 119,
 }
