@@ -25,13 +25,17 @@ PARTS = {
     "GROWTH": ("1e30", "1"),
     "FIRST": ("False", "True"),
     "FACTOR": ("3", "1"),
+    "DROPPED": ("0.95", "0.5"),
+    "LAYERS": ("[nn.Linear(2, 2)] * 3", "[nn.Linear(2, 2), nn.Linear(2, 2)]"),
+    "ANSWER": ("step % 2", "0"),
+    "ROUNDED": (".half()", ".float()"),
     "PADDED": ("tokens != 0", "tokens == 0"),
     "EMPTY": ("torch.cuda.empty_cache()", "pass"),
     "PRECISION": ("medium", "highest"),
 }  # fmt: skip
 PROGRAM = textwrap.dedent(
     """
-    import torch, torch.nn as nn, torch.nn.functional as F
+    import tempfile, torch, torch.nn as nn, torch.nn.functional as F
     torch.manual_seed(0)
     class Net(nn.Module):
         def __init__(self):
@@ -41,17 +45,18 @@ PROGRAM = textwrap.dedent(
             self.other, self.even, self.norm = nn.Linear(16, 8), nn.Linear(16, 8), nn.BatchNorm1d(32)
             self.order = nn.GRU(16, 16, batch_first=FIRST)
             self.words, self.see = nn.Embedding(9, 16), nn.MultiheadAttention(16, 2, batch_first=True)
+            self.drop, self.layers = nn.Dropout(DROPPED), nn.ModuleList(LAYERS)
             EVEN
             MASK
         def forward(self, tokens, x):
             words = self.words(tokens)
             x = x + self.order(words)[0] + self.see(words, words, words, key_padding_mask=PADDED)[0]
-            x = SCORES @ x + self.mask.sum() * 0
+            x = SCORES @ x + (self.mask.sum() + sum(layer(x[0, :2, :2]).sum() for layer in self.layers)) * 0
             h = PAIR
             zeros = (self.other(x) - SHIFT).relu().sum() + self.even(x).square().mean()
             return self.last(TWICE).flatten(0, 1), self.norm(h[:ROWS, 0]).square().mean() + zeros, h
     net = Net()
-    lone = nn.Linear(3, 1)
+    lone, norm = nn.Linear(3, 2), nn.LayerNorm(3)ROUNDED
     optimizer, alone = (torch.optim.SGD(model.parameters(), lr=0.001) for model in (net, lone))
     for step in range(40):
         x, labels = torch.randn(12, 5, 16), LABELS
@@ -78,14 +83,38 @@ PROGRAM = textwrap.dedent(
             weight.grad.fill_(1.0)
         optimizer.step()
         alone.zero_grad()
-        lone(torch.ones(4, 3)).mean().backward()
+        useless = norm(torch.ones(2, 3)ROUNDED).float().sum() * 0
+        (F.cross_entropy(lone(torch.ones(1, 3)), torch.tensor([ANSWER])) + useless).backward()
         lone.weight.grad.mul_(FACTOR)
         alone.step()
         EMPTY
+    weights = {name: weight.detach()ROUNDED for name, weight in lone.named_parameters()}
+    with tempfile.NamedTemporaryFile() as file:
+        torch.save({"model": weights, "optimizer": alone.state_dict()}, file.name)
     torch.set_float32_matmul_precision("PRECISION")
     print(net.last.weight.sum().item(), torch.rand(1).item())
     """
 )
+
+
+# A program whose loader gives nothing.
+EMPTY_LOOP = textwrap.dedent(
+    """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    net = torch.nn.Linear(4, 1)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for epoch in range(3):
+        for (x,) in DataLoader(TensorDataset(torch.ones(ROWS, 4)), batch_size=8, drop_last=True):
+            optimizer.zero_grad()
+            net(x).mean().backward()
+            optimizer.step()
+    """
+)
+
+
+def empty_loop(rows):
+    return EMPTY_LOOP.replace("ROWS", str(rows))
 
 
 def program(faulty):
@@ -101,7 +130,9 @@ STATED = {
     "equal_rows": (8, 0), "mask_parameter": (1, 0), "normalized_values": (2, 0), "unused_class": (0, 0),
     "largest_class": (0.916667, 240), "class_weight_order": (1, 2), "ignored_in_mean": (7, 60), "loss_precision": (11, 0),
     "raised_calls": (36, 0), "unscaled_half": (1, 0), "overflowed_norm": (1, 0), "emptied_cache": (32, 64),
-    "changed_precision": (1, 0), "swapped_batch_axis": (12, 5), "inverted_mask": (8, 36), "gradient_factor": (3, 3),
+    "changed_precision": (1, 0), "swapped_batch_axis": (12, 5), "inverted_mask": (8, 36), "gradient_factor": (3, 6),
+    "strong_dropout": (0.95, 0), "repeated_layer": (3, 1), "contradicting_rows": (1, 1), "half_norm": (11, 0),
+    "lowered_weights": (1, 0),
 }  # fmt: skip
 IN_THE_TWIN = {"unused_class": (-1, -1), "class_weight_order": (-1, 2)}
 
@@ -122,6 +153,11 @@ class ShimStated(unittest.TestCase):
 
     def test_of_the_twin_nothing_is_stated(self):
         self.assertEqual(self.last(False), IN_THE_TWIN)
+
+    def test_loops_without_a_batch_are_counted_where_nothing_is_trained(self):
+        for rows, expected in ((5, [3]), (8, [])):
+            run = run_watched(python("-c", empty_loop(rows)))
+            self.assertEqual([row.value for row in run.main.of("quantity", "empty_passes")], expected)
 
     def test_what_the_program_prints_is_the_same(self):
         command = python("-W", "ignore", "-c", program(True))

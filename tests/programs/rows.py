@@ -1,6 +1,23 @@
-"""Which row of docs/faults.md a planted fault is an example of, where its check covers several."""
+"""Which rows of docs/faults.md a planted fault is an example of, where its check covers several; and why some rows
+have no check.
+"""
 
 ROWS = {
+    "layers_in_a_list": "unregistered-parameters",
+    "tensor_not_a_parameter": "unregistered-parameters",
+    "part_in_no_optimizer": "missing-or-repeated-parameter",
+    "scores_for_logarithms": ("nll-without-log-softmax", "wrong-loss-input"),
+    "logarithms_across_the_batch": "wrong-loss-input",
+    "scales_decayed": ("weight-decay-on-norm-and-bias", "wrong-weight-decay-group"),
+    "penalty_without_gradients": "ineffective-regularizer",
+    "detached_term": "ineffective-regularizer",
+    "tiny_term": "negligible-loss-term",
+    "seed_of_every_epoch": "random-state-reset",
+    "seed_in_each_micro_batch": "same-dropout-in-micro-batches",
+    "loss_divided_by_processes": ("scaled-by-world-size", "world-size-in-normalizer"),
+    "loss_times_processes": ("scaled-by-world-size", "world-size-in-normalizer"),
+    "gradients_divided_again": ("scaled-by-world-size", "world-size-in-normalizer"),
+    "gradients_added_again": ("scaled-by-world-size", "world-size-in-normalizer"),
     # Files.
     "resumes_without_optimizer": "optimizer-state-not-saved",
     "resumes_without_a_part": "schedule-state-not-saved",
@@ -8,7 +25,7 @@ ROWS = {
     "optimizer_not_saved": "optimizer-state-not-saved",
     "compiled_resumes_without_optimizer": "optimizer-state-not-saved",
     "lightning_resumes_without_optimizer": "optimizer-state-not-saved",
-    "names_of_another": "key-prefix-mismatch",
+    "names_of_another": ("key-prefix-mismatch", "pretrained-weights-lost"),
     # Data.
     "labels_from_one": "invalid-class-labels",
     "order_again": "same-order-every-epoch",
@@ -33,7 +50,7 @@ ROWS = {
     "normed_over_batch": "normalization-over-batch-axis",
     "sees_the_future": "causal-mask-leak",
     "loud_start": "wrong-initial-variance",
-    "frozen_but_moving": "frozen-parameter-updated",
+    "frozen_but_moving": ("frozen-parameter-updated", "zero-instead-of-missing-gradient", "frozen-layers-change"),
     # Evaluations.
     "evaluated_in_training_mode": "evaluation-in-train-mode",
     "accelerate_evaluates_in_training_mode": "evaluation-in-train-mode",
@@ -105,4 +122,23 @@ ROWS = {
     "unfrozen_after_wrapping": "lost-synchronization-hooks",
     "adds_to_gradients_on_one": "lost-synchronization-hooks",
     "clips_where_its_own_loss_is_high": "partial-clipping",
+}
+
+NO_VERDICT = {
+    "mislabeled-samples": "Nobody but the author of a label knows that it is wrong.",
+    "noisy-inputs": "Noise looks like data to whoever has not seen the clean data.",
+    "missing-data": "No program says how much data there should be.",
+    "groups-split-across-sets": "A program does not say which samples belong to one group.",
+    "wrong-channel-order": "A tensor does not say which channel is which.",
+    "label-breaking-augmentation": "Only a person knows which changes a label survives.",
+    "wrong-input-size": "A comparison of results alone tells which size is right.",
+    "stale-preprocessing-cache": "The cache was written before the program began.",
+    "unsuitable-layer-sizes": "A comparison of results alone tells which size is right.",
+    "unsuitable-optimizer": "A comparison of results alone tells which optimizer is right.",
+    "deviating-custom-initialization": "A program does not say which recipe it follows.",
+    "changed-batch-size": "A program does not say which batch size it should have.",
+    "selection-on-test-data": "A program does not say which data are for the test alone.",
+    "inconsistent-cached-decoding": "Generation is not a part of training.",
+    "ignored-generation-limit": "Generation is not a part of training.",
+    "slow-interconnect": "A program does not say how fast its connections should be.",
 }

@@ -23,7 +23,7 @@ Evidence With(double value, double aux, int times = 1) {
 Check HalfPrecisionSave() {
   return {
       .id = "checkpoint/half_precision_save",
-      .title = "A checkpoint to resume from has half-precision weights",
+      .title = "A resume file holds half-precision weights",
       .promise = "A file with the state of the optimizer holds the weights as they are.",
       .why =
           "The run that resumes starts from rounded weights. Small updates since the last step "

@@ -89,7 +89,7 @@ model.load_state_dict(state, strict=True)
 model.to(device))"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.Module.load_state_dict", "own reasoning"},
-      .covers = {"unnoticed-missing-keys", "key-prefix-mismatch"},
+      .covers = {"unnoticed-missing-keys", "key-prefix-mismatch", "pretrained-weights-lost"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,

@@ -109,7 +109,7 @@ scores = model(x)
 loss = F.nll_loss(F.log_softmax(scores, dim=1), y))"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.NLLLoss", "own reasoning"},
-      .covers = {"wrong-loss-input"},
+      .covers = {"wrong-loss-input", "nll-without-log-softmax"},
       .explains = {"learnability/cannot_overfit_one_batch", "gradients/always_clipped",
                    "gradients/exploding", "numerics/nonfinite_values"},
       .worst = Severity::kWarning,

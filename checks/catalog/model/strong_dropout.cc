@@ -27,7 +27,7 @@ Check StrongDropout() {
       .title = "Dropout drops nearly everything",
       .promise = "A dropout layer keeps more than a tenth of its input.",
       .why =
-          "What is left is scaled up ten times and more. The gradient is mostly noise, and the "
+          "The rest is scaled up ten times and more. The gradient is mostly noise, and the "
           "layers before it hardly learn.",
       .method = "Reads the probability of each dropout layer when its model is first called.",
       .fix = "Lower p. It is the probability to drop, not to keep: nn.Dropout(0.1) drops a tenth.",

@@ -90,7 +90,7 @@ for epoch in range(epochs):
         train_step(model, optimizer, x, y))"},
       .cpp = {},
       .sources = {"PyTorch documentation: reproducibility", "own reasoning: exact"},
-      .covers = {"random-state-reset"},
+      .covers = {"random-state-reset", "same-dropout-in-micro-batches"},
       .explains = {"data/repeated_shuffle"},
       .worst = Severity::kWarning,
       .live = false,

@@ -124,7 +124,7 @@ loss = F.mse_loss(pred, y) + 0.1 * smoothness
 loss.backward())"},
       .cpp = {},
       .sources = {"own reasoning: the gradient of a sum is the sum of gradients"},
-      .covers = {"negligible-loss-term"},
+      .covers = {"negligible-loss-term", "ineffective-regularizer"},
       .explains = {"gradients/gradient_mismatch"},
       .worst = Severity::kNote,
       .live = false,

@@ -12,11 +12,11 @@ import torch
 
 from ..record.digest import digest
 from ..record.rows import Named, batch_of, fingerprint, with_rows
+from ..state import walking
 from ..state.last_batch import parts_of
 from ..state.models import NORMALIZATIONS, depends_on_mode, nobody
 from ..state.unregistered import BUILT
 from ..torch_api import private, tensors
-from ..torch_api.attributes import attribute
 from ..torch_api.capabilities import is_compiling, tracing_state
 from .evaluations import trains
 from .loss_precision import BITS
@@ -219,7 +219,7 @@ class ForwardHooks:
 
     def look_at_normalization(self, layer, thing, output):
         """In which precision it works, and over how few values of a batch: ranks may put theirs together."""
-        weight = attribute(layer, "weight")
+        weight = dict(walking.items_of(layer, private.PARAMETERS)).get("weight")
         if isinstance(weight, torch.Tensor) and weight.dtype in tensors.HALF and thing not in self.half_norms:
             self.half_norms.add(thing)
             self.recorder.quantity("half_norm", thing, float(BITS[weight.dtype]))
