@@ -3,9 +3,9 @@
 import torch
 
 from ..record.rows import COLUMNS
+from ..state.loss_calls import has_one_class_each
 
 MOST_KNOWN = 1 << 16
-LOSSES = ("cross_entropy", "nll_loss")
 
 
 class RepeatedRows:
@@ -16,7 +16,8 @@ class RepeatedRows:
 
     def reset(self):
         self.rows, self.exact = [], False  # numbers of those that the last forward trained on
-        self.targets, self.differing, self.told = {}, set(), 0
+        self.targets, self.known = {}, 0  # by task: the target of each row
+        self.differing, self.told = set(), 0
 
     def subscribe(self, moments):
         moments.batch_enters.append(self.enters)
@@ -35,14 +36,16 @@ class RepeatedRows:
 
     def compare(self, call):
         target = call.target
-        if call.function not in LOSSES or target.dim() != 1 or target.is_floating_point() or not target.is_cpu:
+        if not self.rows or self.known >= MOST_KNOWN or not has_one_class_each(call):
             return
-        if len(self.rows) != target.shape[0] or len(self.targets) >= MOST_KNOWN:
+        if len(self.rows) != target.shape[0]:
             return
-        task = (call.thing, tuple(call.output.shape[1:]))
+        task = (call.thing, call.output.shape[1])
+        targets = self.targets.setdefault(task, {})
         for row, value in zip(self.rows, target.tolist()):
-            if self.targets.setdefault((task, row), value) != value:
+            if targets.setdefault(row, value) != value:
                 self.differing.add((task, row))
+        self.known = sum(map(len, self.targets.values()))
         self.rows = []  # a mixture of samples has a further loss, with the targets of the others
 
     def end_step(self, owner):
@@ -50,4 +53,4 @@ class RepeatedRows:
         if len(self.differing) >= 2 * self.told + 1:
             self.told = len(self.differing)
             thing = self.recorder.thing("batch", 0, "input")
-            self.recorder.quantity("contradicting_rows", thing, float(self.told), float(len(self.targets)))
+            self.recorder.quantity("contradicting_rows", thing, float(self.told), float(self.known))

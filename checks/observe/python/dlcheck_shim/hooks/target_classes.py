@@ -4,9 +4,9 @@ have, and weights of classes that grow with their frequency.
 
 import torch
 
+from ..state.loss_calls import has_one_class_each
 from ..torch_api import tensors
 
-LOSSES = ("cross_entropy", "nll_loss")
 MOST_CLASSES, FEWEST_EACH = 1000, 30  # targets of each class on average before anything is said of them
 NOTABLE_SHARE = 0.9
 LEAST_RATIO = 2  # of the largest class to the smallest, for weights to have an order
@@ -19,25 +19,24 @@ class TargetClasses:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.counts, self.next = {}, {}  # by thing of the loss and its classes: targets of each; number to speak at
+        # By thing of the loss and its classes: targets of each, of all, and at how many of these to speak next.
+        self.counts, self.totals, self.next = {}, {}, {}
 
     def subscribe(self, moments):
         moments.loss_examined.append(self.add)
 
     def add(self, call):
-        """Only of samples with one class each: a position of a text need not meet the whole vocabulary."""
-        if call.function not in LOSSES or call.output.dim() != 2 or call.target.dim() != 1:
+        if not has_one_class_each(call) or call.target.numel() == 0:
             return
         classes, target = call.output.shape[1], call.target
-        if not 2 <= classes <= MOST_CLASSES or not target.is_cpu or not tensors.is_readable(target):
+        if not 2 <= classes <= MOST_CLASSES or 0 <= call.options.get("ignore_index", -100) < classes:
             return
-        if 0 <= call.options.get("ignore_index", -100) < classes or target.is_floating_point():
-            return
-        inside = target[(target >= 0) & (target < classes)]
-        counts = torch.bincount(inside.long(), minlength=classes)
+        least, most = (int(end) for end in target.aminmax())
+        if least < 0 or most >= classes:
+            target = target[(target >= 0) & (target < classes)]
         key = (call.thing, classes)
-        counts = self.counts[key] = counts + self.counts.get(key, 0)
-        total = int(counts.sum())
+        counts = self.counts[key] = torch.bincount(target, minlength=classes) + self.counts.get(key, 0)
+        total = self.totals[key] = self.totals.get(key, 0) + target.numel()
         if total >= self.next.get(key, FEWEST_EACH * classes):
             self.next[key] = 2 * total
             self.write(call, counts, total)

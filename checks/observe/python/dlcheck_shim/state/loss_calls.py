@@ -2,9 +2,19 @@
 
 import collections
 
+from ..torch_api import tensors
+
 MOST_ROWS = 256  # of logits that are asked whether they are probabilities
 
 LossCall = collections.namedtuple("LossCall", "function thing result output target options")
+
+
+def has_one_class_each(call):
+    """Whether a loss took one class for each sample, in numbers that can be read at once. A position of a text
+    need not meet the whole vocabulary, so losses of positions are none."""
+    if call.function not in ("cross_entropy", "nll_loss") or call.output.dim() != 2 or call.target.dim() != 1:
+        return False
+    return call.target.is_cpu and tensors.is_readable(call.target) and not call.target.is_floating_point()
 
 
 def reduction_of(options):
