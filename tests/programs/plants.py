@@ -17,6 +17,7 @@ from faults import (  # noqa: F401
     parts,
     passing,
     precision,
+    rewards,
     schedules,
     slopes,
     splits,

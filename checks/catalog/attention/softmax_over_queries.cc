@@ -1,38 +1,24 @@
-#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/statement_finding.h"
 #include "checks/engine/reads.h"
-#include "checks/engine/text.h"
-#include "checks/signals/model/axis_changes.h"
+#include "checks/signals/run/stated.h"
 
 namespace dlcheck::attention {
 namespace {
 
-absl::StatusOr<Verdict> Judge(const Settings&, const AxisChanges& changes) {
-  Verdict verdict{.findings = {}, .judged = Counted(changes.backwards, "backward call")};
-  for (const AxisChanges::Change& change : changes.softmaxes) {
-    std::vector<Place> places;
-    if (change.site.line > 0) {
-      places.push_back({.thing = "", .file = change.site.file, .line = change.site.line});
-    }
+absl::StatusOr<Verdict> Judge(const Settings&,
+                              const Stated<Quantity::kMisdirectedSoftmax>& stated) {
+  Verdict verdict = NothingStated(stated);
+  for (const Statement& statement : stated.all) {
     verdict.findings.push_back(
-        {.severity = Severity::kWarning,
-         .message = StrCat("The attention weights are normalized along axis ", change.axis,
-                           ", but their product with the values sums over axis -1."),
-         .places = std::move(places),
-         .first_step = change.step,
-         .last_step = change.step,
-         .count = 1,
-         .measured = static_cast<double>(change.axis),
-         .bound = -1});
+        StatementFinding(statement, Severity::kWarning,
+                         StrCat("The attention weights are normalized along axis ", statement.value,
+                                ", but their product with the values sums over axis -1.")));
   }
   return verdict;
 }
 
-Evidence With(bool misdirected) {
-  RunBuilder run = TwoLayers();
-  run.Process("python", "3.11");
-  AddStep(run, {.held = {}});
-  if (misdirected) run.Quantity(Quantity::kMisdirectedSoftmax, "operation", "attention", -2);
-  return PlainOnly(run);
+Evidence With(int times) {
+  return Stating(Quantity::kMisdirectedSoftmax, "operation", "attention", -2, 0, times);
 }
 
 }  // namespace
@@ -69,8 +55,8 @@ out = scores.softmax(dim=-1) @ v)"},
       .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a softmax over the keys", Expect::kClean, [] { return With(false); }},
-                   {"a softmax over the queries", Expect::kWarning, [] { return With(true); }}},
+      .examples = {{"a softmax over the keys", Expect::kClean, [] { return With(0); }},
+                   {"a softmax over the queries", Expect::kWarning, [] { return With(1); }}},
   };
 }
 

@@ -1,38 +1,23 @@
-#include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/statement_finding.h"
 #include "checks/engine/reads.h"
-#include "checks/engine/text.h"
-#include "checks/signals/model/axis_changes.h"
+#include "checks/signals/run/stated.h"
 
 namespace dlcheck::model {
 namespace {
 
-absl::StatusOr<Verdict> Judge(const Settings&, const AxisChanges& changes) {
-  Verdict verdict{.findings = {}, .judged = Counted(changes.backwards, "backward call")};
-  for (const AxisChanges::Change& change : changes.reshapes) {
-    std::vector<Place> places;
-    if (change.site.line > 0) {
-      places.push_back({.thing = "", .file = change.site.file, .line = change.site.line});
-    }
-    verdict.findings.push_back(
-        {.severity = Severity::kWarning,
-         .message = StrCat("A view or reshape changes sizes ", change.sizes,
-                           ": two axes seem swapped, but the values keep their order in memory."),
-         .places = std::move(places),
-         .first_step = change.step,
-         .last_step = change.step,
-         .count = 1,
-         .measured = 1,
-         .bound = 0});
+absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kSwappedSizes>& stated) {
+  Verdict verdict = NothingStated(stated);
+  for (const Statement& statement : stated.all) {
+    verdict.findings.push_back(StatementFinding(
+        statement, Severity::kWarning,
+        StrCat("A view or reshape changes sizes ", statement.name,
+               ": two axes seem swapped, but the values keep their order in memory.")));
   }
   return verdict;
 }
 
-Evidence With(bool swaps) {
-  RunBuilder run = TwoLayers();
-  run.Process("python", "3.11");
-  AddStep(run, {.held = {}});
-  if (swaps) run.Quantity(Quantity::kSwappedSizes, "operation", "8x10x32 to 8x32x10", 1);
-  return PlainOnly(run);
+Evidence With(int times) {
+  return Stating(Quantity::kSwappedSizes, "operation", "8x10x32 to 8x32x10", 1, 0, times);
 }
 
 }  // namespace
@@ -71,8 +56,8 @@ heads = heads.transpose(1, 2))"},
       .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"views that keep their axes", Expect::kClean, [] { return With(false); }},
-                   {"a reshape that swaps two sizes", Expect::kWarning, [] { return With(true); }}},
+      .examples = {{"views that keep their axes", Expect::kClean, [] { return With(0); }},
+                   {"a reshape that swaps two sizes", Expect::kWarning, [] { return With(1); }}},
   };
 }
 

@@ -1,5 +1,6 @@
 #include "checks/catalog/findings/statement_finding.h"
 #include "checks/engine/reads.h"
+#include "checks/signals/run/stated.h"
 
 namespace dlcheck::training_loop {
 namespace {

@@ -40,6 +40,7 @@ from .hooks.loss_precision import LossPrecision
 from .hooks.modules import ModuleHooks
 from .hooks.modules_met import ModulesMet
 from .hooks.not_zeroed import Uncleared
+from .hooks.plateaus import Plateaus
 from .hooks.raised_calls import RaisedCalls
 from .hooks.repeated_rows import RepeatedRows
 from .hooks.reseeding import Reseeding
@@ -101,7 +102,8 @@ class Watch:
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
         self.reseeding = Reseeding(guard, recorder, sites)
-        self.schedulers = Schedulers(guard, recorder, sites, optimizers)
+        self.plateaus = Plateaus(guard, recorder, sites)
+        self.schedulers = Schedulers(guard, recorder, sites, optimizers, self.plateaus)
         self.clipping = Clipping(guard, recorder, sites)
         self.factor = GradientFactor(guard, recorder, sites, optimizers, self.clipping)
         self.checkpoints = Checkpoints(guard, recorder, sites, models, optimizers)
@@ -214,7 +216,7 @@ class Watch:
             for name, end in (("evaluations", self.evaluations.end), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
                               ("source", self.source.write), ("options", self.options.write),
-                              ("loops", self.empty.write)):  # fmt: skip
+                              ("loops", self.empty.write), ("plateaus", self.plateaus.write)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
 

@@ -6,6 +6,7 @@ numbers that the nodes made inside of them have.
 import dis
 
 from ..autograd.chains import linear_pair, repeated_activation, unscaled_attention
+from ..autograd.policy_terms import weighs_with_gradient
 from ..autograd.rearranged import misdirected_softmax, swapped_sizes
 from ..autograd.zero_units import zero_units
 from ..record.sites import OURS, OWN, kind_of
@@ -76,6 +77,8 @@ class GraphScan:
         activation = repeated_activation(node)
         if activation is not None:
             self.tell("repeated_activation", node, activation, 1.0, words=ACTIVATIONS, layer=True)
+        if weighs_with_gradient(node):
+            self.tell("weighted_log_probability", node, "log_prob", 1.0)
         features = unscaled_attention(node)
         if features is not None:
             self.tell("unscaled_attention", node, "scores", float(features))

@@ -13,8 +13,8 @@ HORIZONS = ("T_max", "total_steps", "total_iters")
 
 
 class Schedulers:
-    def __init__(self, guard, recorder, sites, optimizers):
-        self.guard, self.recorder, self.sites = guard, recorder, sites
+    def __init__(self, guard, recorder, sites, optimizers, plateaus):
+        self.guard, self.recorder, self.sites, self.plateaus = guard, recorder, sites, plateaus
         self.optimizers = optimizers
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
@@ -71,6 +71,8 @@ class Schedulers:
         if self.guard.elsewhere():
             return None
         self.depth += 1
+        if isinstance(args[0], torch.optim.lr_scheduler.ReduceLROnPlateau):
+            self.plateaus.add(args[0], args, kwargs)
         return args[0]
 
     def returns(self, scheduler, result):

@@ -157,4 +157,6 @@ QUANTITIES = {
     "contradicting_rows": 117,
     "half_norm": 118,
     "lowered_weights": 119,
+    "weighted_log_probability": 120,
+    "plateau_order": 121,
 }
