@@ -7,13 +7,16 @@ import unittest
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.distributions import Categorical
 
 from tests.observe.reading import ROOT
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
 from dlcheck_shim.autograd.chains import linear_pair, repeated_activation, unscaled_attention  # noqa: E402
+from dlcheck_shim.autograd.policy_terms import weighs_with_gradient  # noqa: E402
 from dlcheck_shim.autograd.zero_units import zero_units  # noqa: E402
 from dlcheck_shim.hooks.graph_scan import walked  # noqa: E402
+from dlcheck_shim.hooks.plateaus import are_shares  # noqa: E402
 
 
 def found(function, output):
@@ -100,6 +103,41 @@ class Zeros(unittest.TestCase):
         nn.init.constant_(layer.bias, -50.0)
         self.assertEqual(found(zero_units, layer(torch.randn(2, 3, 9, 9)).relu()), [(1.0, 4)])
         self.assertEqual(found(zero_units, layer(torch.randn(1, 3, 5, 5)).relu()), [])
+
+
+class Advantages(unittest.TestCase):
+    def setUp(self):
+        self.policy, self.critic, self.x = nn.Linear(4, 3), nn.Linear(4, 1), torch.randn(5, 4)
+        self.actions, self.returns = torch.arange(5) % 3, torch.randn(5)
+        self.values = self.critic(self.x).squeeze(-1)
+        self.choice = Categorical(logits=self.policy(self.x))
+
+    def weighs(self, output):
+        return True in found(weighs_with_gradient, output)
+
+    def test_values_of_a_critic_in_the_advantage_have_a_gradient(self):
+        logs = F.log_softmax(self.policy(self.x), 1)
+        chosen = (logs[torch.arange(5), self.actions], logs.gather(1, self.actions[:, None]).squeeze(1),
+                  self.choice.log_prob(self.actions))  # fmt: skip
+        for log in (*chosen, (chosen[2] - 0.5).exp(), torch.stack([chosen[2][0], chosen[2][1]])):
+            advantage = self.returns[: len(log)] - self.values[: len(log)]
+            self.assertTrue(self.weighs(-(log * advantage).sum()))
+
+    def test_constants_entropies_and_divergences_are_no_advantage(self):
+        log = self.choice.log_prob(self.actions)
+        other = Categorical(logits=self.critic.weight.expand(5, 4)[:, :3])
+        for output in (log * (self.returns - self.values.detach()), self.choice.entropy(),
+                       torch.distributions.kl_divergence(self.choice, other), self.values * self.returns,
+                       log * self.critic.weight.sum()):  # fmt: skip
+            self.assertFalse(self.weighs(output))
+
+
+class Metrics(unittest.TestCase):
+    def test_shares_of_one_number_are_told_from_other_numbers(self):
+        self.assertTrue(are_shares([n / 297 for n in (30, 180, 222, 260)]))
+        self.assertFalse(are_shares([0.6931, 0.523341, 0.487263, 0.431717]))
+        self.assertFalse(are_shares([1.5, 0.25, 0.5, 0.75]))
+        self.assertFalse(are_shares([0.25, 0.25, 0.5, 0.5]))
 
 
 if __name__ == "__main__":

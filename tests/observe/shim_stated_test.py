@@ -28,6 +28,8 @@ PARTS = {
     "DROPPED": ("0.95", "0.5"),
     "LAYERS": ("[nn.Linear(2, 2)] * 3", "[nn.Linear(2, 2), nn.Linear(2, 2)]"),
     "ANSWER": ("step % 2", "0"),
+    "VALUES": ("values", "values.detach()"),
+    "PLATEAU": ("(step + 1) / 40", "1 / (step + 1)"),
     "ROUNDED": (".half()", ".float()"),
     "PADDED": ("tokens != 0", "tokens == 0"),
     "EMPTY": ("torch.cuda.empty_cache()", "pass"),
@@ -57,7 +59,9 @@ PROGRAM = textwrap.dedent(
             return self.last(TWICE).flatten(0, 1), self.norm(h[:ROWS, 0]).square().mean() + zeros, h
     net = Net()
     lone, norm = nn.Linear(3, 2), nn.LayerNorm(3)ROUNDED
+    critic, first = nn.Linear(3, 1), torch.zeros(2, 1, dtype=torch.long)
     optimizer, alone = (torch.optim.SGD(model.parameters(), lr=0.001) for model in (net, lone))
+    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(alone)
     for step in range(40):
         x, labels = torch.randn(12, 5, 16), LABELS
         tokens = 1 + torch.arange(60).reshape(12, 5) % 8
@@ -83,10 +87,14 @@ PROGRAM = textwrap.dedent(
             weight.grad.fill_(1.0)
         optimizer.step()
         alone.zero_grad()
-        useless = norm(torch.ones(2, 3)ROUNDED).float().sum() * 0
-        (F.cross_entropy(lone(torch.ones(1, 3)), torch.tensor([ANSWER])) + useless).backward()
+        last = norm(torch.ones(2, 3)ROUNDED).float().sum() * 0
+        last = last + F.cross_entropy(lone(torch.ones(1, 3)), torch.tensor([ANSWER]))
+        values = critic(torch.ones(2, 3))[:, 0]
+        last = last + (F.log_softmax(lone(torch.ones(2, 3)), 1).gather(1, first)[:, 0] * VALUES).sum() * 0
+        last.backward()
         lone.weight.grad.mul_(FACTOR)
         alone.step()
+        plateau.step(PLATEAU)
         EMPTY
     weights = {name: weight.detach()ROUNDED for name, weight in lone.named_parameters()}
     with tempfile.NamedTemporaryFile() as file:
@@ -132,9 +140,9 @@ STATED = {
     "raised_calls": (36, 0), "unscaled_half": (1, 0), "overflowed_norm": (1, 0), "emptied_cache": (32, 64),
     "changed_precision": (1, 0), "swapped_batch_axis": (12, 5), "inverted_mask": (8, 36), "gradient_factor": (3, 6),
     "strong_dropout": (0.95, 0), "repeated_layer": (3, 1), "contradicting_rows": (1, 1), "half_norm": (11, 0),
-    "lowered_weights": (1, 0),
+    "lowered_weights": (1, 0), "weighted_log_probability": (1, 0), "plateau_order": (1, 1),
 }  # fmt: skip
-IN_THE_TWIN = {"unused_class": (-1, -1), "class_weight_order": (-1, 2)}
+IN_THE_TWIN = {"unused_class": (-1, -1), "class_weight_order": (-1, 2), "plateau_order": (-1, 0)}
 
 
 class ShimStated(unittest.TestCase):

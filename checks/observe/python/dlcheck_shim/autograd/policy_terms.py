@@ -4,7 +4,7 @@ weighs an action, as an advantage does, is to be a constant there.
 
 from .chains import LAYERS, SHAPING, is_leaf
 
-CHOOSING = ("GatherBackward0", "IndexBackward0")
+CHOOSING = ("GatherBackward0", "IndexBackward0", "SelectBackward0")
 # Between a chosen log-probability and its product: arranged, or made a ratio of two policies.
 OF_LOGARITHMS = {*SHAPING, "NegBackward0", "ExpBackward0", "ClampBackward0", "ClampBackward1", "StackBackward0",
                  "SubBackward0", "AddBackward0"}  # fmt: skip
@@ -25,11 +25,13 @@ def weighs_with_gradient(node):
 
 
 def is_chosen_logarithm(node):
+    chosen = False
     for _ in range(MOST_NODES):
+        if is_logarithm(node):
+            return chosen
+        chosen = chosen or node.name() in CHOOSING
         before = [n for n, _ in node.next_functions if n is not None]
-        if node.name() in CHOOSING:
-            return bool(before) and is_logarithm(before[0])
-        if node.name() not in OF_LOGARITHMS or not before:
+        if node.name() not in (*OF_LOGARITHMS, *CHOOSING) or not before:
             return False
         node = before[0]
     return False
