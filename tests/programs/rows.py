@@ -18,7 +18,19 @@ ROWS = {
     "loss_times_processes": ("scaled-by-world-size", "world-size-in-normalizer"),
     "gradients_divided_again": ("scaled-by-world-size", "world-size-in-normalizer"),
     "gradients_added_again": ("scaled-by-world-size", "world-size-in-normalizer"),
+    "scores_between_bounds": ("restricting-output-activation", "wrong-loss-input"),
+    "probabilities_into_loss": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
+    "probabilities_into_divergence": "wrong-loss-input",
+    "softmax_before_logarithm": "softmax-before-log-softmax-loss",
+    "inputs_of_the_camera": "unnormalized-inputs",
+    "compiled_softmax": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
+    "deepspeed_softmax": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
+    "lightning_softmax": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
+    "sharded_softmax": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
+    "trainer_softmax": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
     # Files.
+    "draws_not_restored": "data-position-not-saved",
+    "counter_not_restored": "epoch-restarted",
     "resumes_without_optimizer": "optimizer-state-not-saved",
     "resumes_without_a_part": "schedule-state-not-saved",
     "optimizer_not_loaded": "optimizer-state-not-saved",
@@ -122,6 +134,34 @@ ROWS = {
     "unfrozen_after_wrapping": "lost-synchronization-hooks",
     "adds_to_gradients_on_one": "lost-synchronization-hooks",
     "clips_where_its_own_loss_is_high": "partial-clipping",
+}
+
+# Of the reference trainer, a program in C++: the faults of tests/golden/fault_matrix.txt that are examples of a row.
+TRAINER = {
+    "squashed_outputs": "restricting-output-activation",
+    "raw_inputs_times_255": "unnormalized-inputs",
+    "tracker_not_reset": "wrong-unscale-timing",
+    "pure_bf16_weights": "no-master-weights",
+    "order_from_clock": "unrepeatable-run",
+    "coupled_decay": "coupled-weight-decay",
+    "resume_forgets_random": "data-position-not-saved",
+    "resume_forgets_counters": "epoch-restarted",
+    "weights_saved_in_bf16": "precision-lost-in-checkpoint",
+    "tied_head_copied": "untied-weights",
+    "schedule_first_group_alone": "cpp-copied-options",
+    "frozen_keeps_moving": "frozen-parameter-updated",
+    "log_of_zero": "log-of-nonpositive",
+    "mask_left_out": "causal-mask-leak",
+}
+
+# Of the C++ programs: faults of tests/programs_cpp/programs_test.py that are examples of a row.
+CPP = {
+    "assigned_member": "cpp-replaced-member",
+    "guarded_backbone": "cpp-guard-too-long",
+    "options_copied": "cpp-copied-options",
+    "buffers_not_saved": "cpp-incomplete-archive",
+    "copied_holder": "cpp-shared-module-holder",
+    "evaluated_in_training": "cpp-mode-without-effect",
 }
 
 NO_VERDICT = {

@@ -137,7 +137,7 @@ loss = F.cross_entropy(logits, y)
 probabilities = torch.softmax(logits, dim=1)  # for metrics only)"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss", "own reasoning"},
-      .covers = {"wrong-loss-input"},
+      .covers = {"wrong-loss-input", "softmax-before-log-softmax-loss"},
       .explains = {"learnability/cannot_overfit_one_batch"},
       .worst = Severity::kError,
       .live = false,

@@ -87,3 +87,18 @@ add(
     running_average=[("    round_number += 1\n", "    round_number += 1\n    last = live.state_dict(keep_vars=True)\n"),
                      ("score = 1 -", "live.load_state_dict(last)\nscore = 1 -")],
 )
+add(
+    "draws_not_restored",
+    "checkpoint/inexact_resume",
+    options=RESUMED,
+    resuming_script=[('    torch.set_rng_state(kept["draws"])\n', "")],
+    resuming_counter=[('    torch.set_rng_state(state["random"][0]); random.setstate(state["random"][1])\n', "")],
+)
+add(
+    "counter_not_restored",
+    "checkpoint/inexact_resume",
+    options=RESUMED,
+    resuming_script=[('    first = kept["done"]\n', "")],
+    resuming_class=[('        self.done = content["done"]\n', "")],
+    resuming_counter=[('    return state["step"]\n', "    return 0\n")],
+)

@@ -91,3 +91,10 @@ add(
     packed_rows=[("net = RampModel()\n", "net = RampModel().bfloat16()\n")],
     masked_tagger=[("model = Tagger()\n", "model = Tagger().bfloat16()\n")],
 )
+add(
+    "inputs_of_the_camera",
+    "initialization/wrong_initial_loss",
+    finetune=[("            output = network(x)\n", "            output = network(255 * x)\n")],
+    centered_walks=[("return self.mix(self.center(self.steps(steps), valid))", "return self.mix(255 * self.center(self.steps(steps), valid))")],
+    masked_tagger=[("torch.cat([seen, self.norm(mixed)], dim=2)", "torch.cat([255 * seen, self.norm(mixed)], dim=2)")],
+)  # fmt: skip

@@ -59,3 +59,22 @@ add(
     next_symbols=[("        nn.utils.clip_grad_norm_(reader.parameters(), 2.0)\n",
                    "        for weight in reader.parameters():\n            weight.grad.mul_(4.0)\n")],
 )  # fmt: skip
+add(
+    "entries_cut_off",
+    "gradients/clipped_by_value",
+    plain_script=[("clip_grad_norm_(model.parameters(), 1.0)", "clip_grad_value_(model.parameters(), 0.01)")],
+    closures=[("clip_grad_norm_(network.parameters(), bound)", "clip_grad_value_(network.parameters(), 0.1)")],
+    trainer_class=[("clip_grad_norm_(self.net.parameters(), 2.0)", "clip_grad_value_(self.net.parameters(), 0.1)")],
+)  # fmt: skip
+add(
+    "evaluation_of_new_draws",
+    "evaluation/redrawn_data",
+    plain_script=[
+        ("test_loader = DataLoader(test_set, batch_size=50)\n",
+         "test_loader = DataLoader(test_set, batch_size=50,\n    collate_fn=lambda rows: [torch.stack([x + 0.1 * torch.randn(20)"
+         " for x, _ in rows]), torch.stack([y for _, y in rows])])\n"),
+    ],
+    trainer_class=[("return self.pictures[number], self.kinds[number]",
+                    "return self.pictures[number] + 0.1 * torch.randn(1, 8, 8), self.kinds[number]")],
+    running_average=[("return self.x[i], self.y[i]", "return self.x[i] + 0.05 * torch.randn(4), self.y[i]")],
+)  # fmt: skip

@@ -85,8 +85,8 @@ class Watch:
         uncleared = Uncleared(recorder, optimizers)
         raised = self.raised = RaisedCalls(guard, recorder)
         self.losses = LossHooks(guard, recorder, sites, raised)
-        self.evaluations = Evaluations(recorder, sites, self.losses)
         self.loaders = Loaders(guard, recorder, sites)
+        self.evaluations = Evaluations(recorder, sites, self.losses, self.loaders)
         sequences = self.sequences = SequenceLayers(guard, recorder, self.losses.last_batch, self.loaders)
         self.scan = GraphScan(guard, recorder, sites)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,

@@ -19,7 +19,12 @@ class Clipping:
         self.inside = False
         self.observe = guard.isolated("clip")(self.observe)
         self.look_at = guard.isolated("clip")(self.look_at)
-        recorder.moments.begins_anew.append(self.clipped.clear)
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.clipped.clear()
+        self.told = False  # that gradients are clipped by value
 
     def watch_all(self):
         for name in ("clip_grad_norm_", "clip_grad_value_"):
@@ -56,6 +61,10 @@ class Clipping:
 
     def observe(self, way, parameters, bound, norm_type):
         self.clipped.update(map(id, parameters or ()))
+        if way == "value" and not self.told:
+            self.told = True
+            self.recorder.quantity("clipped_by_value", self.recorder.thing("clip", 0, way),
+                                   float(bound), site=self.sites.current(always=True))  # fmt: skip
         if not isinstance(bound, torch.Tensor):
             self.recorder.event("clip", self.recorder.thing("clip", 0, way), float(bound),
                                 float(norm_type), site=self.sites.current())  # fmt: skip

@@ -25,6 +25,7 @@ class Phase:
         self.model, self.recorded, self.batches = model, recorded, 0
         self.rows, self.repeated, self.numbers = set(), 0, []
         self.first = None  # the number of its first batch
+        self.source = None  # the loader of that, where it deals its samples in a fixed order
 
     def add(self, rows):
         if not rows:
@@ -38,14 +39,15 @@ class Phase:
 
 
 class Evaluations:
-    def __init__(self, recorder, sites, losses):
-        self.recorder, self.sites, self.losses = recorder, sites, losses
+    def __init__(self, recorder, sites, losses, loaders):
+        self.recorder, self.sites, self.losses, self.loaders = recorder, sites, losses, loaders
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.phase, self.seen = None, 0
         self.trained = set()  # numbers of rows that a model trained on
+        self.earlier = {}  # by loader of a fixed order: the rows of its last evaluation
         self.loose, self.loose_model = 0, None
 
     def subscribe(self, moments):
@@ -67,6 +69,8 @@ class Evaluations:
         phase.batches += 1
         if not phase.recorded or phase.batches > MOST_BATCHES:
             return
+        if phase.batches == 1:
+            phase.source = self.loaders.in_fixed_order()
         self.recorder.moments.evaluation_batch(inputs)
         self.recorder.event("evaluation_forward", model.thing, float(trains(module)),
                             float(gradients), site=self.sites.current(True), always=True)  # fmt: skip
@@ -147,6 +151,18 @@ class Evaluations:
             rows = len(phase.rows) + phase.repeated
             recorder.quantity("repeated_rows", thing, float(phase.repeated), float(rows))
             recorder.quantity("evaluation_fingerprint", thing, *fingerprint(phase.numbers))
+            self.compare(phase, thing)
+
+    def compare(self, phase, thing):
+        """A data set that gives other samples for the same indices draws them at random."""
+        if phase.source is None or phase.batches > MOST_BATCHES:
+            return
+        before = self.earlier.get(phase.source)
+        self.earlier[phase.source] = phase.rows
+        if before is not None and len(before) == len(phase.rows):
+            others = len(phase.rows - before)
+            if 2 * others > len(before):
+                self.recorder.quantity("redrawn_rows", thing, float(others), float(len(before)))
 
     def end_loose(self):
         count, self.loose = self.loose, 0

@@ -74,6 +74,12 @@ class Loaders:
         facts.begins_with(private.base_seed_of(iterator))
         self.iterations.set(iterator, [facts, 0])
 
+    def in_fixed_order(self):
+        """What the loader of the last batch is known by, if it takes the samples of a data set one by one."""
+        facts = self.handed_out[0] if self.handed_out is not None else None
+        fixed = facts is not None and facts.attributes["order"] == "sequential" and not facts.is_stream
+        return id(facts) if fixed else None
+
     def batch_size(self):
         """Of the loader that handed out the last batch; None where none did, or it has none."""
         return self.handed_out[0].batch_size if self.handed_out is not None else None

@@ -159,4 +159,6 @@ QUANTITIES = {
     "lowered_weights": 119,
     "weighted_log_probability": 120,
     "plateau_order": 121,
+    "redrawn_rows": 122,
+    "clipped_by_value": 123,
 }
