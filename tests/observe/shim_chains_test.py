@@ -17,6 +17,7 @@ from dlcheck_shim.autograd.policy_terms import weighs_with_gradient  # noqa: E40
 from dlcheck_shim.autograd.zero_units import zero_units  # noqa: E402
 from dlcheck_shim.hooks.graph_scan import walked  # noqa: E402
 from dlcheck_shim.hooks.plateaus import are_shares  # noqa: E402
+from dlcheck_shim.torch_api import private  # noqa: E402
 
 
 def found(function, output):
@@ -138,6 +139,18 @@ class Metrics(unittest.TestCase):
         self.assertFalse(are_shares([0.6931, 0.523341, 0.487263, 0.431717]))
         self.assertFalse(are_shares([1.5, 0.25, 0.5, 0.75]))
         self.assertFalse(are_shares([0.25, 0.25, 0.5, 0.5]))
+
+
+class Saved(unittest.TestCase):
+    def test_what_a_backward_freed_or_the_program_wrote_to_is_not_read(self):
+        x = torch.randn(4, requires_grad=True)
+        used, written = x.relu(), x.sigmoid()
+        self.assertIsNotNone(private.saved(used.grad_fn, "result"))
+        used.sum().backward()
+        with torch.no_grad():
+            written.mul_(2)
+        for output in (used, written):
+            self.assertIsNone(private.saved(output.grad_fn, "result"))
 
 
 if __name__ == "__main__":

@@ -101,8 +101,12 @@ has_sequence_numbers = hasattr(torch.autograd.graph.Node, "_sequence_nr")
 
 
 def saved(node, name, default=None):
-    """What a node of a graph keeps for its backward under `name`."""
-    return getattr(node, SAVED + name, default)
+    """What a node of a graph keeps for its backward under `name`; the default where that was freed, or written
+    to since."""
+    try:
+        return getattr(node, SAVED + name, default)
+    except RuntimeError:
+        return default
 
 
 def shapes_into(node):
