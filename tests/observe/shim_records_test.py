@@ -138,7 +138,8 @@ class ShimRecords(unittest.TestCase):
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
-        traces += [run_watched(python("-c", text)).main for text in (stated.program(True), stated.empty_loop(5))]
+        traces += [run_watched(python("-c", text)).main for text in (
+            stated.program(True), stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]

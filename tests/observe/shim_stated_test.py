@@ -28,6 +28,7 @@ PARTS = {
     "DROPPED": ("0.95", "0.5"),
     "LAYERS": ("[nn.Linear(2, 2)] * 3", "[nn.Linear(2, 2), nn.Linear(2, 2)]"),
     "ANSWER": ("step % 2", "0"),
+    "CLIPPED": ("nn.utils.clip_grad_value_(net.parameters(), 1e35)", "pass"),
     "VALUES": ("values", "values.detach()"),
     "PLATEAU": ("(step + 1) / 40", "1 / (step + 1)"),
     "ROUNDED": (".half()", ".float()"),
@@ -82,6 +83,7 @@ PROGRAM = textwrap.dedent(
         (rest + F.l1_loss(KIND, torch.zeros_like(KIND))).float().backward()
         for weight in net.parameters():
             weight.grad.mul_(GROWTH)
+        CLIPPED
         nn.utils.clip_grad_norm_(net.parameters(), 1.0)
         for weight in net.even.parameters():
             weight.grad.fill_(1.0)
@@ -121,8 +123,43 @@ EMPTY_LOOP = textwrap.dedent(
 )
 
 
+# One whose values leave the graph between two layers, and whose evaluation data are drawn anew.
+CUT_OFF = textwrap.dedent(
+    """
+    import torch, torch.nn as nn
+    from torch.utils.data import DataLoader, Dataset
+    class Words(Dataset):
+        def __len__(self):
+            return 8
+        def __getitem__(self, number):
+            return torch.randint(50, (6,)) if DRAWN else torch.arange(6) + number
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.first, self.last = nn.Embedding(60, 8), nn.Linear(8, 8), nn.Linear(8, 2)
+        def forward(self, x):
+            h = self.first(self.words(x))
+            h = CUT
+            return self.last(h)
+    net = Net()
+    optimizer, held = torch.optim.SGD(net.parameters(), lr=0.1), DataLoader(Words(), batch_size=4)
+    for step in range(3):
+        optimizer.zero_grad()
+        net(torch.randint(0, 5, (6,))).square().mean().backward()
+        optimizer.step()
+        with torch.no_grad():
+            for words in held:
+                net(words)
+    """
+)
+
+
 def empty_loop(rows):
     return EMPTY_LOOP.replace("ROWS", str(rows))
+
+
+def cut_off(cut, drawn):
+    return CUT_OFF.replace("CUT", cut).replace("DRAWN", str(drawn))
 
 
 def program(faulty):
@@ -141,6 +178,7 @@ STATED = {
     "changed_precision": (1, 0), "swapped_batch_axis": (12, 5), "inverted_mask": (8, 36), "gradient_factor": (3, 6),
     "strong_dropout": (0.95, 0), "repeated_layer": (3, 1), "contradicting_rows": (1, 1), "half_norm": (11, 0),
     "lowered_weights": (1, 0), "weighted_log_probability": (1, 0), "plateau_order": (1, 1),
+    "clipped_by_value": (1e35, 0),
 }  # fmt: skip
 IN_THE_TWIN = {"unused_class": (-1, -1), "class_weight_order": (-1, 2), "plateau_order": (-1, 0)}
 
@@ -166,6 +204,18 @@ class ShimStated(unittest.TestCase):
         for rows, expected in ((5, [3]), (8, [])):
             run = run_watched(python("-c", empty_loop(rows)))
             self.assertEqual([row.value for row in run.main.of("quantity", "empty_passes")], expected)
+
+    def test_a_layer_behind_which_values_leave_the_graph_is_told_with_the_line_of_the_next(self):
+        for cut in ("h.detach()", "(h > 0).float()", "torch.tensor(h.tolist())"):
+            rows = run_watched(python("-c", cut_off(cut, False))).main.of("quantity", "graph_cut")
+            self.assertEqual([(row.thing[2], row.value, row.site[1]) for row in rows],
+                             [("words", 2, "16"), ("first", 2, "16")], cut)  # fmt: skip
+        self.assertEqual(run_watched(python("-c", cut_off("h.relu()", False))).main.of("quantity", "graph_cut"), [])
+
+    def test_evaluation_data_that_are_drawn_anew_are_told_from_the_same_data(self):
+        for drawn, expected in ((True, [(8, 8), (8, 8)]), (False, [])):
+            rows = run_watched(python("-c", cut_off("h", drawn))).main.of("quantity", "redrawn_rows")
+            self.assertEqual([(row.value, row.aux) for row in rows], expected)
 
     def test_what_the_program_prints_is_the_same(self):
         command = python("-W", "ignore", "-c", program(True))

@@ -3,6 +3,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/gradients/gradients.h"
+#include "checks/signals/run/stated.h"
 
 namespace dlcheck::gradients {
 namespace {
@@ -47,7 +48,28 @@ Lacking Sort(const Gradients& gradients, double enough) {
   return lacking;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
+using GraphCuts = Stated<Quantity::kGraphCut>;
+constexpr double kNoOutput = 1;  // as the probe writes it
+
+// Where the graph of the first training forward ends behind one of these parameters.
+void TellCut(const GraphCuts& cuts, Finding& finding) {
+  for (const Place& place : finding.places) {
+    const std::string layer = place.thing.substr(0, place.thing.rfind('.'));
+    for (const Statement& cut : cuts.all) {
+      if (cut.name != layer || cut.site.line == 0) continue;
+      finding.message += cut.value == kNoOutput
+                             ? StrCat(" The output of ", layer, " has no gradient.")
+                             : StrCat(" The output of ", layer, " has a gradient, and the input ",
+                                      "of a layer called after it has none.");
+      finding.places.insert(finding.places.begin(),
+                            {.thing = "", .file = cut.site.file, .line = cut.site.line});
+      return;
+    }
+  }
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients,
+                              const IfSeen<GraphCuts>& cuts) {
   if (!gradients.backward_seen) return absl::NotFoundError("no backward call was seen");
   const auto steps = static_cast<int64_t>(gradients.steps.size());
   if (static_cast<double>(steps) < settings[kSteps]) {
@@ -70,6 +92,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   report(
       lacking.cut_off ? Severity::kError : Severity::kWarning, lacking.absent,
       StrCat("received no gradient in any of ", span, ", although their module ran in training"));
+  if (cuts && !verdict.findings.empty()) TellCut(*cuts, verdict.findings.back());
   report(Severity::kWarning, lacking.zero_matrices, zero);
   // The bias of a layer cancels exactly in a difference of two of its outputs, as in a critic's
   // loss.
@@ -100,7 +123,9 @@ Check Missing() {
       .method =
           "Looks for optimized parameters that require a gradient and whose module ran in a "
           "training forward. Reports those without a gradient at any sampled step, or with a "
-          "gradient of exactly zero at every sampled step.",
+          "gradient of exactly zero at every sampled step. In a Python program, the line is the "
+          "call "
+          "of the first layer whose input has no gradient any more.",
       .fix =
           "Look between the named module and the loss for .detach(), torch.no_grad(), .data and "
           ".item(). Also look for a conversion to NumPy and for non-differentiable operations such "

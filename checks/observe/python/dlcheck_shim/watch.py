@@ -30,6 +30,7 @@ from .hooks.empty_loops import EmptyLoops
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
 from .hooks.gradient_factor import GradientFactor
+from .hooks.graph_cuts import GraphCuts
 from .hooks.graph_scan import GraphScan
 from .hooks.host_reads import HostReads
 from .hooks.idle_statements import IdleStatements
@@ -87,10 +88,11 @@ class Watch:
         self.losses = LossHooks(guard, recorder, sites, raised)
         self.loaders = Loaders(guard, recorder, sites)
         self.evaluations = Evaluations(recorder, sites, self.losses, self.loaders)
+        cuts = self.cuts = GraphCuts(guard, recorder, sites)
         sequences = self.sequences = SequenceLayers(guard, recorder, self.losses.last_batch, self.loaders)
         self.scan = GraphScan(guard, recorder, sites)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
-                                     self.scan, raised, sequences)  # fmt: skip
+                                     self.scan, raised, sequences, cuts)  # fmt: skip
         self.modules = ModuleHooks(self.forwards)
         self.dropout = DropoutHooks(guard, recorder, sites, self.forwards)
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
@@ -131,7 +133,7 @@ class Watch:
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
-            self.sequences,
+            self.sequences, self.cuts,
         ):  # fmt: skip
             part.subscribe(self.moments)
 

@@ -29,9 +29,9 @@ FEW_VALUES = 8  # of a channel, for the statistics of a batch
 
 
 class ForwardHooks:
-    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, sequences):
+    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, sequences, cuts):
         self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
-        self.raised, self.sequences = raised, sequences
+        self.raised, self.sequences, self.cuts = raised, sequences, cuts
         self.models, self.losses, self.evaluations = models, losses, evaluations
         self.begin = guard.isolated("forward")(self.begin)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
@@ -189,6 +189,7 @@ class ForwardHooks:
         """Written all at once as the outermost module ends: a record by itself costs more."""
         known = None if self.model is None else self.models.modules.get(module)
         thing = self.name(module) if known is None else known
+        self.cuts.add(module, thing, args, kwargs, output)
         if isinstance(module, ASKED):
             self.ask(module, thing, args, kwargs, output)
         is_root = id(module) == self.root_number

@@ -161,4 +161,5 @@ QUANTITIES = {
     "plateau_order": 121,
     "redrawn_rows": 122,
     "clipped_by_value": 123,
+    "graph_cut": 124,
 }
