@@ -24,7 +24,7 @@ class Clipping:
 
     def reset(self):
         self.clipped.clear()
-        self.told = False  # that gradients are clipped by value
+        self.told = self.overflowed = False  # that gradients are clipped by value, and that a norm overflowed
 
     def watch_all(self):
         for name in ("clip_grad_norm_", "clip_grad_value_"):
@@ -51,8 +51,8 @@ class Clipping:
             bound = args[1] if len(args) > 1 else kwargs.get(bound_name, 0)
             norm_type = args[2] if len(args) > 2 else kwargs.get("norm_type", 2.0)
             self.observe(way, call.parameters, bound, norm_type if way == "norm" else 0)
-            if tensors.is_plain(result) and result.is_cpu and result.numel() == 1 and not math.isfinite(result):
-                self.look_at(call.parameters)
+            if way == "norm" and not self.overflowed:
+                self.look_at(call.parameters, result)
 
         def ended(call):
             self.inside = False
@@ -69,12 +69,17 @@ class Clipping:
             self.recorder.event("clip", self.recorder.thing("clip", 0, way), float(bound),
                                 float(norm_type), site=self.sites.current())  # fmt: skip
 
-    def look_at(self, parameters):
-        """After a norm that is not finite, by which every gradient was divided: one that was infinite itself is
+    def look_at(self, parameters, norm):
+        """Of a norm that is not finite, by which every gradient was divided: one that was infinite itself is
         NaN now, and one that was finite is zero."""
+        if not tensors.may_compute() or not tensors.is_plain(norm) or not norm.is_cpu or norm.numel() != 1:
+            return
+        if math.isfinite(norm):
+            return
         gradients = [p.grad for p in parameters or () if p.grad is not None]
-        if gradients and tensors.may_compute() and all(map(tensors.is_readable, gradients)):
+        if gradients and all(map(tensors.is_readable, gradients)):
             if all(bool(torch.isfinite(gradient).all()) for gradient in gradients):
+                self.overflowed = True
                 thing = self.recorder.thing("clip", 0, "norm")
                 self.recorder.quantity("overflowed_norm", thing, 1.0, site=self.sites.current(always=True))
 

@@ -37,6 +37,7 @@ class ForwardHooks:
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
         self.add_forward = guard.isolated("forward", asks_tensors=False)(self.add_forward)
+        self.look_at_normalization = guard.isolated("forward")(self.look_at_normalization)
         self.ask, self.name = guard.isolated("forward")(self.ask), guard.isolated("forward")(self.name)
         self.end = guard.isolated("forward")(self.end)
         # Of the forward under way: its outermost module, not kept alive where that forward raised.
@@ -49,7 +50,7 @@ class ForwardHooks:
         self.last_batch = losses.last_batch
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
-        self.half_norms = set()  # things of layers that were told of
+        self.norms = set()  # things of normalizations whose weights were looked at
         self.float16_step = -1  # the last step with a product in float16
 
     def before(self, module, args, kwargs=None):
@@ -215,21 +216,22 @@ class ForwardHooks:
             self.last_batch.looked_up.add(args[0].data_ptr())
         if isinstance(module, LAYERS):
             self.sequences.add(module, thing, args, kwargs)
-        if isinstance(module, NORMALIZATIONS) and thing and torch.is_grad_enabled():
-            self.look_at_normalization(module, thing, output)
+        if isinstance(module, NORMALIZATIONS) and thing and torch.is_grad_enabled() and ("norm", thing) not in self.seen_now:
+            self.seen_now.add(("norm", thing))
+            if thing not in self.norms or isinstance(module, private.BatchNorm):
+                self.look_at_normalization(module, thing, output)
 
     def look_at_normalization(self, layer, thing, output):
         """In which precision it works, and over how few values of a batch: ranks may put theirs together."""
         weight = dict(walking.items_of(layer, private.PARAMETERS)).get("weight")
-        if isinstance(weight, torch.Tensor) and weight.dtype in tensors.HALF and thing not in self.half_norms:
-            self.half_norms.add(thing)
+        if isinstance(weight, torch.Tensor) and weight.dtype in tensors.HALF and thing not in self.norms:
             self.recorder.quantity("half_norm", thing, float(BITS[weight.dtype]))
-        if not isinstance(layer, private.BatchNorm) or not layer.training or isinstance(layer, torch.nn.SyncBatchNorm) or ("few", thing) in self.seen_now:
+        self.norms.add(thing)
+        if not isinstance(layer, private.BatchNorm) or isinstance(layer, torch.nn.SyncBatchNorm):
             return
-        if isinstance(output, torch.Tensor) and output.dim() > 1 and output.shape[1]:
+        if layer.training and isinstance(output, torch.Tensor) and output.dim() > 1 and output.shape[1]:
             values = output.numel() // output.shape[1]
             if values <= FEW_VALUES:
-                self.seen_now.add(("few", thing))
                 self.recorder.quantity("normalized_values", thing, float(values))
 
     def write_built(self, layer):

@@ -15,6 +15,7 @@ class GraphCuts:
     def __init__(self, guard, recorder, sites):
         self.recorder, self.sites = recorder, sites
         self.write = guard.isolated("graph", asks_tensors=False)(self.write)
+        self.look = guard.isolated("graph")(self.look)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -29,8 +30,10 @@ class GraphCuts:
         indices, as of an embedding."""
         if self.recorder.step or self.recorder.micro_step or not thing or len(self.layers) == MOST_LAYERS:
             return
-        if next(walking.children(layer), None) is not None:
-            return
+        if next(walking.children(layer), None) is None:
+            self.look(layer, thing, args, kwargs, output)
+
+    def look(self, layer, thing, args, kwargs, output):
         given = [a for a in (*args, *kwargs.values()) if is_floating(a)]
         trains = any(p.requires_grad for _, p in walking.items_of(layer, private.PARAMETERS))
         has_input = any(a.requires_grad for a in given) if given else None

@@ -25,7 +25,7 @@ ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
 class GraphScan:
     def __init__(self, guard, recorder, sites):
         self.recorder, self.sites = recorder, sites
-        self.scan = guard.isolated("graph", asks_tensors=False)(self.scan)
+        self.scan = guard.isolated("graph")(self.scan)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 

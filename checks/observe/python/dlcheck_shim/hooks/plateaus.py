@@ -14,7 +14,7 @@ MOST_THINGS, NEAR = 4096, 1e-3
 class Plateaus:
     def __init__(self, guard, recorder, sites):
         self.recorder, self.sites = recorder, sites
-        self.write = guard.isolated("plateau")(self.write)
+        self.add, self.write = guard.isolated("plateau")(self.add), guard.isolated("plateau")(self.write)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 

@@ -16,6 +16,7 @@ class SequenceLayers:
     def __init__(self, guard, recorder, last_batch, loaders):
         self.recorder, self.last_batch, self.loaders = recorder, last_batch, loaders
         self.look_at_mask = guard.isolated("mask")(self.look_at_mask)
+        self.add = guard.isolated("sequence")(self.add)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 

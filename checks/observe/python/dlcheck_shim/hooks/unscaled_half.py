@@ -10,7 +10,7 @@ LONGEST_CHAIN, LEAST_FACTOR = 16, 8.0  # of a scale that the program puts on by 
 class UnscaledHalf:
     def __init__(self, guard, recorder, sites, forwards):
         self.recorder, self.sites, self.forwards = recorder, sites, forwards
-        self.reached_by = guard.isolated("loss", asks_tensors=False)(self.reached_by)
+        self.reached_by = guard.isolated("loss")(self.reached_by)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
