@@ -109,7 +109,7 @@ class GraphScan:
         for first, end, kind in self.spans:
             if first <= number < end:
                 code = code_of(kind)
-                whose = kind_of(code.co_filename) if code else OWN
+                whose = kind_of(code.co_filename) if code else OURS  # a traced or compiled module has none
                 if not (layer and whose == OURS):
                     return kind, whose
         return None, OWN
