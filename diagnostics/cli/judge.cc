@@ -16,6 +16,8 @@ absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarat
   DLCHECK_ASSIGN_OR_RETURN(const std::vector<std::string> runs, folder.Runs());
   for (const std::string& run_folder : runs) {
     absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(run_folder);
+    // dlcheck was killed between making the folder of an experiment and beginning it.
+    if (absl::IsNotFound(recorded.status()) && run_folder != runs.front()) continue;
     if (!recorded.ok()) return recorded.status();
     SetDeclared(declared, recorded->run.trace);
     evidence.Add(recorded->experiment, std::move(recorded->run));

@@ -18,6 +18,10 @@ void Print(const std::string& line) { std::printf("%s\n", Visible(line).c_str())
 int Verify(const std::string& folder) {
   const std::string name = folder.substr(folder.rfind('/') + 1);
   const absl::StatusOr<RecordedRun> recorded = ReadRecordedRun(folder);
+  if (absl::IsNotFound(recorded.status())) {
+    Print(StrCat(name, "  not complete: ", recorded.status().message()));
+    return kExitNothing;
+  }
   if (!recorded.ok()) {
     Print(StrCat(name, "  damaged: ", recorded.status().message()));
     return kExitUsage;

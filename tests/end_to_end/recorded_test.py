@@ -32,6 +32,15 @@ class Recorded(EndToEnd):
                     golden.write_text(text)
                 self.assertEqual(text, golden.read_text())
 
+    def test_an_experiment_that_was_killed_before_it_began_is_no_part_of_the_judgement(self):
+        shutil.copytree(GOLDEN / "trace-2.0", self.out)
+        _, whole = self.judge(self.out)
+        (self.out / "runs/01-same_seed-1").mkdir()
+        self.assertEqual(self.judge(self.out)[1]["checks"], whole["checks"])
+        verified = self.dlcheck("verify", self.out)
+        self.assertEqual(verified.returncode, 5, verified.stdout + verified.stderr)
+        self.assertIn("01-same_seed-1  not complete", verified.stdout)
+
     def test_what_may_speak_live_is_never_withdrawn_by_more_records(self):
         listed = json.loads(self.dlcheck("list", "--json").stdout)
         live = [check["id"] for check in listed if check["live"]]
