@@ -26,7 +26,7 @@ Evidence With(double value, double aux, int times = 1) {
 Check RedrawnData() {
   return {
       .id = "evaluation/redrawn_data",
-      .title = "Evaluation data change from one evaluation to the next",
+      .title = "Evaluation data change between evaluations",
       .promise = "An evaluation in a fixed order gets the same samples as the evaluation before.",
       .why =
           "Scores of two evaluations then differ although the model is the same, and the best "

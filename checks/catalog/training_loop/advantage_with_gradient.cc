@@ -26,7 +26,7 @@ Check AdvantageWithGradient() {
   return {
       .id = "training_loop/advantage_with_gradient",
       .title = "The weight of a log-probability has a gradient",
-      .promise = "What weighs the log-probability of an action is a constant.",
+      .promise = "The weight of the log-probability of an action is a constant.",
       .why =
           "With the values of a critic in the advantage, the policy loss also trains the "
           "critic, to make good actions look bad.",

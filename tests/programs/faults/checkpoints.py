@@ -98,7 +98,5 @@ add(
     "counter_not_restored",
     "checkpoint/inexact_resume",
     options=RESUMED,
-    resuming_script=[('    first = kept["done"]\n', "")],
     resuming_class=[('        self.done = content["done"]\n', "")],
-    resuming_counter=[('    return state["step"]\n', "    return 0\n")],
 )
