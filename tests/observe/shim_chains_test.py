@@ -23,7 +23,7 @@ from dlcheck_shim.torch_api import private  # noqa: E402
 def found(function, output):
     nodes, users = walked(output.sum())
     results = (function(node, users) if function is linear_pair else function(node) for node in nodes)
-    return [result for result in results if result is not None]
+    return [result[:3] if function is linear_pair else result for result in results if result is not None]
 
 
 class Pairs(unittest.TestCase):
@@ -85,9 +85,9 @@ class Scores(unittest.TestCase):
 
     def test_a_factor_anywhere_a_norm_and_a_learned_bias_are_a_scale(self):
         q, k = self.heads(self.q), self.heads(self.k)
-        bias = torch.zeros(5, 5, requires_grad=True)
+        bias, pictures = torch.zeros(5, 5, requires_grad=True), nn.Conv1d(5, 8, 1)(self.x).mT
         for scores in (q @ k.mT / 8**0.5, (q * 8**-0.5) @ k.mT, F.normalize(q, dim=-1) @ k.mT, q @ k.mT + bias,
-                       self.q(self.x) @ self.x.mT):  # fmt: skip
+                       self.q(self.x) @ self.x.mT, pictures @ pictures.mT):  # fmt: skip
             self.assertEqual(found(unscaled_attention, scores.softmax(-1)), [])
 
 

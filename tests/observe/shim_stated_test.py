@@ -132,7 +132,8 @@ CUT_OFF = textwrap.dedent(
         def __len__(self):
             return 8
         def __getitem__(self, number):
-            return torch.randint(50, (6,)) if DRAWN else torch.arange(6) + number
+            words = torch.randint(50, (6,)) if DRAWN else torch.arange(6) + number
+            return words, torch.randint(9, ()) if NEW else number
     class Net(nn.Module):
         def __init__(self):
             super().__init__()
@@ -148,8 +149,30 @@ CUT_OFF = textwrap.dedent(
         net(torch.randint(0, 5, (6,))).square().mean().backward()
         optimizer.step()
         with torch.no_grad():
-            for words in held:
+            for words, _ in held:
                 net(words)
+    """
+)
+
+
+# One whose outputs are of a class that hands each call on, and whose first loss of a step may have too few targets.
+CALLS = textwrap.dedent(
+    """
+    import torch, torch.nn as nn, torch.nn.functional as F
+    class Named(torch.Tensor):
+        pass
+    net = nn.Linear(4, 3)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(4):
+        optimizer.zero_grad()
+        scores, targets = net(torch.ones(5, 4)).as_subclass(Named), torch.tensor([0, 1, 2, 0, 1])
+        try:
+            F.cross_entropy(scores, targets[LAST:])
+        except ValueError:
+            pass
+        F.cross_entropy(scores, targets).backward()
+        optimizer.step()
+        print("loss")
     """
 )
 
@@ -158,8 +181,8 @@ def empty_loop(rows):
     return EMPTY_LOOP.replace("ROWS", str(rows))
 
 
-def cut_off(cut, drawn):
-    return CUT_OFF.replace("CUT", cut).replace("DRAWN", str(drawn))
+def cut_off(cut, drawn, new=False):
+    return CUT_OFF.replace("CUT", cut).replace("DRAWN", str(drawn)).replace("NEW", str(new))
 
 
 def program(faulty):
@@ -209,13 +232,19 @@ class ShimStated(unittest.TestCase):
         for cut in ("h.detach()", "(h > 0).float()", "torch.tensor(h.tolist())"):
             rows = run_watched(python("-c", cut_off(cut, False))).main.of("quantity", "graph_cut")
             self.assertEqual([(row.thing[2], row.value, row.site[1]) for row in rows],
-                             [("words", 2, "16"), ("first", 2, "16")], cut)  # fmt: skip
+                             [("words", 2, "17"), ("first", 2, "17")], cut)  # fmt: skip
         self.assertEqual(run_watched(python("-c", cut_off("h.relu()", False))).main.of("quantity", "graph_cut"), [])
 
-    def test_evaluation_data_that_are_drawn_anew_are_told_from_the_same_data(self):
-        for drawn, expected in ((True, [(8, 8), (8, 8)]), (False, [])):
-            rows = run_watched(python("-c", cut_off("h", drawn))).main.of("quantity", "redrawn_rows")
+    def test_evaluation_data_that_change_are_told_from_the_same_and_from_new_data(self):
+        for drawn, new, expected in ((True, False, [(8, 8), (8, 8)]), (False, False, []), (True, True, [])):
+            rows = run_watched(python("-c", cut_off("h", drawn, new))).main.of("quantity", "redrawn_rows")
             self.assertEqual([(row.value, row.aux) for row in rows], expected)
+
+    def test_a_call_inside_of_another_is_none_that_raised(self):
+        for name, last, expected in (("nested", 0, []), ("raised", 1, [1, 2, 3, 4])):
+            run = run_watched(python("-c", CALLS.replace("LAST", str(last))))
+            self.assertEqual((run.status, run.out.count("loss")), (0, 4), run.err)
+            self.assertEqual([row.value for row in run.main.of("quantity", "raised_calls")], expected, name)
 
     def test_what_the_program_prints_is_the_same(self):
         command = python("-W", "ignore", "-c", program(True))

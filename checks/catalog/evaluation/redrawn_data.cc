@@ -8,11 +8,11 @@ namespace {
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kRedrawnRows>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
-    verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
-        StrCat(
-            statement.value, " of ", statement.aux,
-            " rows of an evaluation were not in the evaluation before, from the same data set.")));
+    verdict.findings.push_back(
+        StatementFinding(statement, Severity::kWarning,
+                         StrCat(statement.value, " of ", statement.aux,
+                                " inputs of an evaluation were not in the evaluation before, from "
+                                "the same data set.")));
   }
   return verdict;
 }
@@ -32,16 +32,17 @@ Check RedrawnData() {
           "Scores of two evaluations then differ although the model is the same, and the best "
           "checkpoint is the luckiest one.",
       .method =
-          "Compares the rows of two evaluations in a row that one loader took from a data "
-          "set in a fixed order.",
+          "Compares the inputs of two evaluations in a row that one loader took from a data set in "
+          "a "
+          "fixed order, and the targets of the first batch.",
       .fix =
           "Leave random transforms out of the evaluation data, or draw the data once and keep "
           "them.",
       .limits = {.needs = "A Python program that evaluates with a DataLoader, and batches on the "
                           "CPU.",
-                 .silent_when = "The loader shuffles or streams, or fewer than half of the rows "
-                                "differ.",
-                 .severity = "Always a warning: fresh random data may be meant.",
+                 .silent_when = "The loader shuffles or streams, fewer than half of the inputs "
+                                "differ, or the targets differ, too: then the data are new.",
+                 .severity = "Always a warning: random transforms may be meant.",
                  .blind_spots = "Data that are drawn outside of a data set.",
                  .sensitivity = ""},
       .python = {.bad = R"(test = ImageFolder("test", transform=RandomResizedCrop(224))

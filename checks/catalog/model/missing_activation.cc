@@ -40,8 +40,8 @@ Check MissingActivation() {
                                 "output.",
                  .severity = "Always a warning: the output of the first layer may be wanted as a "
                              "feature.",
-                 .blind_spots = "Pairs with a normalization between them, and convolutions of "
-                                "kernel size 1.",
+                 .blind_spots = "Pairs with a normalization between them, convolutions of "
+                                "kernel size 1, and a layer after torch's own attention.",
                  .sensitivity = ""},
       .python = {.bad = R"(self.net = nn.Sequential(
     nn.Linear(64, 128),

@@ -69,8 +69,8 @@ def multiplies_by_data(node):
 
 
 def linear_pair(node, users):
-    """(sizes of both, features between them, the smaller of the outer sizes) of a layer `node` that takes what
-    another gives, and nobody else takes; None of any other node. `users`: by node, those that take its result.
+    """(sizes of both, features between them, the smaller of the outer sizes, the node of the first) of a layer
+    `node` that takes what another gives, and nobody else takes; None of any other node. `users`: by node, those that take its result.
 
     A pair that leads through fewer features than it begins and ends with is a factorization, made on purpose."""
     second = weight_of(node) if node.name() in LAYERS else None
@@ -85,7 +85,7 @@ def linear_pair(node, users):
     before, between, after = first.shape[1], first.shape[0], second.shape[0]
     if between < min(before, after):
         return None
-    return f"{before} to {between} to {after}", between, min(before, after)
+    return f"{before} to {between} to {after}", between, min(before, after), layer
 
 
 def are_alike(layer, node, first, second):
@@ -138,5 +138,7 @@ def product_before(node):
 
 
 def is_plain(side):
-    """Whether one side of a product is what a linear layer gave, cut into heads and nothing else."""
-    return side is not None and layer_before(side, CUTTING)[0] is not None
+    """Whether one side of a product is what a linear layer gave, cut into heads and nothing else. Attention over
+    the places of a picture, whose queries convolutions make, has no scale by design."""
+    layer = layer_before(side, CUTTING)[0] if side is not None else None
+    return layer is not None and layer.name() != "ConvolutionBackward0"

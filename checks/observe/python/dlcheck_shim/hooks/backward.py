@@ -125,7 +125,7 @@ def around_backward(hooks):
             return None
         if not hooks.guard.trains_here():
             return None
-        hooks.raised.begins("backward")
+        hooks.raised.begins("backward", lambda: [torch.autograd.backward])
         tensors, *options = args if args else (kwargs.get("tensors"),)
         if hooks.recorder.sampled or not isinstance(tensors, torch.Tensor):
             hooks.before(first_of(tensors), *graph_options(options, kwargs))

@@ -26,6 +26,7 @@ class Phase:
         self.rows, self.repeated, self.numbers = set(), 0, []
         self.first = None  # the number of its first batch
         self.source = None  # the loader of that, where it deals its samples in a fixed order
+        self.targets = ()  # what came with its first batch beside the inputs
 
     def add(self, rows):
         if not rows:
@@ -70,7 +71,7 @@ class Evaluations:
         if not phase.recorded or phase.batches > MOST_BATCHES:
             return
         if phase.batches == 1:
-            phase.source = self.loaders.in_fixed_order()
+            phase.source, phase.targets = self.loaders.in_fixed_order(), self.loaders.beside(inputs)
         self.recorder.moments.evaluation_batch(inputs)
         self.recorder.event("evaluation_forward", model.thing, float(trains(module)),
                             float(gradients), site=self.sites.current(True), always=True)  # fmt: skip
@@ -154,12 +155,13 @@ class Evaluations:
             self.compare(phase, thing)
 
     def compare(self, phase, thing):
-        """A data set that gives other samples for the same indices draws them at random."""
+        """A data set that gives other inputs with the same targets changes them at random. Where the targets are
+        others, too, the data are new ones."""
         if phase.source is None or phase.batches > MOST_BATCHES:
             return
-        before = self.earlier.get(phase.source)
-        self.earlier[phase.source] = phase.rows
-        if before is not None and len(before) == len(phase.rows):
+        before, targets = self.earlier.get(phase.source, (None, None))
+        self.earlier[phase.source] = (phase.rows, phase.targets)
+        if before is not None and len(before) == len(phase.rows) and phase.targets and phase.targets == targets:
             others = len(phase.rows - before)
             if 2 * others > len(before):
                 self.recorder.quantity("redrawn_rows", thing, float(others), float(len(before)))

@@ -12,6 +12,7 @@ from ..autograd.zero_units import zero_units
 from ..record.sites import OURS, OWN, kind_of
 from ..torch_api import private
 from ..torch_api.attributes import attribute
+from .forward import PRODUCTS
 from .modules import codes_of
 
 MOST_NODES, MOST_SCANS = 20_000, 8
@@ -72,7 +73,7 @@ class GraphScan:
         if axis is not None:
             self.tell("misdirected_softmax", node, "attention", float(axis), words=NORMALIZERS)
         pair = linear_pair(node, users)
-        if pair is not None:
+        if pair is not None and self.is_own_layer(pair[3]):
             self.tell("linear_pair", node, pair[0], float(pair[1]), float(pair[2]), layer=True)
         activation = repeated_activation(node)
         if activation is not None:
@@ -101,6 +102,13 @@ class GraphScan:
         site = self.sites.current() if kind is None else self.site_in(kind, words)
         thing = self.recorder.thing("operation", len(self.told), name)
         self.recorder.quantity(quantity, thing, value, aux, site)
+
+    def is_own_layer(self, node):
+        """Whether a layer is one by itself: the last one of torch's attention belongs to that."""
+        number = private.sequence_number_of(node)
+        kind = next((kind for first, end, kind in self.spans if first <= number < end), None)
+        code = None if kind is None else code_of(kind)
+        return kind is None or issubclass(kind, PRODUCTS) or code is not None and kind_of(code.co_filename) != OURS
 
     def owner_of(self, node, layer):
         """The class of the innermost module in which a node was made, and whose that is; None and the program's

@@ -72,7 +72,7 @@ class LossHooks:
         def before(args, kwargs):
             if is_compiling():
                 return None
-            self.raised.begins("loss")
+            self.raised.begins("loss", loss_functions)
             return args, kwargs
 
         def after(token, result):
@@ -279,3 +279,7 @@ class LossHooks:
         value = float(total) / samples if wanted else 0.0
         self.recorder.event("evaluated", thing, value, float(samples), always=recorded)
         return (value, float(samples)) if wanted else None
+
+
+def loss_functions():
+    return [getattr(torch.nn.functional, name) for name in KINDS]

@@ -8,6 +8,7 @@ import threading
 import torch
 
 from ..torch_api import private
+from ..torch_api.attributes import attribute
 
 
 class RaisedCalls:
@@ -24,10 +25,11 @@ class RaisedCalls:
     def subscribe(self, moments):
         moments.stepped.append(self.end_step)
 
-    def begins(self, kind):
-        """`kind`: "loss" or "backward", of which none is made inside another."""
+    def begins(self, kind, functions):
+        """`kind`: "loss" or "backward"; `functions`: those that make such calls. One of another may go on inside
+        it, as where a subclass of Tensor hands a call on."""
         thread = threading.get_ident()
-        if self.under_way.get(kind) == thread:
+        if self.under_way.get(kind) == thread and calls_on_stack(functions()) == 1:
             self.add(kind)
         self.under_way[kind] = thread
 
@@ -37,7 +39,7 @@ class RaisedCalls:
     def forward_again(self):
         """The outermost module is called although its last call did not end: it raised, if it is not called
         by itself."""
-        if calls_on_stack() <= 1:
+        if calls_on_stack([getattr(torch.nn.Module, private.CALL)]) == 1:
             self.add("forward")
 
     def add(self, kind):
@@ -55,11 +57,11 @@ class RaisedCalls:
         self.told = dict(self.counts)
 
 
-def calls_on_stack():
-    """How many calls of modules this thread is in."""
-    code = getattr(torch.nn.Module, private.CALL).__code__
+def calls_on_stack(functions):
+    """How many calls of these functions this thread is in."""
+    codes = [attribute(function, "__code__") for function in functions]
     frame, count = sys._getframe(1), 0
     while frame is not None:
-        count += frame.f_code is code
+        count += frame.f_code in codes
         frame = frame.f_back
     return count

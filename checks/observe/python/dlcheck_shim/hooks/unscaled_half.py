@@ -31,7 +31,10 @@ def is_scaled(node):
     for _ in range(LONGEST_CHAIN):
         if node is None:
             return False
-        if mark_of(node, SCALE) or abs(factor_of(node) or 0.0) >= LEAST_FACTOR:
+        factor = factor_of(node)
+        if mark_of(node, SCALE) or factor is not None and abs(factor) >= LEAST_FACTOR:
+            return True
+        if factor is None and node.name() == "MulBackward0":  # by a number on an accelerator, perhaps a scale
             return True
         node = only_input(node)
     return False
