@@ -220,6 +220,12 @@ class ShimStated(unittest.TestCase):
             with self.subTest(name):
                 self.assertEqual(found.get(name), expected)
 
+    def test_layers_are_named_with_the_line_that_calls_them(self):
+        run = run_watched(python("-W", "ignore", "-c", program(True)))
+        lines = {"swapped_batch_axis": "17", "inverted_mask": "17", "normalized_values": "21"}
+        found = {name: run.main.of("quantity", name)[-1].site[1] for name in lines}
+        self.assertEqual(found, lines)
+
     def test_of_the_twin_nothing_is_stated(self):
         self.assertEqual(self.last(False), IN_THE_TWIN)
 

@@ -89,7 +89,8 @@ class Watch:
         self.loaders = Loaders(guard, recorder, sites)
         self.evaluations = Evaluations(recorder, sites, self.losses, self.loaders)
         cuts = self.cuts = GraphCuts(guard, recorder, sites)
-        sequences = self.sequences = SequenceLayers(guard, recorder, self.losses.last_batch, self.loaders)
+        sequences = self.sequences = SequenceLayers(guard, recorder, sites, self.losses.last_batch,
+                                                     self.loaders)  # fmt: skip
         self.scan = GraphScan(guard, recorder, sites)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
                                      self.scan, raised, sequences, cuts)  # fmt: skip

@@ -225,14 +225,14 @@ class ForwardHooks:
         """In which precision it works, and over how few values of a batch: ranks may put theirs together."""
         weight = dict(walking.items_of(layer, private.PARAMETERS)).get("weight")
         if isinstance(weight, torch.Tensor) and weight.dtype in tensors.HALF and thing not in self.norms:
-            self.recorder.quantity("half_norm", thing, float(BITS[weight.dtype]))
+            self.recorder.quantity("half_norm", thing, float(BITS[weight.dtype]), site=self.sites.current())
         self.norms.add(thing)
         if not isinstance(layer, private.BatchNorm) or isinstance(layer, torch.nn.SyncBatchNorm):
             return
         if layer.training and isinstance(output, torch.Tensor) and output.dim() > 1 and output.shape[1]:
             values = output.numel() // output.shape[1]
             if values <= FEW_VALUES:
-                self.recorder.quantity("normalized_values", thing, float(values))
+                self.recorder.quantity("normalized_values", thing, float(values), site=self.sites.current())
 
     def write_built(self, layer):
         """A model makes layers of this class in its own forward: is it lost what they hold?"""

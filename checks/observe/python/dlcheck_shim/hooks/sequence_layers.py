@@ -13,15 +13,15 @@ PLACE_OF_MASK = 3  # among the arguments of attention
 
 
 class SequenceLayers:
-    def __init__(self, guard, recorder, last_batch, loaders):
-        self.recorder, self.last_batch, self.loaders = recorder, last_batch, loaders
+    def __init__(self, guard, recorder, sites, last_batch, loaders):
+        self.recorder, self.sites, self.last_batch, self.loaders = recorder, sites, last_batch, loaders
         self.look_at_mask = guard.isolated("mask")(self.look_at_mask)
         self.add = guard.isolated("sequence")(self.add)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.sizes, self.told = {}, set()  # by thing of a layer: of its batch, and of its time
+        self.sizes, self.told = {}, set()  # by thing of a layer: of its batch, of its time, and its line
 
     def subscribe(self, moments):
         moments.loss_examined.append(self.compare)
@@ -33,7 +33,7 @@ class SequenceLayers:
         if not thing or not tensors.is_plain(given) or given.dim() != 3:
             return
         batch, time = given.shape[:2] if attribute(layer, "batch_first") else (given.shape[1], given.shape[0])
-        self.sizes[thing] = (batch, time)
+        self.sizes[thing] = (batch, time, self.sites.current())
         if isinstance(layer, torch.nn.MultiheadAttention) and thing not in self.told:
             mask = args[PLACE_OF_MASK] if len(args) > PLACE_OF_MASK else kwargs.get(MASK)
             if tensors.is_plain(mask) and mask.is_cpu and mask.dim() == 2:
@@ -47,13 +47,13 @@ class SequenceLayers:
             samples = target.shape[0]
         else:
             samples = self.loaders.batch_size()
-        for thing, (batch, time) in self.sizes.items():
+        for thing, (batch, time, site) in self.sizes.items():
             if time == samples and batch not in (1, samples):
-                self.recorder.quantity("swapped_batch_axis", thing, float(time), float(batch))
+                self.recorder.quantity("swapped_batch_axis", thing, float(time), float(batch), site)
 
     def flattened(self, target):
         """Whether there is a target for each position of a batch."""
-        return any(target.shape[0] == batch * time for batch, time in self.sizes.values())
+        return any(target.shape[0] == batch * time for batch, time, _ in self.sizes.values())
 
     def look_at_mask(self, thing, mask):
         """Tokens tell padding from words: where all that is not masked is one token, and what is masked is many,
@@ -65,4 +65,5 @@ class SequenceLayers:
             shown, masked = tokens[~hidden].unique(), tokens[hidden].unique()
             if shown.numel() == 1 and masked.numel() > 1:
                 self.told.add(thing)
-                self.recorder.quantity("inverted_mask", thing, float(masked.numel()), float(hidden.sum()))
+                self.recorder.quantity("inverted_mask", thing, float(masked.numel()), float(hidden.sum()),
+                                       self.sites.current())  # fmt: skip
