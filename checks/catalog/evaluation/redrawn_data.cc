@@ -32,9 +32,9 @@ Check RedrawnData() {
           "Scores of two evaluations then differ although the model is the same, and the best "
           "checkpoint is the luckiest one.",
       .method =
-          "Compares the inputs of two evaluations in a row that one loader took from a data set in "
-          "a "
-          "fixed order, and the targets of the first batch.",
+          "Compares two evaluations in a row that one loader took from a data set in a fixed "
+          "order. "
+          "The targets of the first batch must be equal, and the inputs must differ.",
       .fix =
           "Leave random transforms out of the evaluation data, or draw the data once and keep "
           "them.",
