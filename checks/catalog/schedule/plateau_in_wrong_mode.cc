@@ -5,12 +5,14 @@
 namespace dlcheck::schedule {
 namespace {
 
-constexpr double kClear = 0.8;  // of a rank correlation
+// Of rank correlations: of any metric, and of a share, which saturates and then goes up and down.
+constexpr double kClear = 0.8, kShare = 0.5;
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kPlateauOrder>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
-    const bool rises = statement.name == "min" && statement.value >= kClear;
+    const bool rises =
+        statement.name == "min" && statement.value >= (statement.aux == 0 ? kClear : kShare);
     if (!rises && !(statement.name == "max" && statement.value <= -kClear)) continue;
     const bool may_be_loss = rises && statement.aux == 0;
     verdict.findings.push_back(StatementFinding(
