@@ -74,7 +74,7 @@ PROGRAM = textwrap.dedent(
             pass
         with torch.autocast("cpu", torch.HALF):
             scores, rest, h = net(tokens, x)
-        F.cross_entropy(scores.float(), labels).backward(retain_graph=True)
+        F.cross_entropy(scores.float()[::5], labels[::5]).backward(retain_graph=True)
         labels[:7] = -100
         losses = F.cross_entropy(scores.float(), labels, reduction="none")
         MEAN.backward(retain_graph=True)

@@ -13,8 +13,8 @@ LEAST_RATIO = 2  # of the largest class to the smallest, for weights to have an 
 
 
 class TargetClasses:
-    def __init__(self, recorder):
-        self.recorder = recorder
+    def __init__(self, recorder, last_batch):
+        self.recorder, self.last_batch = recorder, last_batch
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -26,7 +26,10 @@ class TargetClasses:
         moments.loss_examined.append(self.add)
 
     def add(self, call):
+        """Of a text with a target for each position, whose batch has fewer samples, no class need occur."""
         if not has_one_class_each(call) or call.target.numel() == 0:
+            return
+        if not self.last_batch.has_samples(call.target.shape[0]):
             return
         classes, target = call.output.shape[1], call.target
         if not 2 <= classes <= MOST_CLASSES or 0 <= call.options.get("ignore_index", -100) < classes:

@@ -22,6 +22,11 @@ class LastBatch:
             for (reference, version), part in zip(self.parts, batch)
         )  # fmt: skip
 
+    def has_samples(self, count):
+        """Whether a tensor of the batch has so many samples."""
+        alive = [reference() for reference, _ in self.parts]
+        return any(part is not None and part.dim() > 0 and part.shape[0] == count for part in alive)
+
     def tokens(self):
         """The inputs that hold a token at each position; where some of them are seen to be words, only
         these: others may be targets, which a model may be given too."""
