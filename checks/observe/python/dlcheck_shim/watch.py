@@ -99,7 +99,8 @@ class Watch:
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
         self.graphs, self.unused = LiveGraphs(recorder), UnusedLosses(guard, recorder, sites)
         ignored, half = IgnoredInMean(guard, recorder, sites), UnscaledHalf(guard, recorder, sites, self.forwards)
-        self.of_losses = (TargetClasses(recorder, self.losses.last_batch), LossPrecision(recorder), RepeatedRows(recorder), ignored)
+        self.of_losses = (TargetClasses(recorder, self.losses.last_batch), LossPrecision(recorder),
+                          RepeatedRows(recorder), ignored)  # fmt: skip
         looks = tuple(part.reached_by for part in (self.unused, ignored, half)) + (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
