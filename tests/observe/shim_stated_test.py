@@ -198,7 +198,7 @@ STATED = {
     "equal_rows": (8, 0), "mask_parameter": (1, 0), "normalized_values": (2, 0), "unused_class": (0, 0),
     "largest_class": (0.916667, 240), "class_weight_order": (1, 2), "ignored_in_mean": (7, 60), "loss_precision": (11, 0),
     "raised_calls": (36, 0), "unscaled_half": (1, 0), "overflowed_norm": (1, 0), "emptied_cache": (32, 64),
-    "changed_precision": (1, 0), "swapped_batch_axis": (12, 5), "inverted_mask": (8, 36), "gradient_factor": (3, 6),
+    "changed_precision": (1, 0), "swapped_batch_axis": (12, 5), "inverted_mask": (8, 36), "gradient_factor": (3, 2),
     "strong_dropout": (0.95, 0), "repeated_layer": (3, 1), "contradicting_rows": (1, 1), "half_norm": (11, 0),
     "lowered_weights": (1, 0), "weighted_log_probability": (1, 0), "plateau_order": (1, 1),
     "clipped_by_value": (1e35, 0),

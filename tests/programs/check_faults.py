@@ -1,6 +1,6 @@
 """Plants faults in the hosts, gives the hosts' own names new spellings, and sees what dlcheck says.
 
-Usage: check_faults.py [--host H] [--fault F] [--draw] [--jobs N]
+Usage: check_faults.py [--host H] [--fault F] [--draw] [--into FILE] [--jobs N]
 
 A fault is caught if the check that it must be caught by has findings, no other check has an error
 that the claimed one does not explain, and a claimed error comes first in the report. That a broken
@@ -66,7 +66,7 @@ def beside_its_host(fault):
 
 
 def run(fault, host):
-    """None if the fault in the host is caught, else why it is not."""
+    """(None if the fault in the host is caught, else why it is not; the causes in the order of the report)."""
     source = planted(fault, host)
     if FAULTS[fault].folder == "hosts":  # frameworks call by the names of arguments
         source = renamed(source, zlib.crc32(f"{fault} {host}".encode()))
@@ -79,9 +79,10 @@ def run(fault, host):
                                  timeout=300, cwd=folder, env=beside_its_host(fault))
         file = pathlib.Path(folder, "out", "result.json")
         if not file.exists():
-            return "no result: " + process.stderr[-300:]
-        wrong = problem(json.loads(file.read_text()), FAULTS[fault].check)
-        return wrong and f"{wrong}{failure(process.stderr)}"
+            return "no result: " + process.stderr[-300:], []
+        result = json.loads(file.read_text())
+        wrong = problem(result, FAULTS[fault].check)
+        return wrong and f"{wrong}{failure(process.stderr)}", [cause["id"] for cause in result["order"]]
 
 
 def processes_of(fault, host):
@@ -116,6 +117,7 @@ def main():
     parser.add_argument("--fault", help="a fault's name, or the check that is to find it")
     parser.add_argument("--draw", action="store_true",
                         help="a sixth of the faults, drawn by the commit, each in one host")
+    parser.add_argument("--into", type=pathlib.Path, help="a line of JSON for each, with the causes that the report names")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     pairs = list(chosen(options))
@@ -126,8 +128,12 @@ def main():
         print(f"{len(resumed)} plants need files of their own, which this system does not give: left out")
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (fault, host), verdict in zip(pairs, pool.map(lambda pair: run(*pair), pairs)):
+        for (fault, host), (verdict, causes) in zip(pairs, pool.map(lambda pair: run(*pair), pairs)):
             wrong += verdict is not None
+            if options.into:
+                line = {"fault": fault, "host": host, "check": FAULTS[fault].check, "causes": causes}
+                with options.into.open("a") as file:
+                    file.write(json.dumps(line) + "\n")
             row = f"{fault:28} {host:22} {verdict or 'caught'}"
             print(textwrap.shorten(row, 400) if verdict else row, flush=True)
     print(f"{len(pairs)} plants, {wrong} not caught as claimed")

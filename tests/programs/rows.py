@@ -70,6 +70,14 @@ ROWS = {
     "trainer_trains_in_evaluation": "evaluation-in-train-mode",
     "evaluation_writes": "evaluation-changes-training",
     "trainer_callback_changes_weights": "evaluation-changes-training",
+    # What the probe compares.
+    "workers_begin_alike_each_epoch": "same-augmentation-every-epoch",
+    "norm_left_in_evaluation": "batch-norm-stuck-in-eval",
+    "norm_without_momentum": "batch-norm-stuck-in-eval",
+    "head_is_a_copy": "untied-weights",
+    "copy_breaks_the_tie": "untied-weights",
+    "tie_lost_by_loading": "ties-broken-by-load",
+    "generator_stepped_by_the_other": "wrong-network-stepped",
     # Gradients.
     "slope_of_a_root_at_zero": "infinite-gradient-of-root",
     "not_a_number": "nonfinite-inputs",
@@ -160,6 +168,7 @@ CPP = {
     "guarded_backbone": "cpp-guard-too-long",
     "options_copied": "cpp-copied-options",
     "buffers_not_saved": "cpp-incomplete-archive",
+    "biases_not_saved": "cpp-incomplete-archive",
     "copied_holder": "cpp-shared-module-holder",
     "evaluated_in_training": "cpp-mode-without-effect",
 }

@@ -11,15 +11,20 @@ using torch::Tensor;
 using Step = std::function<void(const Samples&)>;
 
 struct Regressor : torch::nn::Module {
-  explicit Regressor(bool keeps_assigned) {
+  Regressor(bool keeps_assigned, bool guards) : guards(guards) {
     register_module("widen", widen);
     register_module("narrow", narrow);
     // The registry keeps the old tensor, and forward takes the new one.
     if (keeps_assigned) widen->weight = torch::randn({64, 8}).div(3).requires_grad_();
   }
-  Tensor forward(const Tensor& x) { return narrow(torch::tanh(widen(x))); }
+  Tensor forward(const Tensor& x) { return narrow(Features(x)); }
+  Tensor Features(const Tensor& x) {
+    const torch::AutoGradMode gradients(torch::GradMode::is_enabled() && !guards);
+    return torch::tanh(widen(x));
+  }
 
   torch::nn::Linear widen{8, 64}, narrow{64, 1};
+  bool guards;
 };
 
 void Repeat(int64_t steps, const std::function<Samples()>& next, const Step& step) {
@@ -61,7 +66,7 @@ int main(int count, char** arguments) {
   const Planted planted(count, arguments);
   torch::manual_seed(11);
   const Samples train = Curves(2048, 1), held_out = Curves(512, 2);
-  Regressor model(planted.Is("assigned_member"));
+  Regressor model(planted.Is("assigned_member"), planted.Is("guarded_backbone"));
   dlcheck::Probe probe(model);
   probe.Seeded(11);
   std::vector<Tensor> weights = model.parameters();

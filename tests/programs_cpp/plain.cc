@@ -75,5 +75,11 @@ int main(int count, char** arguments) {
     net->train();
     probe.SetTraining(true);
   }
+  dlcheck::Probe::NamedTensors state, stored;
+  for (const auto& item : net->named_parameters()) {
+    state.emplace_back("net/" + item.key(), item.value().detach());
+    if (!planted.Is("biases_not_saved") || item.value().dim() > 1) stored.push_back(state.back());
+  }
+  probe.Saved("net.pt", state, stored);
   return Report(*net, accuracy, accuracy > 0.9);
 }

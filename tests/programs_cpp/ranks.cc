@@ -141,8 +141,8 @@ int main(int count, char** arguments) {
   if (other == 0) return status;
   int of_other = 0;
   waitpid(other, &of_other, 0);
-  // Not by std::filesystem::remove_all: libtorch.so has one of its own, and that crashes on a folder
-  // with something in it.
+  // Not by std::filesystem::remove_all: libtorch.so has one of its own, and that crashes on a
+  // folder with something in it.
   unlink(store.c_str());
   rmdir(folder);
   return status != 0 || of_other != 0 ? 1 : 0;

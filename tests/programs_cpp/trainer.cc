@@ -35,6 +35,10 @@ class Trainer {
       : planted_(planted), probe_(*model_), optimizer_(probe_.Wrap(MakeOptimizer())) {
     model_->detaches = planted_.Is("detached_backbone");
     model_->guards = planted_.Is("guarded_backbone");
+    // The registry keeps the old tensor, and forward takes the new one.
+    if (planted_.Is("assigned_member")) {
+      model_->backbone->weight = torch::randn({40, 16}).div(4).requires_grad_();
+    }
     probe_.Seeded(21);
     probe_.RegisterScheduler(optimizer_.number());
   }

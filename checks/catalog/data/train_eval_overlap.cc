@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "checks/catalog/examples/overlap_runs.h"
@@ -34,11 +35,12 @@ constexpr Setting kKnown{.name = "known",
                          .meaning = "fewest trained rows in an evaluation for a finding",
                          .source = "own reasoning"};
 
-// How many rows would be known if training and evaluation data shared rows as often as evaluation
-// rows repeat; at least three repetitions are assumed. Twice that number is no contamination.
+// How many rows would be known if both data sets were drawn from one supply of rows. Of n rows
+// drawn from m, about n^2 / 2m repeat; so r repetitions tell of m, and of n * training / m known
+// rows. By chance r may be that much too low; at least three are assumed.
 double Natural(const DataOverlap& overlap, const DataOverlap::Evaluation& evaluation) {
-  return 2 * std::max(3.0, evaluation.repeated) * overlap.training_samples /
-         std::max(1.0, evaluation.rows);
+  const double repeated = evaluation.repeated + 3 * std::sqrt(evaluation.repeated);
+  return 2 * std::max(3.0, repeated) * overlap.training_samples / std::max(1.0, evaluation.rows);
 }
 
 using Judged = std::vector<const DataOverlap::Evaluation*>;  // ascending by step

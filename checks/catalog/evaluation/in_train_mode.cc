@@ -1,12 +1,36 @@
+#include <map>
+#include <optional>
+#include <utility>
+
 #include "checks/catalog/examples/evaluation_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/signals/evaluation/evaluation_passes.h"
 #include "checks/signals/evaluation/evaluations.h"
 
 namespace dlcheck::evaluation {
 namespace {
 
-absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
+// Whether most evaluations in training mode put the same rows in several times, as those do that
+// draw from dropout on purpose: within one evaluation, or in three and more between two steps.
+bool DrawsOnPurpose(const IfSeen<EvaluationPasses>& passes) {
+  if (!passes) return false;
+  std::map<std::pair<int64_t, std::optional<EvaluationPasses::Digest>>, int> alike;
+  for (const auto& pass : passes->passes) {
+    if (pass.in_training_mode > 0) ++alike[{pass.step, pass.data}];
+  }
+  int all = 0, repeated = 0;
+  for (const auto& pass : passes->passes) {
+    if (pass.in_training_mode == 0) continue;
+    ++all;
+    const bool within = pass.rows > 0 && 2 * pass.repeated >= pass.rows;
+    if (within || (pass.data && alike[{pass.step, pass.data}] >= 3)) ++repeated;
+  }
+  return all > 0 && 2 * repeated >= all;
+}
+
+absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
+                              const IfSeen<EvaluationPasses>& passes) {
   if (!evaluations.mode_dependent) {
     return absl::FailedPreconditionError("no recorded module depends on the mode");
   }
@@ -25,7 +49,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
   Verdict verdict{.findings = {}, .judged = Counted(judged, "evaluation")};
   if (in_training == 0) return verdict;
   // Monte Carlo dropout at the end of a program looks like one undeclared evaluation.
-  const bool always = in_training == judged && (declared || in_training > 1);
+  const bool always =
+      in_training == judged && (declared || in_training > 1) && !DrawsOnPurpose(passes);
   verdict.findings.push_back(
       {.severity = always ? Severity::kWarning : Severity::kNote,
        .message = StrCat(in_training, " of ", Counted(judged, "evaluation"),
@@ -54,15 +79,15 @@ Check InTrainMode() {
           "Reads the model's mode at every batch of an evaluation. Judges only models with a "
           "module whose outputs depend on the mode.",
       .fix = "Call model.eval() before the evaluation and model.train() after it.",
-      .limits =
-          {.needs = "Dropout, batch normalization or another module that depends on the mode, and "
-                    "an evaluation after the first step.",
-           .silent_when = "The evaluation comes before the first step.",
-           .severity =
-               "Warning: Monte Carlo dropout on purpose looks the same. Note if other evaluations "
-               "run in evaluation mode, or if there is only one undeclared evaluation.",
-           .blind_spots = "The mode is that of the whole model, not of each module.",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "Dropout, batch normalization or another module that depends on the mode, and "
+                     "an evaluation after the first step.",
+                 .silent_when = "The evaluation comes before the first step.",
+                 .severity = "A warning. A note if other evaluations run in evaluation mode, or if "
+                             "there is only one undeclared evaluation. A note if the same rows go "
+                             "in several times, as in Monte Carlo dropout.",
+                 .blind_spots = "The mode is that of the whole model, not of each module.",
+                 .sensitivity = ""},
       .python = {.bad = R"(with torch.no_grad():
     for x, y in val_loader:
         loss += criterion(model(x), y))",

@@ -20,6 +20,7 @@ class Writer {
     if (values.loaded) run_.Event(Event::kLoaded, 0, "optimizer", "");
     Own();
     run_.Event(Event::kScheduler, values.horizon, "scheduler", kName, values.rises_again ? 1 : 0);
+    if (values.depends) run_.Attribute("scheduler", kName, "step_depends", "1");
     run_.Owner("");
   }
 

@@ -23,6 +23,7 @@ struct ScheduledRun {
   int backward_calls = 1;   // of each step
   bool skips_first = false;
   bool loaded = false;
+  bool depends = false;  // the program steps it in the branch of an if
   std::string_view world_size = "";
   std::string_view batches = "";  // of one pass over the loader
 };

@@ -26,7 +26,7 @@ bool AllZero(const Gradients::Parameter& parameter) {
 
 // The parameters that should have a gradient, by what they lack.
 struct Lacking {
-  std::vector<std::string> absent, unused, zero_matrices, zero_vectors;
+  std::vector<std::string> absent, unused, strangers, zero_matrices, zero_vectors;
   bool cut_off = false;  // the first module to run has no gradient: it is detached from the loss
   int64_t judged = 0;
 };
@@ -34,8 +34,13 @@ struct Lacking {
 Lacking Sort(const Gradients& gradients, double enough) {
   Lacking lacking;
   for (const Gradients::Parameter& parameter : gradients.parameters) {
-    if (parameter.optimizer.empty() || !parameter.requires_grad || parameter.orphan) continue;
+    if (parameter.optimizer.empty() || !parameter.requires_grad) continue;
     if (static_cast<double>(parameter.optimizer_steps) < enough) continue;
+    if (parameter.orphan &&
+        !(static_cast<double>(parameter.consumed.size()) >= enough && AllZero(parameter))) {
+      if (parameter.consumed.empty()) lacking.strangers.push_back(parameter.name);
+      continue;
+    }
     ++lacking.judged;
     if (parameter.consumed.empty()) {
       (parameter.module_ran ? lacking.absent : lacking.unused).push_back(parameter.name);
@@ -100,6 +105,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   report(
       Severity::kNote, lacking.unused,
       StrCat("received no gradient: their module did not run in the training forwards of ", span));
+  if (!lacking.strangers.empty()) {
+    verdict.findings.push_back(FindingAt(
+        lacking.strangers, Severity::kNote,
+        StrCat("Parameters of an optimizer that belong to no module of the training forwards (",
+               Listed(lacking.strangers), ") received no gradient in ", span, "."),
+        gradients));
+  }
   return verdict;
 }
 
@@ -130,15 +142,15 @@ Check Missing() {
           "Look between the named module and the loss for .detach(), torch.no_grad(), .data and "
           ".item(). Also look for a conversion to NumPy and for non-differentiable operations such "
           "as argmax.",
-      .limits = {.needs = "A backward call, and eight sampled steps of the optimizer.",
-                 .silent_when = "No optimizer holds the parameter.",
-                 .severity =
-                     "Error if the first module to run is among those without a gradient. "
-                     "Otherwise a warning. Warning for weight matrices with zero gradients. Note "
-                     "for vectors with zero gradients, and for modules that never ran.",
-                 .blind_spots =
-                     "Sampled steps can miss a module that runs only every few hundred steps.",
-                 .sensitivity = ""},
+      .limits =
+          {.needs = "A backward call, and eight sampled steps of the optimizer.",
+           .silent_when = "No optimizer holds the parameter.",
+           .severity =
+               "Error if the first module to run is among those without a gradient. "
+               "Otherwise a warning. Warning for weight matrices with zero gradients. Note "
+               "for vectors with zero gradients, and for modules that never ran or are not known.",
+           .blind_spots = "Sampled steps can miss a module that runs only every few hundred steps.",
+           .sensitivity = ""},
       .python = {.bad = R"(features = encoder(x).detach()
 loss = criterion(head(features), y)
 loss.backward()

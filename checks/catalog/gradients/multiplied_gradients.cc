@@ -12,7 +12,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kGradientF
   for (const Statement& statement : stated.all) {
     if (statement.count < kFewestSteps) continue;
     verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
+        statement, statement.aux > 1 ? Severity::kNote : Severity::kWarning,
         StrCat("Between backward and step ", statement.last_step,
                ", the gradients were multiplied by ", Short(statement.value), ".")));
   }
@@ -42,7 +42,9 @@ Check MultipliedGradients() {
       .limits = {.needs = "A Python program with gradients on the CPU, and three steps.",
                  .silent_when = "The factor is below 1, as for an average, or gradients were "
                                 "clipped.",
-                 .severity = "Always a warning: the factor may be meant.",
+                 .severity =
+                     "A warning, and a note beside a second optimizer, as to undo the weight of a "
+                     "loss term.",
                  .blind_spots = "Factors inside backward, as by a hook of a tensor.",
                  .sensitivity = ""},
       .python = {.bad = R"(loss.backward()
@@ -61,8 +63,9 @@ optimizer.step())"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"gradients as they are", Expect::kClean, [] { return With(0, 0, 0); }},
-                   {"in one step", Expect::kClean, [] { return With(10, 64); }},
-                   {"a factor in each step", Expect::kWarning, [] { return With(10, 64, 8); }}},
+                   {"in one step", Expect::kClean, [] { return With(10, 1); }},
+                   {"a factor in each step", Expect::kWarning, [] { return With(10, 1, 8); }},
+                   {"of one of two optimizers", Expect::kNote, [] { return With(20, 2, 8); }}},
   };
 }
 

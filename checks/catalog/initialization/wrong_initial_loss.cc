@@ -69,18 +69,20 @@ void JudgeClassification(const Settings& settings, const InitialLoss& loss, Verd
   const double dependence = std::abs(loss.initial - loss.independent) / loss.independent;
   const bool enough = loss.samples >= settings[kMany];
   if (enough && dependence > settings[kDependence]) {
-    verdict.findings.push_back(
-        Found(Severity::kWarning,
-              StrCat("Before the first step the loss was ", Short(loss.initial), ", but ",
-                     Short(loss.independent),
-                     " with shuffled targets: either the weights were already trained, or the "
-                     "targets leak into the inputs."),
-              dependence, settings[kDependence]));
+    verdict.findings.push_back(Found(
+        Severity::kNote,
+        StrCat("Before the first step the loss was ", Short(loss.initial), ", but ",
+               Short(loss.independent),
+               " with shuffled targets: either the weights were already trained, the targets "
+               "leak into the inputs, or the model compares samples, as nearest neighbors do."),
+        dependence, settings[kDependence]));
     return;  // a trained model has large outputs, so the excess says nothing
   }
   const double unit = std::log(loss.classes);
   // Equal outputs are a good start whatever the class frequencies are.
-  const double excess = (loss.independent - std::max(loss.constant, unit)) / unit;
+  // Scores that a model masks are huge, and no target is there: its own loss is small.
+  const double excess =
+      (std::min(loss.initial, loss.independent) - std::max(loss.constant, unit)) / unit;
   if (excess <= settings[kSuspicious]) return;
   const bool error = excess > settings[kExcess];
   verdict.findings.push_back(
@@ -125,10 +127,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& loss)
   return verdict;
 }
 
-Evidence Starting(double initial, double independent, double constant) {
+Evidence Starting(double initial, double independent, double constant, double samples = 359) {
   RunBuilder run = TwoLayers();
-  run.Quantity(Quantity::kInitialLoss, "loss", "cross_entropy", initial, 359);
-  run.Quantity(Quantity::kIndependentLoss, "loss", "cross_entropy", independent, 359);
+  run.Quantity(Quantity::kInitialLoss, "loss", "cross_entropy", initial, samples);
+  run.Quantity(Quantity::kIndependentLoss, "loss", "cross_entropy", independent, samples);
   run.Quantity(Quantity::kConstantLoss, "loss", "cross_entropy", constant, 10);
   AddStep(run, {.held = {}});
   return PlainOnly(run);
@@ -157,8 +159,8 @@ Check WrongInitialLoss() {
                  .silent_when = "All targets are equal. There are as many classes as samples, as "
                                 "in a contrastive loss.",
                  .severity =
-                     "Error for an excess above `excess`. Warning above `suspicious`, and for a "
-                     "dependence on the targets. Note for large targets of a regression.",
+                     "Error for an excess above `excess`. Warning above `suspicious`. Note for a "
+                     "dependence on the targets, and for large targets of a regression.",
                  .blind_spots = "With fewer samples than `many`, only the excess is judged.",
                  .sensitivity = ""},
       .python = {.bad = R"(x = images.float()  # values from 0 to 255
@@ -180,13 +182,15 @@ loss = F.cross_entropy(logits, y))"},
       .judgement = Reads<&Judge>(),
       .examples = {{"the largest loss with He initialization", Expect::kClean,
                     [] { return Starting(4.0, 4.0, 2.3); }},
+                   {"huge scores where no target is", Expect::kClean,
+                    [] { return Starting(1.1, 2500, 1.4, 192); }},
                    {"equal outputs, with one class in ten thousand", Expect::kClean,
                     [] { return Starting(2.3, 2.3, 0.001); }},
                    {"a slightly larger loss", Expect::kWarning,
                     [] { return Starting(4.3, 4.3, 2.3); }},
                    {"outputs fifteen times too large", Expect::kError,
                     [] { return Starting(30, 30, 2.3); }},
-                   {"weights that are already trained", Expect::kWarning,
+                   {"weights that are already trained", Expect::kNote,
                     [] { return Starting(1.0, 2.3, 2.3); }}},
   };
 }

@@ -1,4 +1,5 @@
 #include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/statement_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/model/ties.h"
@@ -6,9 +7,23 @@
 namespace dlcheck::model {
 namespace {
 
+// Of an embedding and a layer that began alike, in a Python program.
+void JudgeCopies(const Ties& ties, Verdict& verdict) {
+  for (const Statement& copy : ties.copies) {
+    verdict.findings.push_back(StatementFinding(
+        copy, Severity::kWarning,
+        StrCat(
+            copy.name,
+            " began with the numbers of an embedding, but is a parameter of its own: before step ",
+            copy.last_step, " they differed by ", Short(copy.value), " of ", Short(copy.aux), "."),
+        copy.name));
+  }
+}
+
 absl::StatusOr<Verdict> Judge(const Settings&, const Ties& ties) {
-  Verdict verdict{.findings = {},
-                  .judged = Counted(static_cast<int64_t>(ties.ties.size()), "tied parameter")};
+  const auto looked_at = static_cast<int64_t>(ties.ties.size() + ties.copies.size());
+  Verdict verdict{.findings = {}, .judged = Counted(looked_at, "tied parameter")};
+  JudgeCopies(ties, verdict);
   for (const Ties::Tie& tie : ties.ties) {
     const Sample* first = nullptr;
     const Sample* last = nullptr;
@@ -59,15 +74,20 @@ Check UntiedWeights() {
           "saved with one parameter then holds only one of two.",
       .method =
           "Computes the norm of the difference between both parameters, before step 0 and steps "
-          "that are powers of two.",
+          "that are powers of two. In a Python program, a linear layer that begins with the "
+          "numbers "
+          "of an embedding is taken for its copy.",
       .fix =
           "Assign the parameter itself (head.weight = embedding.weight). Assign it again after any "
           "code that loads, casts, moves, wraps or copies the model.",
-      .limits = {.needs = "A program that names its tied parameters (Probe::DeclareTied).",
+      .limits = {.needs = "A C++ program that names its tied parameters (Probe::DeclareTied), or a "
+                          "Python program.",
                  .silent_when =
                      "Two copies have equal values: the check reports the copies once they differ.",
-                 .severity = "Always an error.",
-                 .blind_spots = "",
+                 .severity =
+                     "An error, and a warning in a Python program, where the copy may be meant.",
+                 .blind_spots =
+                     "In Python, ties of other layers, and copies that differ from the start.",
                  .sensitivity = ""},
       .python = {.bad = R"(self.embedding = nn.Embedding(vocabulary, width)
 self.head = nn.Linear(width, vocabulary, bias=False)
@@ -94,7 +114,9 @@ head->weight = embedding->weight;  // one parameter)"},
       .judgement = Reads<&Judge>(),
       .examples = {{"one parameter", Expect::kClean, [] { return Apart(0); }},
                    {"two parameters that differ by 1e-12", Expect::kError,
-                    [] { return Apart(1e-12); }}},
+                    [] { return Apart(1e-12); }},
+                   {"a copy of the embedding", Expect::kWarning,
+                    [] { return Stating(Quantity::kCopiedTie, "copy", "head.weight", 0.5, 3); }}},
   };
 }
 

@@ -42,10 +42,11 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedu
     if (OptimizerWasMoved(schedulers, scheduler.optimizer)) continue;
     if (!RateIsConstant(rates, scheduler.optimizer_name)) continue;
     verdict.findings.push_back(FindingAbout(
-        schedulers, scheduler, Severity::kWarning,
+        schedulers, scheduler, scheduler.step_depends ? Severity::kNote : Severity::kWarning,
         StrCat(scheduler.name, " was built but never stepped in ",
                schedulers.has_one_optimizer() ? "" : "at least ", Counted(calls, "step call"),
-               " of its optimizer, and the learning rate stayed constant."),
+               " of its optimizer, and the learning rate stayed constant.",
+               scheduler.step_depends ? " Its step() call depends on a condition." : ""),
         static_cast<double>(calls), settings[kSteps]));
   }
   return verdict;
@@ -67,7 +68,9 @@ Check NeverStepped() {
       .limits = {.needs = "A recorded scheduler construction and at least 50 optimizer steps in a "
                           "run that ends normally.",
                  .silent_when = "The learning rate changed in any other way.",
-                 .severity = "",
+                 .severity =
+                     "A warning, and a note where the program calls step() in the branch of "
+                     "an if.",
                  .blind_spots =
                      "A long run that ends before the end of its first epoch looks the same.",
                  .sensitivity = ""},
@@ -90,6 +93,8 @@ for epoch in range(90):
       .examples = {{"stepped once, at the end", Expect::kClean,
                     [] { return Scheduled({.every = 64}); }},
                    {"never stepped", Expect::kWarning, [] { return Scheduled({.every = 0}); }},
+                   {"stepped under a condition", Expect::kNote,
+                    [] { return Scheduled({.every = 0, .depends = true}); }},
                    {"a run too short to judge", Expect::kClean,
                     [] { return Scheduled({.steps = 40, .every = 0}); }}},
   };

@@ -11,7 +11,9 @@ absl::StatusOr<Ties> Ties::From(const Run& run) {
     ties.ties.push_back({trace.Display(id), std::string(trace.Attribute(id, "tied_to")),
                          trace.Series(Quantity::kTiedDistance, id)});
   }
-  if (ties.ties.empty()) return absl::NotFoundError(kNotTold);
+  const absl::StatusOr<Statements> copies = StatementsIn(run, Quantity::kCopiedTie);
+  if (copies.ok()) ties.copies = copies->all;
+  if (ties.ties.empty() && ties.copies.empty()) return absl::NotFoundError(kNotTold);
   return ties;
 }
 

@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "checks/engine/trace.h"
+#include "checks/signals/run/stated.h"
 
 namespace dlcheck {
 
@@ -18,8 +19,9 @@ struct Ties {
     std::span<const Sample> distances;  // valid as long as the run
   };
   std::vector<Tie> ties;
+  std::vector<Statement> copies;  // of a Python program: layers that began as an embedding
 
-  // Errors: NotFound if no tie was looked at.
+  // Errors: NotFound if no tie was looked at, and no copy was seen.
   static absl::StatusOr<Ties> From(const Run& run);
 };
 

@@ -97,6 +97,7 @@ class Reading {
     scheduler.built_seen = true;
     scheduler.horizon = event.value;
     scheduler.rises_again = event.aux != 0;
+    scheduler.step_depends = !trace_.Attribute(event.thing, "step_depends").empty();
   }
 
   void AddMove(const Occurrence& event) {

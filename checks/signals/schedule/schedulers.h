@@ -20,7 +20,8 @@ struct Schedulers {
     ThingId optimizer = 0;       // 0: not known
     std::string optimizer_name;  // "optimizer#0"
     bool built_seen = false;
-    double horizon = 0;  // moves that it is made for; 0: it has no end
+    bool step_depends = false;  // the program steps it in the branch of an if
+    double horizon = 0;         // moves that it is made for; 0: it has no end
     bool rises_again = false;
     SiteId site = 0;                // of its first move
     std::vector<Occurrence> moves;  // at sampled steps, in order

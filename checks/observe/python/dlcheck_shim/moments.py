@@ -40,6 +40,7 @@ class Moments:
         self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients
         self.first_step_ends = Moment()  # (): before the end of step 0 is recorded
         self.step_ends = Moment()  # (thing of the optimizer): before it is recorded; sampled steps only
+        self.step_held_back = Moment()  # (): a loss scaler left out a step
         self.stepped = Moment()  # (): a step was recorded and counted, sampled or not
         # Files and other processes.
         self.saved = Moment()  # (path or None, content): torch.save or a library wrote a file

@@ -24,31 +24,42 @@ from .hooks.backward import BackwardHooks, around_backward
 from .hooks.calls import Calls
 from .hooks.checkpoints import Checkpoints
 from .hooks.clipping import Clipping
+from .hooks.conditional_steps import ConditionalSteps
+from .hooks.copied_ties import CopiedTies
 from .hooks.crash import write_crash
+from .hooks.drawn_samples import DrawnSamples
 from .hooks.dropout import DropoutHooks
+from .hooks.edited_rows import EditedRows
 from .hooks.empty_loops import EmptyLoops
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
+from .hooks.frozen_networks import FrozenNetworks
+from .hooks.frozen_weights import FrozenWeights
 from .hooks.gradient_factor import GradientFactor
 from .hooks.graph_cuts import GraphCuts
 from .hooks.graph_scan import GraphScan
 from .hooks.host_reads import HostReads
 from .hooks.idle_statements import IdleStatements
 from .hooks.ignored_in_mean import IgnoredInMean
+from .hooks.input_scales import InputScales
+from .hooks.layer_inputs import LayerInputs
 from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
 from .hooks.loss_precision import LossPrecision
 from .hooks.modules import ModuleHooks
 from .hooks.modules_met import ModulesMet
+from .hooks.no_evaluation import NoEvaluation
 from .hooks.not_zeroed import Uncleared
 from .hooks.plateaus import Plateaus
 from .hooks.raised_calls import RaisedCalls
 from .hooks.repeated_rows import RepeatedRows
+from .hooks.repeated_samples import RepeatedSamples
 from .hooks.reseeding import Reseeding
 from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
 from .hooks.sequence_layers import SequenceLayers
 from .hooks.step import StepHooks
+from .hooks.step_arithmetic import StepArithmetic
 from .hooks.target_classes import TargetClasses
 from .hooks.torch_options import TorchOptions
 from .hooks.unscaled_half import UnscaledHalf
@@ -91,9 +102,10 @@ class Watch:
         cuts = self.cuts = GraphCuts(guard, recorder, sites)
         sequences = self.sequences = SequenceLayers(guard, recorder, sites, self.losses.last_batch,
                                                      self.loaders)  # fmt: skip
+        layers = (sequences, LayerInputs(guard, recorder, sites), FrozenNetworks(guard, recorder, sites, models))
         self.scan = GraphScan(guard, recorder, sites)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
-                                     self.scan, raised, sequences, cuts)  # fmt: skip
+                                     self.scan, raised, layers, cuts)  # fmt: skip
         self.modules = ModuleHooks(self.forwards)
         self.dropout = DropoutHooks(guard, recorder, sites, self.forwards)
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
@@ -117,6 +129,20 @@ class Watch:
         self.averages = Averages(guard, recorder)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
+        self.make_comparisons(recorder, sites, optimizers)
+
+    def make_comparisons(self, recorder, sites, optimizers):
+        """What compares the numbers of a run with each other."""
+        guard, loaders = self.guard, self.loaders
+        self.drawn = DrawnSamples(guard, recorder, sites, loaders)
+        self.conditional = ConditionalSteps(recorder, sites, self.schedulers)
+        self.no_evaluation = NoEvaluation(guard, recorder, self.evaluations, self.forwards)
+        self.comparisons = (
+            FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models),
+            EditedRows(guard, recorder, sites), self.no_evaluation,
+            RepeatedSamples(guard, recorder, loaders), InputScales(guard, recorder, sites, self.forwards),
+            StepArithmetic(guard, recorder, sites, optimizers), self.scalers,
+        )  # fmt: skip
 
     def make_rank_hooks(self, recorder, sites):
         """What stands between the processes of a run."""
@@ -135,7 +161,7 @@ class Watch:
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
-            self.sequences, self.cuts,
+            self.sequences, self.cuts, *self.comparisons,
         ):  # fmt: skip
             part.subscribe(self.moments)
 
@@ -170,7 +196,7 @@ class Watch:
         return (
             self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
             self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
-            self.options,
+            self.options, self.drawn,
         )  # fmt: skip
 
     def reactions(self):
@@ -220,7 +246,9 @@ class Watch:
             for name, end in (("evaluations", self.evaluations.end), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
                               ("source", self.source.write), ("options", self.options.write),
-                              ("loops", self.empty.write), ("plateaus", self.plateaus.write)):  # fmt: skip
+                              ("loops", self.empty.write), ("plateaus", self.plateaus.write),
+                              ("samples", self.drawn.write), ("evaluation", self.no_evaluation.write),
+                              ("conditions", self.conditional.write)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
 

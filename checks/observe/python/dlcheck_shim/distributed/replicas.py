@@ -9,7 +9,7 @@ several hold are copies. All others are those of peers, of whom nothing is known
 import torch
 from torch.nn.parallel import DistributedDataParallel
 
-from ..hooks.forward import in_backward
+from ..hooks.forward_inputs import in_backward
 from ..record.digest import digest
 from ..record.identity import IdentityMap
 from ..state import walking

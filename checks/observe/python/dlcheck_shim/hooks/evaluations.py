@@ -7,6 +7,7 @@ Evaluations have a clock of their own, because they seldom fall into a sampled s
 import torch
 
 from ..record.digest import digest
+from ..record.identity import IdentityMap
 from ..record.rows import batch_of, fingerprint, with_rows
 from ..record.sampling import is_sampled_evaluation
 from ..state import walking
@@ -26,6 +27,7 @@ class Phase:
         self.rows, self.repeated, self.numbers = set(), 0, []
         self.first = None  # the number of its first batch
         self.source = None  # the loader of that, where it deals its samples in a fixed order
+        self.takes_data = True  # its inputs are not what another module gave
         self.targets = ()  # what came with its first batch beside the inputs
 
     def add(self, rows):
@@ -50,6 +52,7 @@ class Evaluations:
         self.trained = set()  # numbers of rows that a model trained on
         self.earlier = {}  # by loader of a fixed order: the rows of its last evaluation
         self.loose, self.loose_model = 0, None
+        self.enclosed = IdentityMap()  # parts of modules that are called without gradients and train nothing
 
     def subscribe(self, moments):
         moments.rows_trained.append(self.train_on)
@@ -57,6 +60,12 @@ class Evaluations:
     def train_on(self, numbers):
         if len(self.trained) < MOST_KNOWN:
             self.trained.update(numbers)
+
+    def enclose(self, module):
+        """What such a module gives its parts is no data."""
+        if module not in self.enclosed:
+            for part in walking.modules(module):
+                self.enclosed.set(part, True)
 
     def before(self, model, module, inputs, gradients):
         """A forward of an evaluation begins."""
@@ -72,6 +81,7 @@ class Evaluations:
             return
         if phase.batches == 1:
             phase.source, phase.targets = self.loaders.in_fixed_order(), self.loaders.beside(inputs)
+            phase.takes_data = module not in self.enclosed
         self.recorder.moments.evaluation_batch(inputs)
         self.recorder.event("evaluation_forward", model.thing, float(trains(module)),
                             float(gradients), site=self.sites.current(True), always=True)  # fmt: skip
@@ -157,7 +167,7 @@ class Evaluations:
     def compare(self, phase, thing):
         """A data set that gives other inputs with the same targets changes them at random. Where the targets are
         others, too, the data are new ones."""
-        if phase.source is None or phase.batches > MOST_BATCHES:
+        if phase.source is None or not phase.takes_data or phase.batches > MOST_BATCHES:
             return
         before, targets = self.earlier.get(phase.source, (None, None))
         self.earlier[phase.source] = (phase.rows, phase.targets)

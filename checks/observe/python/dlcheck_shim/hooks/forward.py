@@ -5,7 +5,6 @@ Compiled regions and recomputation are passed over.
 
 import math
 import sys
-import types
 import weakref
 
 import torch
@@ -19,27 +18,30 @@ from ..state.unregistered import BUILT
 from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling, tracing_state
 from .evaluations import trains
+from .forward_inputs import in_backward, inputs_of
 from .loss_precision import BITS
 from .sequence_layers import LAYERS
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, private.ConvNd, torch.nn.Bilinear)
 ASKED = (*PRODUCTS, *LAYERS, *NORMALIZATIONS, torch.nn.Embedding)  # modules whose tensors are looked at
+LOOKED_INTO = (torch.nn.Embedding, torch.nn.LayerNorm, torch.nn.GroupNorm, private.BatchNorm)
 FEW_VALUES = 8  # of a channel, for the statistics of a batch
 
 
 class ForwardHooks:
-    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, sequences, cuts):
+    def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, layers, cuts):
         self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
-        self.raised, self.sequences, self.cuts = raised, sequences, cuts
+        self.raised, self.cuts = raised, cuts
+        self.sequences, self.inputs, self.frozen = layers
         self.models, self.losses, self.evaluations = models, losses, evaluations
-        self.begin = guard.isolated("forward")(self.begin)
+        self.begin, self.end = guard.isolated("forward")(self.begin), guard.isolated("forward")(self.end)
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
+        self.look_at_stranger = guard.isolated("forward")(self.look_at_stranger)
         self.add_forward = guard.isolated("forward", asks_tensors=False)(self.add_forward)
         self.look_at_normalization = guard.isolated("forward")(self.look_at_normalization)
         self.ask, self.name = guard.isolated("forward")(self.ask), guard.isolated("forward")(self.name)
-        self.end = guard.isolated("forward")(self.end)
         # Of the forward under way: its outermost module, not kept alive where that forward raised.
         self.root, self.root_number = nobody, 0
         self.model, self.entered = None, False
@@ -50,6 +52,7 @@ class ForwardHooks:
         self.last_batch = losses.last_batch
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
+        self.begun = 0  # forwards with gradients so far
         self.norms = set()  # things of normalizations whose weights were looked at
         self.float16_step = -1  # the last step with a product in float16
 
@@ -78,7 +81,15 @@ class ForwardHooks:
                 self.model, self.evaluating = model, True
                 args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
                 self.begin_evaluation(model, module, args)
+            elif self.recorder.opened:
+                self.look_at_stranger(module)
         return None
+
+    def look_at_stranger(self, module):
+        """A module that nobody trains, called without gradients."""
+        self.evaluations.enclose(module)
+        if self.recorder.sampled and module.training:
+            self.frozen.called(module)
 
     def begin_evaluation(self, model, module, args):
         self.evaluations.before(model, module, args, False)
@@ -87,6 +98,7 @@ class ForwardHooks:
         self.evaluations.after(model, module)
 
     def begin(self, module, args):
+        self.begun += 1
         if module.training:
             self.recorder.begin()
             self.evaluations.end()
@@ -215,7 +227,9 @@ class ForwardHooks:
         if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
             self.last_batch.looked_up.add(args[0].data_ptr())
         if isinstance(module, LAYERS):
-            self.sequences.add(module, thing, args, kwargs)
+            self.sequences.add(module, thing, args, kwargs, output)
+        if torch.is_grad_enabled() and isinstance(module, LOOKED_INTO):
+            self.inputs.add(module, thing, args, self.root())
         if isinstance(module, NORMALIZATIONS) and thing and torch.is_grad_enabled() and ("norm", thing) not in self.seen_now:
             self.seen_now.add(("norm", thing))
             if thing not in self.norms or isinstance(module, private.BatchNorm):
@@ -275,19 +289,3 @@ class ForwardHooks:
         if self.forwards:
             self.forwards = []
         self.evaluations.backward()
-
-
-def inputs_of(args, named):
-    """The arguments of a call; where there is no tensor among `args`, those given by name, which may stand
-    in the frame that calls the hooks, because torch shows them to no global hook before a call."""
-    if any(isinstance(argument, torch.Tensor) for argument in args):
-        return args
-    if isinstance(named, types.FrameType):
-        named = named.f_locals.get("kwargs")
-    found = [v for v in named.values() if tensors.is_plain(v)] if isinstance(named, dict) else []
-    return Named(found) if found else args
-
-
-def in_backward():
-    """True while a forward is only repeated for a backward (activation checkpoints)."""
-    return private.current_graph_task_id() != -1

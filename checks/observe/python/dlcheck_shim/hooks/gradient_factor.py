@@ -1,5 +1,5 @@
 """Compares gradients as a backward left them with those that a step uses: whether they were multiplied by a
-number in between, which is neither that of clipping nor that of a loss scaler.
+number in between, which is neither that of clipping nor that of a loss scaler, or the weights were added to them.
 """
 
 import weakref
@@ -9,7 +9,9 @@ import torch
 from ..state.optimizers import first_with_gradients
 from ..torch_api import tensors
 
-MOST_ENTRIES, NEAR = 1024, 1e-4
+MOST_ENTRIES, NEAR, FEWEST = 1024, 1e-4, 8
+ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Adagrad", "Adadelta")
+DECOUPLED = ("AdamW",)
 
 
 class GradientFactor:
@@ -54,8 +56,19 @@ class GradientFactor:
             place = before.abs().argmax()
             factor = float(now[place] / before[place]) if float(before[place]) else 0.0
             if factor > 1 and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
-                self.recorder.quantity("gradient_factor", watched.thing, factor, float(now.numel()),
+                self.recorder.quantity("gradient_factor", watched.thing, factor, float(len(self.optimizers.ours())),
                                        self.sites.current())  # fmt: skip
+            elif type(optimizer).__name__ in ADAPTIVE:
+                self.look_for_decay(optimizer, watched, now - before, entries_of(parameter))
+
+    def look_for_decay(self, optimizer, watched, added, weights):
+        """Of what was added to a gradient: whether it is the weights, times one number. An optimizer that divides
+        by the size of the gradients divides it, too."""
+        size = float(weights @ weights)
+        share = float(added @ weights) / size if size else 0.0
+        if share > 0 and weights.numel() >= FEWEST and torch.allclose(added, share * weights, rtol=0.01, atol=NEAR * float(added.abs().amax())):
+            decouples = float(type(optimizer).__name__ in DECOUPLED)
+            self.recorder.quantity("decay_in_gradients", watched.thing, share, decouples, self.sites.current())
 
 
 def entries_of(gradient):

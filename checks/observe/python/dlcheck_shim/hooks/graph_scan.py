@@ -6,9 +6,11 @@ numbers that the nodes made inside of them have.
 import dis
 
 from ..autograd.chains import linear_pair, repeated_activation, unscaled_attention
+from ..autograd.masks import weight_behind_mask
+from ..autograd.norm_inputs import bias_before_norm
 from ..autograd.policy_terms import weighs_with_gradient
 from ..autograd.rearranged import misdirected_softmax, swapped_sizes
-from ..autograd.zero_units import zero_units
+from ..autograd.zero_units import saturated_units, zero_units
 from ..record.sites import OURS, OWN, kind_of
 from ..torch_api import private
 from ..torch_api.attributes import attribute
@@ -21,6 +23,11 @@ LATEST_UNITS = 1 << 16  # the last step in which units of zero are looked for; e
 MOST_BACKWARDS = 4  # of such a step
 RESHAPES, NORMALIZERS = ("view", "reshape", "view_as", "reshape_as"), ("softmax", "Softmax")
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
+LEAST_WEIGHT = 1e-6  # of a masked position that is worth a word
+IDLE = (
+    ("zero_units", {"ReluBackward0": "relu"}, zero_units),
+    ("saturated_units", {"TanhBackward0": "tanh", "SigmoidBackward0": "sigmoid"}, saturated_units),
+)
 
 
 class GraphScan:
@@ -83,14 +90,21 @@ class GraphScan:
         features = unscaled_attention(node)
         if features is not None:
             self.tell("unscaled_attention", node, "scores", float(features))
+        hidden = weight_behind_mask(node)
+        if hidden is not None and hidden[0] > LEAST_WEIGHT:
+            self.tell("weight_behind_mask", node, "masked_fill", hidden[0], float(hidden[1]))
+        if bias_before_norm(node):
+            self.tell("bias_before_norm", node, "bias", 1.0, layer=True)
 
     def look_for_zeros(self, nodes):
-        """Units that give zero at the start may wake up, and others die later."""
-        for number, node in enumerate(node for node in nodes if node.name() == "ReluBackward0"):
-            found = zero_units(node)
-            if found is not None:
-                thing = self.recorder.thing("operation", self.recorder.micro_step * MOST_NODES + number, "relu")
-                self.recorder.quantity("zero_units", thing, found[0], float(found[1]), self.sites.current())
+        """Units that let no gradient through at the start may wake up, and others die later."""
+        for quantity, names, look in IDLE:
+            for number, node in enumerate(node for node in nodes if node.name() in names):
+                found = look(node)
+                if found is not None:
+                    name, place = names[node.name()], self.recorder.micro_step * MOST_NODES + number
+                    thing = self.recorder.thing("operation", place, name)
+                    self.recorder.quantity(quantity, thing, found[0], float(found[1]), self.sites.current())
 
     def tell(self, quantity, node, name, value, aux=0.0, words=(), layer=False):
         """`layer`: the node may be one of a layer of torch, which the module around it has put there."""

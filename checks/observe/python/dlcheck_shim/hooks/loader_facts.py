@@ -14,6 +14,8 @@ DRAWN = ("random", "distributed")  # orders that say nothing of the samples
 MOST_SEEDS = 256  # of iterations that are told apart
 MOST_WRAPPED = 4  # samplers of batches around one another
 UNKNOWN = "unknown"
+# Samplers that leave out samples on purpose or by chance.
+CHOOSING = ("RandomSampler", "WeightedRandomSampler", "SubsetRandomSampler", "DistributedSampler")
 
 
 class Lengths:
@@ -69,6 +71,8 @@ class LoaderFacts:
         self.dataset = reference_to(loader.dataset) if self.samples is None else nobody
         self.dealt = dealing_of(innermost_sampler(loader))
         self.is_stream = isinstance(loader.dataset, torch.utils.data.IterableDataset)
+        self.chooses = type(innermost_sampler(loader)).__name__ in CHOOSING
+        self.draws_each_once = draws_each_once(innermost_sampler(loader))
         self.stacks = is_stacking(loader.collate_fn)
         self.batch_size = batch_size_of(loader)
         self.thing = None  # until it is written
@@ -152,6 +156,13 @@ def innermost_sampler(loader):
             return inner
         batches, depth = attribute(batches, "batch_sampler"), depth + 1
     return loader.sampler
+
+
+def draws_each_once(sampler):
+    data = torch.utils.data
+    if isinstance(sampler, data.RandomSampler):
+        return not attribute(sampler, "replacement", True)
+    return isinstance(sampler, data.SequentialSampler)
 
 
 def order_of(sampler):

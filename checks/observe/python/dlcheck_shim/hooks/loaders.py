@@ -31,6 +31,7 @@ class Loaders:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.waited = 0.0  # seconds since the last step ended
         self.lengths = Lengths()
+        self.on_batch, self.on_end = [], []  # functions that are given the facts of a loader, and a batch of it
         self.reset()
         recorder.moments.begins_anew.append(self.reset_in_child)
 
@@ -56,7 +57,8 @@ class Loaders:
         again = self.guard.isolated("fetch")(self.begins_again)
         replace([iterator], private.RESET, followed_by(lambda _, args, __: again(args[0])))
         self.fetched = self.guard.isolated("fetch")(self.fetched)
-        replace([iterator], "__next__", Around(self.asks, self.gets))
+        self.ends = self.guard.isolated("fetch")(self.ends)
+        replace([iterator], "__next__", Around(self.asks, self.gets, self.asked))
         self.digests = self.guard.isolated("worker", anywhere=True)(stream_digests)
         self.write_streams = self.guard.isolated("worker", anywhere=True)(self.write_streams)
         if private.MapFetcher is not None:
@@ -92,6 +94,14 @@ class Loaders:
         """Of the loader that handed out the last batch; None where none did, or it has none."""
         return self.handed_out[0].batch_size if self.handed_out is not None else None
 
+    def draws_at_random(self):
+        """Whether the last batch has samples in random order."""
+        return self.handed_out is not None and self.handed_out[0].attributes["order"] == "random"
+
+    def draws_each_once(self):
+        """Whether the last batch is of a pass that draws each sample once."""
+        return self.handed_out is not None and self.handed_out[0].draws_each_once
+
     def facts_of(self, loader):
         facts = next((known for known in self.told_apart if known.loader() is loader), None)
         if facts is not None:
@@ -113,12 +123,23 @@ class Loaders:
             self.recorder.moments.pass_begins()
 
     def asks(self, args, kwargs):
-        return None if self.guard.elsewhere() else (args[0], perf_counter())
+        return None if self.guard.elsewhere() else [args[0], perf_counter(), False]
 
     def gets(self, token, batch):
-        iterator, start = token
+        iterator, start, _ = token
+        token[2] = True
         self.waited += perf_counter() - start
         self.fetched(iterator, batch)
+
+    def asked(self, token):
+        """An iterator that gave nothing is at its end."""
+        if not token[2]:
+            self.ends(token[0])
+
+    def ends(self, iterator):
+        iteration = self.iterations.get(iterator)
+        for function in self.on_end if iteration is not None else ():
+            function(iteration[0])
 
     def fetched(self, iterator, batch):
         iteration = self.iterations.get(iterator)
@@ -130,6 +151,8 @@ class Loaders:
         self.handed_out = (iteration[0], samples)
         self.last, self.written = (iteration[0], place, samples), self.recorder.sampled
         self.waiting.append(([weakref.ref(tensor) for tensor in tensors_of(batch)], self.last))
+        for function in self.on_batch:
+            function(iteration[0], batch)
         if self.written:
             self.write_fetched(*self.last)
         else:

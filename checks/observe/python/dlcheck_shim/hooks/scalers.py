@@ -14,11 +14,25 @@ class Scalers:
     def __init__(self, guard, recorder, sites, optimizers, steps):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.optimizers, self.steps = optimizers, steps
-        self.told = -1  # step whose scale was written
+        self.count = guard.isolated("scaler", asks_tensors=False)(self.count)
+        self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.told = -1
+        self.told = -1  # step whose scale was written
+        self.undone = None  # where gradients were divided by the scale: step, thing of their optimizer, line
+        self.mixed = 0  # backward calls that added to such gradients
+
+    def subscribe(self, moments):
+        moments.backward_ended.append(self.count)
+
+    def count(self):
+        """A backward has added to gradients that are divided by the scale already."""
+        if self.undone is not None and self.undone[0] == self.recorder.step:
+            self.mixed += 1
+            _, thing, site = self.undone
+            self.recorder.quantity("unscaled_early", thing, float(self.mixed), site=site)
+        self.undone = None
 
     def watch_all(self):
         observe = self.guard.isolated("scaler")
@@ -56,7 +70,9 @@ class Scalers:
             return
         watched = self.optimizers.watched.get(args[1]) if len(args) > 1 else None
         thing = watched.thing if watched else 0
-        write_unscale(self.recorder, thing, scale, self.sites.current())
+        site = self.sites.current()
+        self.undone = (self.recorder.step, thing, site)
+        write_unscale(self.recorder, thing, scale, site)
 
     def loaded(self, result, args, kwargs):
         self.recorder.event("loaded", self.thing(), site=self.sites.current(True), always=True)

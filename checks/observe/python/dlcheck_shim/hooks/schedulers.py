@@ -22,6 +22,8 @@ class Schedulers:
     def reset(self):
         self.known = IdentityMap()  # [thing, moves, class name]; thing 0: not told yet
         self.seen, self.depth, self.untold = 0, 0, False
+        # Whether the last step was left out by a scaler; how many were, and how many of these a scheduler counted.
+        self.held, self.left_out, self.counted = False, 0, 0
 
     def watch_all(self):
         observe = self.guard.isolated("schedule")
@@ -36,7 +38,15 @@ class Schedulers:
                 replace([scheduler], "load_state_dict", followed_by(observe(self.loaded)))
 
     def subscribe(self, moments):
-        moments.gradients_used.append(lambda *_: self.tell())
+        moments.gradients_used.append(self.use)
+        moments.step_held_back.append(self.hold)
+
+    def use(self, optimizer, watched):
+        self.held = False
+        self.tell()
+
+    def hold(self):
+        self.held, self.left_out = True, self.left_out + 1
 
     def built(self, args):
         """The attributes of a class may be set after those of its base: told at the next step."""
@@ -90,6 +100,10 @@ class Schedulers:
         if entry is None:
             self.known.set(scheduler, entry := [0, 0])
         entry[1] += 1
+        if self.held:
+            self.held, self.counted = False, self.counted + 1
+            self.recorder.quantity("counted_anyway", self.recorder.thing("scheduler", 0, type(scheduler).__name__),
+                                   float(self.counted), float(self.left_out), self.sites.current(always=True))  # fmt: skip
         if not self.recorder.sampled:
             self.recorder.event("schedule")
             return

@@ -1,5 +1,5 @@
-"""Looks at what recurrent and attention layers are given: which axis they take for the batch, and what their
-mask of padding leaves for attention.
+"""Looks at what recurrent and attention layers are given: which axis they take for the batch, what their mask of
+padding leaves for attention, and whether samples drawn at random begin with the state of others.
 """
 
 import torch
@@ -10,6 +10,7 @@ from ..torch_api.attributes import attribute
 LAYERS = (torch.nn.RNNBase, torch.nn.MultiheadAttention)
 MASK = "key_padding_mask"
 PLACE_OF_MASK = 3  # among the arguments of attention
+MOST_ENTRIES = 1024  # of a state that are compared
 
 
 class SequenceLayers:
@@ -17,17 +18,19 @@ class SequenceLayers:
         self.recorder, self.sites, self.last_batch, self.loaders = recorder, sites, last_batch, loaders
         self.look_at_mask = guard.isolated("mask")(self.look_at_mask)
         self.add = guard.isolated("sequence")(self.add)
+        self.look_at_state = guard.isolated("state")(self.look_at_state)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.sizes, self.told = {}, set()  # by thing of a layer: of its batch, of its time, and its line
+        self.states, self.carried = {}, {}  # by thing: step and state at its end; steps that began with such a state
 
     def subscribe(self, moments):
         moments.loss_examined.append(self.compare)
         moments.stepped.append(self.sizes.clear)
 
-    def add(self, layer, thing, args, kwargs):
+    def add(self, layer, thing, args, kwargs, output):
         """After a call of a layer in training, in a sampled step."""
         given = args[0] if args else kwargs.get("input", kwargs.get("query"))
         if not thing or not tensors.is_plain(given) or given.dim() != 3:
@@ -38,6 +41,8 @@ class SequenceLayers:
             mask = args[PLACE_OF_MASK] if len(args) > PLACE_OF_MASK else kwargs.get(MASK)
             if tensors.is_plain(mask) and mask.is_cpu and mask.dim() == 2:
                 self.look_at_mask(thing, mask)
+        if isinstance(layer, torch.nn.RNNBase) and self.loaders.draws_at_random():
+            self.look_at_state(thing, args[1] if len(args) > 1 else kwargs.get("hx"), output)
 
     def compare(self, call):
         """At a loss: with one target for each sample, that tells how many samples there are, and otherwise the
@@ -67,3 +72,22 @@ class SequenceLayers:
                 self.told.add(thing)
                 self.recorder.quantity("inverted_mask", thing, float(masked.numel()), float(hidden.sum()),
                                        self.sites.current())  # fmt: skip
+
+    def look_at_state(self, thing, given, output):
+        """Within a step, a long sequence may go on with the state of its part before."""
+        begun, ended = first_entries(given), first_entries(output[1] if isinstance(output, tuple) else None)
+        step, before = self.states.get(thing, (-1, None))
+        if begun is not None and before is not None and step < self.recorder.step:
+            if torch.equal(begun, before) and bool(begun.any()):
+                self.carried[thing] = self.carried.get(thing, 0) + 1
+                self.recorder.quantity("carried_state", thing, float(self.carried[thing]), site=self.sites.current())
+        if ended is not None:
+            self.states[thing] = (self.recorder.step, ended)
+
+
+def first_entries(state):
+    state = state[0] if isinstance(state, tuple) and state else state
+    if not tensors.is_plain(state) or not state.is_cpu:
+        return None
+    with tensors.unrecorded():
+        return state.detach().reshape(-1)[:MOST_ENTRIES].clone()

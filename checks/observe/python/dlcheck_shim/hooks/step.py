@@ -218,6 +218,8 @@ class StepHooks:
         if self.recorder.sampled:
             self.recorder.moments.step_ends(watched.thing)
         self.recorder.event(event, watched.thing, site=self.sites.current(), owner=watched.thing)
+        if event == "skipped":
+            self.recorder.moments.step_held_back()
         self.recorder.end_step()
         self.recorder.moments.stepped()
 

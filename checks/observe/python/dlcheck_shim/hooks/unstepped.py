@@ -12,7 +12,7 @@ from ..torch_api import tensors
 
 MOST_PARAMETERS = 8  # of an optimizer, of those that train
 MOST_ELEMENTS = 16  # of each
-FIRST_LOOK = 16  # backward calls of a program that has made no step; then at each doubling
+FIRST_LOOK = 16  # backward calls; then at each doubling
 
 
 class Unstepped:
@@ -24,26 +24,27 @@ class Unstepped:
 
     def reset(self):
         self.before = IdentityMap()  # by optimizer: what its parameters held at its first clearing
-        self.built, self.backwards = IdentityMap(), 0  # until the first step
+        self.built, self.backwards = IdentityMap(), 0
 
     def subscribe(self, moments):
         moments.backward_ended.append(self.backward_ended)
 
     def made(self, optimizer):
-        if self.recorder.step == 0:
-            self.built.set(optimizer, True)
+        self.built.set(optimizer, True)
 
     def backward_ended(self):
-        if self.recorder.step > 0:
-            return
         self.backwards += 1
         if self.backwards >= FIRST_LOOK and self.backwards & (self.backwards - 1) == 0:
             self.look()
 
     def look(self):
-        """Optimizers that were built and have gradients to use: nobody has asked any for a step."""
+        """Optimizers that were built and have gradients to use: nobody has asked any for a step. Another may train
+        the same parameters in its place."""
+        steps = {id(p) for optimizer, watched in self.optimizers.watched.items() if watched.stepped
+                 for group in optimizer.param_groups for p in group["params"]}  # fmt: skip
         for optimizer, _ in self.built.items():
-            if any(p.grad is not None for group in optimizer.param_groups for p in group["params"]):
+            parameters = [p for group in optimizer.param_groups for p in group["params"]]
+            if any(p.grad is not None for p in parameters) and not any(id(p) in steps for p in parameters):
                 watched = self.optimizers.watch(optimizer)
                 self.cleared(optimizer, watched)
                 self.recorder.attribute(watched.thing, "waiting", self.backwards)

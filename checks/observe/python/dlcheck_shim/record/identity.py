@@ -41,6 +41,9 @@ class IdentityMap:
     def set(self, key, value):
         self.entries[id(key)] = (Numbered(key, self.dead.append), value)
 
+    def remove(self, key):
+        self.entries.pop(id(key), None)
+
     def bury(self):
         while self.dead:
             reference = self.dead.pop()

@@ -119,11 +119,20 @@ class Models:
         self.roots.set(module, model)
         if is_wrapper(module) and inside(module) is not None:  # evaluated without its wrapper, too
             self.roots.set(inside(module), model)
+        self.drop_parts(module)
         self.name_modules(model, module)
         if model.sharded:  # in the forward about to run its parameters are others, put together
             self.name_parameters(model, module)
         self.recorder.moments.model_met(module, model)
         return model
+
+    def drop_parts(self, root):
+        """What was called by itself before the first backward, as a layer is while its model is built, is no model
+        but a part of this one."""
+        if self.recorder.step == 0 and self.recorder.micro_step == 0:
+            for part in walking.modules(root):
+                if part is not root and not (is_wrapper(root) and part is inside(root)):
+                    self.roots.remove(part)
 
     def name_modules(self, model, root):
         for full, module in walking.named_modules(root):

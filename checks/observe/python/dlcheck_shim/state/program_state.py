@@ -115,7 +115,7 @@ class ProgramState:
         """Before the first update that follows a step from there on."""
         name = f"averages of {type(averaged.module).__name__}"
         if self.recorder.step > self.step and self.is_first(name):
-            self.write(name, digest_of(list(walking.parameters(averaged))))
+            self.write(name, digest_of([*walking.parameters(averaged), *walking.saved_buffers(averaged)]))
 
 
 def state_of(optimizer):

@@ -87,6 +87,7 @@ def is_fit(group, parameter):
         and tensors.is_alike(parameter, gradient)
         and tensors.local(parameter).numel() > 0  # a small one may have no part here
         and not isinstance(group["lr"], torch.Tensor)
+        and not (parameter.is_cpu and tensors.is_plain(parameter) and parameter.is_shared())  # others may write it
     )
 
 

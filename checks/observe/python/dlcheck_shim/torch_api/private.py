@@ -84,7 +84,7 @@ ATTRIBUTES = {
     "optim.lr_scheduler.LRScheduler": (STEP_COUNT, IS_INITIAL, LAST_LR),
     "optim.lr_scheduler.SequentialLR": (PARTS, MILESTONES),
     "nn.parallel.DistributedDataParallel": (PRE_FORWARD, "_module_parameters"),
-    "Tensor": ("_version", "_backward_hooks", "_post_accumulate_grad_hooks", "_values"),
+    "Tensor": ("_version", "_base", "_backward_hooks", "_post_accumulate_grad_hooks", "_values"),
     "UntypedStorage": ("_cdata",),
     "autograd.graph.Node": ("_sequence_nr", "_input_metadata"),
     "_ops.OpOverload": ("_schema",),
@@ -112,6 +112,11 @@ def saved(node, name, default=None):
 def shapes_into(node):
     """The shapes of the gradients that a node takes; none in a version that does not say."""
     return [tuple(metadata.shape) for metadata in getattr(node, "_input_metadata", ())]
+
+
+def base_of(tensor):
+    """What a view is a view of; any other tensor itself."""
+    return tensor if tensor._base is None else tensor._base
 
 
 def hooks_of(leaf):

@@ -1,0 +1,62 @@
+#include "checks/catalog/findings/statement_finding.h"
+#include "checks/engine/reads.h"
+
+namespace dlcheck::evaluation {
+namespace {
+
+absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kNoEvaluation>& stated) {
+  Verdict verdict = NothingStated(stated);
+  for (const Statement& statement : stated.all) {
+    verdict.findings.push_back(
+        StatementFinding(statement, Severity::kNote,
+                         StrCat("The program trained a classifier for ",
+                                Counted(static_cast<int64_t>(statement.value), "step"),
+                                " and never evaluated it.")));
+  }
+  return verdict;
+}
+
+Evidence With(double value, double aux, int times = 1) {
+  return Stating(Quantity::kNoEvaluation, "loss", "cross_entropy", value, aux, times);
+}
+
+}  // namespace
+
+Check NoEvaluation() {
+  return {
+      .id = "evaluation/no_evaluation",
+      .title = "A classifier is trained without an evaluation",
+      .promise = "A program evaluates the classifier that it trains.",
+      .why = "The training loss alone does not say whether a model works on new data.",
+      .method =
+          "Counts evaluations: forwards without gradients, and forwards in evaluation mode "
+          "that no backward follows.",
+      .fix =
+          "Keep a part of the data away from training, and evaluate the model on it now and "
+          "then.",
+      .limits = {.needs = "A Python program that trains a classifier for 100 steps.",
+                 .silent_when = "Some forwards have no backward: they may be an evaluation.",
+                 .severity = "Always a note: another program may evaluate.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
+      .python = {.bad = R"(for x, y in train:
+    step(model, x, y)
+torch.save(model.state_dict(), "model.pt"))",
+                 .good = R"(for x, y in train:
+    step(model, x, y)
+print(accuracy(model, test)))"},
+      .cpp = {},
+      .sources = {"own reasoning: what nobody measures nobody knows"},
+      .covers = {"no-validation-set"},
+      .explains = {},
+      .worst = Severity::kNote,
+      .live = false,
+      .stands_at = std::nullopt,
+      .settings = {},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"an evaluation", Expect::kClean, [] { return With(0, 0, 0); }},
+                   {"none", Expect::kNote, [] { return With(500, 0); }}},
+  };
+}
+
+}  // namespace dlcheck::evaluation

@@ -1,0 +1,88 @@
+"""Looks at what some layers are given in training: an embedding that is asked for one row alone, a normalization
+whose epsilon is larger than the variance, and batch normalization that works with the statistics it was made with.
+"""
+
+import torch
+
+from ..state import walking
+from ..torch_api import private, tensors
+from ..torch_api.attributes import attribute
+
+FEWEST_ROWS = 4  # of an embedding: a table of two or three may have kinds that a program never uses
+FEWEST_CALLS = 8
+LEAST_SHARE = 0.5  # of the groups of a normalization whose variance is below its epsilon
+
+
+class LayerInputs:
+    def __init__(self, guard, recorder, sites):
+        self.recorder, self.sites = recorder, sites
+        self.of_embedding = guard.isolated("embedding")(self.of_embedding)
+        self.of_normalization = guard.isolated("normalization")(self.of_normalization)
+        self.of_statistics = guard.isolated("statistics")(self.of_statistics)
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.asked = {}  # by thing of an embedding: the one row it was asked for, None once there were several; calls
+
+    def add(self, layer, thing, args, root):
+        """After a call of a layer in training, in a sampled step; `root` is the whole model."""
+        given = args[0] if args else None
+        if not thing or not tensors.is_plain(given) or not given.is_cpu or not tensors.may_compute():
+            return
+        if isinstance(layer, torch.nn.Embedding):
+            if self.asked.get(thing, (0, 0))[0] is not None and given.numel():
+                self.of_embedding(layer, thing, given)
+            return
+        step = self.recorder.step
+        if isinstance(layer, private.BatchNorm):
+            self.of_statistics(layer, thing, root)
+        if step & (step - 1) == 0 and given.is_floating_point() and given.dim() > 1:
+            self.of_normalization(layer, thing, given)
+
+    def of_embedding(self, layer, thing, given):
+        least, most = (int(end) for end in given.aminmax())
+        row, calls = self.asked.get(thing, (least, 0))
+        if least != most or row != least or attribute(layer, "num_embeddings", 0) < FEWEST_ROWS:
+            self.asked[thing] = (None, 0)
+            return
+        self.asked[thing] = (row, calls + 1)
+        if calls + 1 >= FEWEST_CALLS:
+            self.recorder.quantity("only_row", thing, float(row), float(attribute(layer, "num_embeddings")),
+                                   self.sites.current())  # fmt: skip
+
+    def of_normalization(self, layer, thing, given):
+        """Over the axes that the layer takes its variance of."""
+        epsilon, shape = attribute(layer, "eps"), attribute(layer, "normalized_shape")
+        if not isinstance(epsilon, (int, float)):
+            return
+        with tensors.unrecorded():
+            values = given.detach().double()
+            if isinstance(layer, private.BatchNorm):
+                values = values.movedim(1, 0).flatten(1)
+            elif isinstance(layer, torch.nn.GroupNorm):
+                values = values.reshape(given.shape[0], attribute(layer, "num_groups"), -1)
+            elif isinstance(shape, tuple) and isinstance(layer, torch.nn.LayerNorm):
+                values = values.flatten(-len(shape))
+            else:
+                return
+            if values.shape[-1] < 2:
+                return
+            share = float((values.var(-1, correction=0) < epsilon).double().mean())
+        if share >= LEAST_SHARE:
+            self.recorder.quantity("small_variance", thing, share, float(epsilon), self.sites.current())
+
+    def of_statistics(self, layer, thing, root):
+        """Where the layer is left in evaluation mode, or keeps nothing of what it sees."""
+        kept = dict(walking.items_of(layer, private.BUFFERS))
+        mean, counted = kept.get("running_mean"), kept.get("num_batches_tracked")
+        if mean is None or root is None or not root.training:
+            return
+        frozen = not layer.training and isinstance(counted, torch.Tensor) and counted.is_cpu and int(counted) == 0
+        if frozen or layer.training and attribute(layer, "momentum") == 0:
+            if is_as_made(mean, 0.0) and is_as_made(kept.get("running_var"), 1.0):
+                self.recorder.quantity("initial_statistics", thing, 1.0 if frozen else 2.0, site=self.sites.current())
+
+
+def is_as_made(values, number):
+    return tensors.is_readable(values) and values.is_cpu and bool((values == number).all())

@@ -1,0 +1,36 @@
+"""Tells of a classifier that a program trains to the end without a single evaluation of it."""
+
+from ..state.loss_calls import has_one_class_each
+
+FEWEST_STEPS = 100
+MOST_OTHERS = 4  # forwards that no backward followed: some of them may be an evaluation
+
+
+class NoEvaluation:
+    def __init__(self, guard, recorder, evaluations, forwards):
+        self.recorder, self.evaluations, self.forwards = recorder, evaluations, forwards
+        self.look = guard.isolated("loss", asks_tensors=False)(self.look)
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.classifies, self.backwards = 0, 0  # thing of the loss
+        self.before = self.forwards.begun
+
+    def subscribe(self, moments):
+        moments.loss_examined.append(self.look)
+        moments.backward_ended.append(self.count)
+
+    def look(self, call):
+        if not self.classifies and has_one_class_each(call):
+            self.classifies = call.thing
+
+    def count(self):
+        self.backwards += 1
+
+    def write(self):
+        """As the run ends."""
+        if not self.classifies or self.recorder.step < FEWEST_STEPS or self.recorder.role() != "main":
+            return
+        if self.evaluations.seen == 0 and self.forwards.begun - self.before - self.backwards < MOST_OTHERS:
+            self.recorder.quantity("no_evaluation", self.classifies, float(self.recorder.step))

@@ -1,0 +1,54 @@
+"""Counts the samples of the first pass over a data set that are equal to one before."""
+
+import torch
+
+from ..torch_api import tensors
+
+FEWEST_ENTRIES, LEAST_SHARE = 8, 0.5  # of a row; of its entries that are no zero and no whole number
+FEWEST_ROWS = 32
+
+
+class RepeatedSamples:
+    def __init__(self, guard, recorder, loaders):
+        self.recorder, self.loaders = recorder, loaders
+        self.enters = guard.isolated("rows")(self.enters)
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.passes, self.usable = 0, False
+        self.met, self.rows, self.told = set(), 0, 0
+
+    def subscribe(self, moments):
+        moments.pass_begins.append(self.begins)
+        moments.batch_enters.append(self.enters)
+        moments.rows_trained.append(self.count)
+        moments.step_ends.append(self.end_step)
+
+    def begins(self):
+        self.passes += 1
+
+    def enters(self, inputs):
+        """Rows of fractions are hardly ever equal by chance; those of few categories are."""
+        rows = next((i for i in inputs if isinstance(i, torch.Tensor)), None)
+        self.usable = False
+        if self.passes != 1 or not self.loaders.draws_each_once() or not tensors.is_readable(rows):
+            return
+        if not rows.is_cpu or not rows.is_floating_point() or rows.dim() < 2 or rows[0].numel() < FEWEST_ENTRIES:
+            return
+        with tensors.unrecorded():
+            fractions = (rows.detach() != rows.detach().round()).double().mean()
+        self.usable = float(fractions) >= LEAST_SHARE
+
+    def count(self, numbers):
+        if self.usable:
+            self.rows += len(numbers)
+            self.met.update(numbers)
+        self.usable = False
+
+    def end_step(self, owner):
+        repeated = self.rows - len(self.met)
+        if self.passes == 1 and self.rows >= FEWEST_ROWS and repeated >= 2 * self.told + 1:
+            self.told = repeated
+            thing = self.recorder.thing("batch", 0, "input")
+            self.recorder.quantity("repeated_samples", thing, float(repeated), float(self.rows))

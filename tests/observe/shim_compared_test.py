@@ -1,0 +1,150 @@
+"""What the probe states of numbers that it compares with each other, in one program that has many faults and in its
+twin that has none of them."""
+
+import textwrap
+import unittest
+
+from tests.observe.reading import python, run_unwatched, run_watched
+
+# Pairs of what stands in the program with the fault, and in its twin.
+PARTS = {
+    "EDIT": ("x *= 0.9", "x = x * 0.9"),
+    "PLACES": ("torch.zeros(4, dtype=torch.long)", "torch.arange(4)"),
+    "EPSILON": ("10.0", "1e-5"),
+    "MODE": ("False", "True"),
+    "STEEP": ("1e4", "1"),
+    "FILLED": ("-3.0", "-torch.inf"),
+    "STATE": ("self.state if self.training else None", "None"),
+    "TRAINED": ("False", "True"),
+    "TEACHER": ("True", "False"),
+    "INDICES": ("range(30)", "range(40)"),
+    "TWICE": ("x[:20].repeat(2, 1)", "x"),
+    "RAW": ("x.repeat(4, 1) * 255 + 90", "x.repeat(4, 1)"),
+    "TINY": ("10.0", "1e-8"),
+    "MICRO": ("9", "2"),
+    "GROW": ("1.3", "1.0"),
+    "HELD": ("float('inf')", "1.0"),
+    "EARLY": ("scaler.unscale_(scaled)", "pass"),
+    "DECAY": ("0.1", "0.0"),
+}
+PROGRAM = textwrap.dedent(
+    """
+    import copy, torch, torch.nn as nn, torch.nn.functional as F
+    from torch.utils.data import DataLoader, Dataset
+    torch.manual_seed(0)
+    x = torch.randn(40, 8)
+    class Rows(Dataset):
+        def __init__(self):
+            self.x = TWICE.clone()
+        def __len__(self):
+            return 40
+        def __getitem__(self, number):
+            x = self.x[number]
+            EDIT
+            return x, number % 3
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.places, self.past = nn.Embedding(6, 8), nn.GRU(8, 8, batch_first=True)
+            self.frozen, self.norm, self.batch = nn.Linear(8, 640), nn.LayerNorm(8, eps=EPSILON), nn.BatchNorm1d(8)
+            self.frozen.weight.requires_grad_(TRAINED)
+            self.steep, self.before, self.head = nn.Linear(8, 16), nn.Linear(8, 8, bias=not MODE), nn.Linear(16, 3)
+            self.normed, self.state = nn.BatchNorm1d(8), None
+            with torch.no_grad():
+                self.steep.weight *= STEEP
+        def forward(self, x):
+            self.batch.train(MODE and self.training)
+            h = self.norm(x) + self.batch(x) + self.places(PLACES).sum(0) + self.frozen(x).mean(1, keepdim=True)
+            out, state = self.past(h[:, None], STATE)
+            self.state = state.detach() if self.training else self.state
+            scores = (h @ h.T / 40).masked_fill(torch.ones(len(h), len(h)).triu(1).bool(), FILLED)
+            h = self.normed(self.before(scores.softmax(-1) @ h)) + out[:, 0]
+            return self.head(torch.tanh(self.steep(h.repeat(4, 1))))[: len(x)]
+    net, half = Net(), nn.Linear(3, 2).bfloat16()
+    teacher = nn.Sequential(nn.Linear(8, 3), nn.Dropout(0.5)).train(TEACHER)
+    trained = [weight for weight in net.parameters() if weight.requires_grad]
+    optimizer, low = torch.optim.AdamW(trained, lr=1e-3, eps=TINY), torch.optim.SGD(half.parameters(), lr=1e-3)
+    lone = nn.Linear(8, 8)
+    scaled, scaler = torch.optim.SGD(lone.parameters(), lr=1e-9), torch.amp.GradScaler("cpu", init_scale=HELD)
+    schedule = torch.optim.lr_scheduler.ConstantLR(scaled)
+    loader, partial = DataLoader(Rows(), 10, shuffle=True), DataLoader(range(40), 10, sampler=INDICES)
+    for epoch in range(9):
+        for x, y in loader:
+            optimizer.zero_grad()
+            with torch.no_grad():
+                target = teacher(x)
+            scores = net(x)
+            (F.cross_entropy(scores, y) + F.mse_loss(scores, target)).backward()
+            with torch.no_grad():
+                for weight in trained:
+                    weight.grad += DECAY * weight
+            optimizer.step()
+            with torch.no_grad():
+                net.head.weight *= GROW
+        with torch.no_grad():
+            net.eval()
+            net(RAW)
+            net.train()
+            list(partial)
+    for step in range(3):
+        low.zero_grad()
+        for micro in range(MICRO):
+            half(torch.ones(2, 3).bfloat16()).float().sum().backward()
+        low.step()
+        scaled.zero_grad()
+        scaler.scale(lone(torch.ones(3, 8)).mean()).backward()
+        EARLY
+        scaler.scale(lone(torch.ones(3, 8)).mean()).backward()
+        scaler.step(scaled)
+        scaler.update()
+        schedule.step()
+    print(net.head.weight.sum().item(), torch.rand(1).item())
+    """
+)
+
+
+def program(faulty):
+    text = PROGRAM
+    for name, pair in PARTS.items():
+        text = text.replace(name, pair[0 if faulty else 1])
+    return text
+
+
+# By quantity: value and aux of the last time that it is stated; None for one that depends on rounding.
+STATED = {
+    "weight_behind_mask": None, "bias_before_norm": (1, 0), "saturated_units": (1, 16), "only_row": (0, 6),
+    "small_variance": (1, 10), "initial_statistics": (1, 0), "carried_state": (35, 0), "frozen_in_training_mode": (36, 0),
+    "frozen_as_made": None, "undrawn_samples": (10, 40), "edited_samples": None, "repeated_samples": (20, 40),
+    "evaluation_scale": None, "epsilon_share": (1, 10), "half_accumulation": (9, 8), "weight_growth": None,
+    "counted_anyway": (3, 3), "unscaled_early": (3, 0), "decay_in_gradients": None,
+}  # fmt: skip
+
+
+class ShimCompared(unittest.TestCase):
+    def last(self, faulty):
+        run = run_watched(python("-W", "ignore", "-c", program(faulty)))
+        self.assertEqual(run.status, 0, run.err)
+        rows = {name: run.main.of("quantity", name) for name in STATED}
+        return {name: (round(found[-1].value, 6), found[-1].aux) for name, found in rows.items() if found}
+
+    def test_each_fault_is_stated_with_its_numbers(self):
+        found = self.last(True)
+        for name, expected in STATED.items():
+            with self.subTest(name):
+                self.assertIn(name, found)
+                self.assertEqual(found[name], expected or found[name])
+
+    def test_of_the_twin_nothing_is_stated_but_that_its_scales_agree(self):
+        found = self.last(False)
+        ratio, shift = found.pop("evaluation_scale")
+        self.assertEqual(found, {})
+        self.assertLess(max(ratio, 1 / ratio), 2)
+        self.assertLess(abs(shift), 1)
+
+    def test_what_the_program_prints_is_the_same(self):
+        command = python("-W", "ignore", "-c", program(True))
+        self.assertEqual(run_watched(command).out, run_unwatched(command).out)
+
+
+if __name__ == "__main__":
+    unittest.main()
