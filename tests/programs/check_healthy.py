@@ -86,14 +86,14 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--harmless", action="store_true")
-    parser.add_argument("--draw", action="store_true", help="a third, drawn by the commit")
+    parser.add_argument("--draw", action="store_true", help="a ninth, drawn by the commit")
     parser.add_argument("--deep", action="store_true", help="with every experiment")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     names = options.names or sorted(path.stem for path in (FOLDER / "healthy").glob("*.py"))
     if options.draw:
-        names = drawn(sorted(names), 3)
+        names = drawn(sorted(names), 9)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep)

@@ -21,6 +21,7 @@ from faults import (  # noqa: F401
     passing,
     precision,
     rewards,
+    rows,
     schedules,
     slopes,
     splits,

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "dlcheck/probe.h"
+#include "tests/programs_cpp/averaged.h"
 #include "tests/programs_cpp/planted.h"
 
 namespace {
@@ -30,35 +31,6 @@ struct Regressor : torch::nn::Module {
 void Repeat(int64_t steps, const std::function<Samples()>& next, const Step& step) {
   for (int64_t i = 0; i < steps; ++i) step(next());
 }
-
-double Norm(const std::vector<Tensor>& tensors) {
-  double sum = 0;
-  for (const Tensor& tensor : tensors) sum += tensor.square().sum().item<double>();
-  return std::sqrt(sum);
-}
-
-// Averaged weights beside the live ones; a copy of the holder would be the live ones themselves.
-class Averaged {
- public:
-  Averaged(const Regressor& live, bool is_the_live_one) : live_(live.parameters()) {
-    for (const Tensor& tensor : live_) {
-      mean_.push_back(is_the_live_one ? tensor.detach() : tensor.detach().clone());
-    }
-  }
-  void Update(dlcheck::Probe& probe) {
-    std::vector<Tensor> moved, apart;
-    for (size_t i = 0; i < mean_.size(); ++i) {
-      const Tensor before = mean_[i].clone();
-      mean_[i].lerp_(live_[i].detach(), 0.05);
-      moved.push_back(mean_[i] - before);
-      apart.push_back(mean_[i] - live_[i].detach());
-    }
-    probe.EmaUpdated(Norm(apart), Norm(moved));
-  }
-
- private:
-  std::vector<Tensor> live_, mean_;
-};
 
 }  // namespace
 

@@ -46,7 +46,7 @@ FAULTS = {
     "options_copied": ("schedule/wrong_lr", ("trainer",)),
     "buffers_not_saved": ("checkpoint/lossy_save", ("trainer",)),
     "biases_not_saved": ("checkpoint/lossy_save", ("plain",)),
-    "copied_holder": ("optimizer/ema_copies_weights", ("closures",)),
+    "copied_holder": ("optimizer/ema_copies_weights", ("closures", "trainer")),
     "own_start": ("distributed/unequal_initial_weights", ("ranks",)),
     "head_left_out": ("distributed/unsynchronized_gradients", ("ranks",)),
     "own_rate": ("distributed/replica_divergence", ("ranks",)),

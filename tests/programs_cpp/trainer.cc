@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "dlcheck/probe.h"
+#include "tests/programs_cpp/averaged.h"
 #include "tests/programs_cpp/planted.h"
 
 namespace {
@@ -97,6 +98,7 @@ class Trainer {
     probe_.ExpectLearningRates({next_rate_});
     if (!planted_.Is("step_first")) optimizer_.step();
     if (planted_.Is("clipped_late")) Clip();
+    average_.Update(probe_);
   }
 
   void Clip() {
@@ -146,6 +148,7 @@ class Trainer {
   Classifier model_;
   dlcheck::Probe probe_;
   dlcheck::Watched<torch::optim::AdamW> optimizer_;
+  Averaged average_{*model_, planted_.Is("copied_holder")};
   int64_t steps_ = 0;
   double next_rate_ = 0.01, accuracy_ = 0;
 };

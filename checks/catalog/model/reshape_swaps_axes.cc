@@ -48,7 +48,7 @@ heads = x.reshape(batch, time, n_head, width // n_head)
 heads = heads.transpose(1, 2))"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.Tensor.view", "own reasoning"},
-      .covers = {"reshape-instead-of-transpose"},
+      .covers = {"reshape-instead-of-transpose", "mixed-up-attention-heads"},
       .explains = {"model/cross_sample_leak", "data/order_dependence",
                    "attention/causal_mask_leak"},
       .worst = Severity::kWarning,

@@ -4,7 +4,7 @@
 namespace dlcheck::optimizer {
 namespace {
 
-constexpr double kGrowth = 30, kStill = 2;
+constexpr double kGrowth = 100, kStill = 4;
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kWeightGrowth>& stated) {
   Verdict verdict = NothingStated(stated);
@@ -42,8 +42,8 @@ Check GrowingWeights() {
           "Look for the sign of the weight decay, a learning rate that is too high, or a term "
           "without a bound in the loss.",
       .limits = {.needs = "A Python program with an optimizer step.",
-                 .silent_when = "The weight grows by less than a factor of 30, or its growth "
-                                "slows down.",
+                 .silent_when = "The weight grows by less than a factor of 100, or less than "
+                                "fourfold while the steps double.",
                  .severity = "Always a warning.",
                  .blind_spots = "Weights that begin with zero, vectors, and weights on an "
                                 "accelerator.",
@@ -64,7 +64,7 @@ Check GrowingWeights() {
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"weights that stay", Expect::kClean, [] { return With(0, 0, 0); }},
-                   {"growth that ends", Expect::kClean, [] { return With(50, 1.1, 16); }},
+                   {"growth that ends", Expect::kClean, [] { return With(500, 2.5, 16); }},
                    {"growth without end", Expect::kWarning, [] { return With(400, 8, 16); }}},
   };
 }

@@ -113,7 +113,7 @@ Check NeverStepped() {
       .cpp = {},
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning"},
-      .covers = {"wrong-number-of-steps"},
+      .covers = {"wrong-number-of-steps", "wrong-network-stepped"},
       .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kError,
       .live = false,

@@ -118,7 +118,7 @@ Check StaleGradients() {
       .cpp = {},
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "own reasoning: the gradient is checked, not the call"},
-      .covers = {"gradients-not-zeroed"},
+      .covers = {"gradients-not-zeroed", "wrong-network-stepped"},
       .explains = {"gradients/exploding", "numerics/nonfinite_values",
                    "learnability/no_better_than_constant"},
       .worst = Severity::kError,

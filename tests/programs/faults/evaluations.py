@@ -12,6 +12,17 @@ add(
     finetune=[("    network.eval()\n", "")],
 )
 add(
+    "evaluation_draws_numbers",
+    "evaluation/changes_model",
+    plain_script=[("        for inputs, targets in test_loader:\n            outputs = model(inputs)\n",
+                   "        for inputs, targets in test_loader:\n            outputs = model(inputs + 0.01 * torch.randn_like(inputs))\n")],
+    trainer_class=[("            logits = self.net(pictures)\n            hits",
+                    "            logits = self.net(pictures + 0.01 * torch.rand(pictures.shape))\n            hits")],
+    masked_tagger=[("        said = model(rows, rows == NOTHING).argmax(2)\n",
+                    "        said = model(rows, rows == NOTHING)\n        some = torch.randperm(len(rows))[:3]\n"
+                    "        said = said.argmax(2)\n        said[some] = model(rows[some], rows[some] == NOTHING).argmax(2)\n")],
+)  # fmt: skip
+add(
     "evaluated_with_graph",
     "evaluation/without_no_grad",
     plain_script=[("with torch.no_grad():", "with torch.enable_grad():")],

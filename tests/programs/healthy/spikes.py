@@ -24,7 +24,7 @@ spike_fn = SurrGradSpike.apply
 torch.manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 INPUTS, HIDDEN, OUTPUTS, TIME = 20, 64, 4, 30
 w1 = nn.Parameter(torch.empty(INPUTS, HIDDEN).normal_(0, 7.0 * 0.05 / INPUTS ** 0.5 * 4))
-w2 = nn.Parameter(torch.empty(HIDDEN, OUTPUTS).normal_(0, 1.0 / HIDDEN ** 0.5))
+w2 = nn.Parameter(torch.empty(HIDDEN, OUTPUTS).normal_(0, 0.1 / HIDDEN ** 0.5))
 ALPHA, BETA = 0.8, 0.85
 
 

@@ -72,7 +72,7 @@ class LoaderFacts:
         self.dealt = dealing_of(innermost_sampler(loader))
         self.is_stream = isinstance(loader.dataset, torch.utils.data.IterableDataset)
         self.chooses = type(innermost_sampler(loader)).__name__ in CHOOSING
-        self.draws_each_once = draws_each_once(innermost_sampler(loader))
+        self.draws_each_once = draws_each_once(loader)
         self.stacks = is_stacking(loader.collate_fn)
         self.batch_size = batch_size_of(loader)
         self.thing = None  # until it is written
@@ -158,8 +158,11 @@ def innermost_sampler(loader):
     return loader.sampler
 
 
-def draws_each_once(sampler):
-    data = torch.utils.data
+def draws_each_once(loader):
+    """Whether a pass draws no sample twice; a sampler of batches that the program wrote may."""
+    data, sampler = torch.utils.data, innermost_sampler(loader)
+    if loader.batch_sampler is not None and type(loader.batch_sampler) is not data.BatchSampler:
+        return False
     if isinstance(sampler, data.RandomSampler):
         return not attribute(sampler, "replacement", True)
     return isinstance(sampler, data.SequentialSampler)
