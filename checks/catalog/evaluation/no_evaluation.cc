@@ -35,7 +35,7 @@ Check NoEvaluation() {
           "Keep a part of the data away from training, and evaluate the model on it now and "
           "then.",
       .limits = {.needs = "A Python program that trains a classifier for 100 steps.",
-                 .silent_when = "Some forwards have no backward: they may be an evaluation.",
+                 .silent_when = "Some forward has no backward: it may be an evaluation.",
                  .severity = "Always a note: another program may evaluate.",
                  .blind_spots = "",
                  .sensitivity = ""},

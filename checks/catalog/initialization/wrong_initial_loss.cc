@@ -53,16 +53,11 @@ constexpr Setting kMany{.name = "many",
 // Squared error over that of predicting the mean. Source: measured: 2.9 for the temporal difference
 // of a healthy Q network, 41 for unscaled targets of 20 +- 3.
 constexpr double kRegressionRatio = 10;
+// Loss over that with shuffled targets, from which on the scores are taken to have a margin.
+constexpr double kMargin = 1.25;
 
 Finding Found(Severity severity, std::string message, double measured, double bound) {
-  return {.severity = severity,
-          .message = std::move(message),
-          .places = {},
-          .first_step = 0,
-          .last_step = 0,
-          .count = 1,
-          .measured = measured,
-          .bound = bound};
+  return {severity, std::move(message), {}, 0, 0, 1, measured, bound};
 }
 
 void JudgeClassification(const Settings& settings, const InitialLoss& loss, Verdict& verdict) {
@@ -84,9 +79,13 @@ void JudgeClassification(const Settings& settings, const InitialLoss& loss, Verd
   const double excess =
       (std::min(loss.initial, loss.independent) - std::max(loss.constant, unit)) / unit;
   if (excess <= settings[kSuspicious]) return;
-  const bool error = excess > settings[kExcess];
+  // Losses with a margin take something from the score of the target, by design.
+  const bool has_margin = loss.initial > kMargin * loss.independent;
+  const bool error = excess > settings[kExcess] && !has_margin;
   verdict.findings.push_back(
-      Found(error ? Severity::kError : Severity::kWarning,
+      Found(has_margin ? Severity::kNote
+            : error    ? Severity::kError
+                       : Severity::kWarning,
             StrCat("The initial loss was ", Short(loss.independent), " on ",
                    Counted(Whole(loss.samples), "sample"), ", but ", Short(loss.constant),
                    " for a constant prediction. The excess is ", Short(excess), " times ln ",
@@ -110,19 +109,17 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& loss)
         "only ", loss.samples, " samples before the first step instead of ", settings[kFew]));
   }
   Verdict verdict{.findings = {}, .judged = Counted(Whole(loss.samples), "sample")};
-  if (!(loss.constant > 0)) {
-    return absl::FailedPreconditionError("all targets are equal");
-  }
+  if (!(loss.constant > 0)) return absl::FailedPreconditionError("all targets are equal");
   if (!std::isfinite(loss.independent) || !std::isfinite(loss.initial)) {
     return absl::FailedPreconditionError("the initial loss is not finite");
   }
   if (loss.classes > 1 && loss.classes == loss.batch) {
     return absl::FailedPreconditionError("as many classes as samples: a contrastive loss");
   }
-  if (loss.classes > 1) {
-    JudgeClassification(settings, loss, verdict);
-  } else {
+  if (loss.classes <= 1) {
     JudgeRegression(loss, verdict);
+  } else {
+    JudgeClassification(settings, loss, verdict);
   }
   return verdict;
 }
@@ -154,15 +151,16 @@ Check WrongInitialLoss() {
       .fix =
           "Scale the inputs to about unit size. Initialize the last layer small, with its bias at "
           "the log frequencies of the classes. Check that no weights were loaded by mistake.",
-      .limits = {.needs = "A loss with known targets for 24 samples before the first step, and "
-                          "weights that were not loaded.",
-                 .silent_when = "All targets are equal. There are as many classes as samples, as "
-                                "in a contrastive loss.",
-                 .severity =
-                     "Error for an excess above `excess`. Warning above `suspicious`. Note for a "
-                     "dependence on the targets, and for large targets of a regression.",
-                 .blind_spots = "With fewer samples than `many`, only the excess is judged.",
-                 .sensitivity = ""},
+      .limits =
+          {.needs = "A loss with known targets for 24 samples before the first step, and "
+                    "weights that were not loaded.",
+           .silent_when = "All targets are equal. There are as many classes as samples, as "
+                          "in a contrastive loss.",
+           .severity =
+               "Error for an excess above `excess`. Warning above `suspicious`. Note for a "
+               "dependence on the targets, for a margin, and for large targets of a regression.",
+           .blind_spots = "With fewer samples than `many`, only the excess is judged.",
+           .sensitivity = ""},
       .python = {.bad = R"(x = images.float()  # values from 0 to 255
 logits = model(x)
 loss = F.cross_entropy(logits, y))",
@@ -184,6 +182,8 @@ loss = F.cross_entropy(logits, y))"},
                     [] { return Starting(4.0, 4.0, 2.3); }},
                    {"huge scores where no target is", Expect::kClean,
                     [] { return Starting(1.1, 2500, 1.4, 192); }},
+                   {"a margin at the target", Expect::kNote,
+                    [] { return Starting(10.8, 7.6, 3.1, 50); }},
                    {"equal outputs, with one class in ten thousand", Expect::kClean,
                     [] { return Starting(2.3, 2.3, 0.001); }},
                    {"a slightly larger loss", Expect::kWarning,

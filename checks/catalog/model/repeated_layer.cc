@@ -9,9 +9,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kRepeatedL
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
+        statement, Severity::kNote,
         StrCat(statement.name.empty() ? "The model" : statement.name, " holds ", statement.value,
-               " layers, of which only ", statement.aux, " are different objects."),
+               " layers, which are ", Counted(static_cast<int64_t>(statement.aux), "object"), "."),
         statement.name));
   }
   return verdict;
@@ -37,7 +37,7 @@ Check RepeatedLayer() {
       .fix = "Build a new layer for each place: nn.ModuleList([Block() for _ in range(n)]).",
       .limits = {.needs = "A Python program with an optimizer step.",
                  .silent_when = "The layer has no parameters, as an activation.",
-                 .severity = "Always a warning: weights may be shared on purpose.",
+                 .severity = "Always a note: weights may be shared on purpose.",
                  .blind_spots = "Lists of Python, and one layer that forward() calls several "
                                 "times.",
                  .sensitivity = ""},
@@ -49,13 +49,13 @@ self.blocks = nn.ModuleList([block] * 6))",
       .sources = {"own reasoning: a list of one object has one object"},
       .covers = {"repeated-module-object"},
       .explains = {},
-      .worst = Severity::kWarning,
+      .worst = Severity::kNote,
       .live = false,
       .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"different layers", Expect::kClean, [] { return With(0, 0, 0); }},
-                   {"one layer six times", Expect::kWarning, [] { return With(6, 1); }}},
+                   {"one layer six times", Expect::kNote, [] { return With(6, 1); }}},
   };
 }
 

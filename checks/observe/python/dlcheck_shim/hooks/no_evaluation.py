@@ -3,7 +3,6 @@
 from ..state.loss_calls import has_one_class_each
 
 FEWEST_STEPS = 100
-MOST_OTHERS = 4  # forwards that no backward followed: some of them may be an evaluation
 
 
 class NoEvaluation:
@@ -32,5 +31,7 @@ class NoEvaluation:
         """As the run ends."""
         if not self.classifies or self.recorder.step < FEWEST_STEPS or self.recorder.role() != "main":
             return
-        if self.evaluations.seen == 0 and self.forwards.begun - self.before - self.backwards < MOST_OTHERS:
+        # A forward that no backward followed, and one of another module without gradients, may be an evaluation.
+        followed = self.forwards.begun - self.before == self.backwards
+        if followed and self.evaluations.seen == 0 and not self.evaluations.enclosed.items():
             self.recorder.quantity("no_evaluation", self.classifies, float(self.recorder.step))
