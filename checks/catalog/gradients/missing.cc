@@ -1,8 +1,10 @@
 #include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/lacking_gradients.h"
 #include "checks/catalog/findings/parameter_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/gradients/gradients.h"
+#include "checks/signals/loss/loss_curve.h"
 #include "checks/signals/run/stated.h"
 
 namespace dlcheck::gradients {
@@ -16,42 +18,6 @@ constexpr Setting kSteps{
     .unit = "steps",
     .meaning = "fewest sampled steps without a nonzero gradient for a finding",
     .source = "own reasoning: conditional parameters receive a gradient in some of 8 batches"};
-
-bool AllZero(const Gradients::Parameter& parameter) {
-  for (const Sample& sample : parameter.consumed) {
-    if (sample.value != 0) return false;
-  }
-  return true;
-}
-
-// The parameters that should have a gradient, by what they lack.
-struct Lacking {
-  std::vector<std::string> absent, unused, strangers, zero_matrices, zero_vectors;
-  bool cut_off = false;  // the first module to run has no gradient: it is detached from the loss
-  int64_t judged = 0;
-};
-
-Lacking Sort(const Gradients& gradients, double enough) {
-  Lacking lacking;
-  for (const Gradients::Parameter& parameter : gradients.parameters) {
-    if (parameter.optimizer.empty() || !parameter.requires_grad) continue;
-    if (static_cast<double>(parameter.optimizer_steps) < enough) continue;
-    if (parameter.orphan &&
-        !(static_cast<double>(parameter.consumed.size()) >= enough && AllZero(parameter))) {
-      if (parameter.consumed.empty()) lacking.strangers.push_back(parameter.name);
-      continue;
-    }
-    ++lacking.judged;
-    if (parameter.consumed.empty()) {
-      (parameter.module_ran ? lacking.absent : lacking.unused).push_back(parameter.name);
-      lacking.cut_off = lacking.cut_off || (parameter.module_ran && parameter.first_to_run);
-    } else if (static_cast<double>(parameter.consumed.size()) >= enough && AllZero(parameter)) {
-      (parameter.is_matrix() ? lacking.zero_matrices : lacking.zero_vectors)
-          .push_back(parameter.name);
-    }
-  }
-  return lacking;
-}
 
 using GraphCuts = Stated<Quantity::kGraphCut>;
 constexpr double kNoOutput = 1;  // as the probe writes it
@@ -74,14 +40,14 @@ void TellCut(const GraphCuts& cuts, Finding& finding) {
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients,
-                              const IfSeen<GraphCuts>& cuts) {
+                              const IfSeen<GraphCuts>& cuts, const IfSeen<LossCurve>& loss) {
   if (!gradients.backward_seen) return absl::NotFoundError("no backward call was seen");
   const auto steps = static_cast<int64_t>(gradients.steps.size());
   if (static_cast<double>(steps) < settings[kSteps]) {
     return absl::NotFoundError(
         StrCat("only ", Counted(steps, "step"), " of the ", settings[kSteps], " required steps"));
   }
-  const Lacking lacking = Sort(gradients, settings[kSteps]);
+  const Lacking lacking = LackingGradients(gradients, settings[kSteps], loss ? &*loss : nullptr);
   Verdict verdict{.findings = {}, .judged = JudgedParameters(lacking.judged, gradients)};
   const auto report = [&](Severity severity, const std::vector<std::string>& names,
                           const std::string& fate) {
@@ -115,10 +81,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   return verdict;
 }
 
-Evidence Steps(std::optional<double> trunk_gradient) {
+Evidence SixteenSteps(std::optional<double> trunk_gradient, double loss = 2.3) {
   RunBuilder run = TwoLayers();
   for (int step = 0; step < 16; ++step)
-    AddStep(run, {.trunk_gradient = trunk_gradient, .held = {}});
+    AddStep(run, {.loss = loss, .trunk_gradient = trunk_gradient, .held = {}});
   return PlainOnly(run);
 }
 
@@ -177,9 +143,12 @@ loss.backward();)"},
       .stands_at = Event::kBackward,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"the trunk's gradient is tiny", Expect::kClean, [] { return Steps(1e-30); }},
-                   {"the trunk's gradient is zero", Expect::kWarning, [] { return Steps(0.0); }},
-                   {"the trunk was detached", Expect::kError, [] { return Steps(std::nullopt); }}},
+      .examples =
+          {{"the trunk's gradient is tiny", Expect::kClean, [] { return SixteenSteps(1e-30); }},
+           {"the trunk's gradient is zero", Expect::kWarning, [] { return SixteenSteps(0.0); }},
+           {"it is zero, and so is the loss", Expect::kClean,
+            [] { return SixteenSteps(0.0, 0.0); }},
+           {"the trunk was detached", Expect::kError, [] { return SixteenSteps(std::nullopt); }}},
   };
 }
 

@@ -1,0 +1,55 @@
+#include "checks/catalog/findings/lacking_gradients.h"
+
+#include <set>
+
+namespace dlcheck {
+namespace {
+
+using Steps = std::set<int64_t>;
+
+// How many sampled steps had a gradient, if all of them were zero; 0 if one was not. Where the loss
+// is zero, as that of a margin which every sample keeps, a gradient of zero is right.
+int64_t ZeroGradients(const Gradients::Parameter& parameter, const Steps& without_loss) {
+  int64_t zero = 0;
+  for (const Sample& sample : parameter.consumed) {
+    if (sample.value != 0) return 0;
+    if (!without_loss.contains(sample.step)) ++zero;
+  }
+  return zero;
+}
+
+Steps StepsWithoutLoss(const LossCurve* loss) {
+  Steps steps;
+  if (loss == nullptr) return steps;
+  for (const LossCurve::Point& point : loss->points) {
+    if (point.loss == 0) steps.insert(point.step);
+  }
+  return steps;
+}
+
+}  // namespace
+
+Lacking LackingGradients(const Gradients& gradients, double enough, const LossCurve* loss) {
+  const Steps without_loss = StepsWithoutLoss(loss);
+  Lacking lacking;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    if (parameter.optimizer.empty() || !parameter.requires_grad) continue;
+    if (static_cast<double>(parameter.optimizer_steps) < enough) continue;
+    const bool all_zero = static_cast<double>(ZeroGradients(parameter, without_loss)) >= enough;
+    if (parameter.orphan && !all_zero) {
+      if (parameter.consumed.empty()) lacking.strangers.push_back(parameter.name);
+      continue;
+    }
+    ++lacking.judged;
+    if (parameter.consumed.empty()) {
+      (parameter.module_ran ? lacking.absent : lacking.unused).push_back(parameter.name);
+      lacking.cut_off = lacking.cut_off || (parameter.module_ran && parameter.first_to_run);
+    } else if (all_zero) {
+      (parameter.is_matrix() ? lacking.zero_matrices : lacking.zero_vectors)
+          .push_back(parameter.name);
+    }
+  }
+  return lacking;
+}
+
+}  // namespace dlcheck
