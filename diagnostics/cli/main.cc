@@ -28,6 +28,7 @@ constexpr Command kCommands[] = {
     {"judge", JudgeMain, "judge an earlier run's records again"},
     {"verify", VerifyMain, "say whether an earlier run's records are as they were written"},
     {"report", ReportMain, "render an earlier run's result again"},
+    {"suggest", SuggestMain, "print a change of the program that would mend a finding"},
     {"baseline", BaselineMain, "print a run's findings as a baseline for later runs"},
     {"list", ListMain, "list all checks"},
     {"explain", ExplainMain, "print one check's page, or all with --all"},
