@@ -1,6 +1,7 @@
 #include "diagnostics/triage.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace dlcheck {
 namespace {
@@ -23,6 +24,12 @@ int SeverityOrder(const Cause& cause) {
     return 2 * static_cast<int>(Severity::kWarning) - 1;
   }
   return 2 * static_cast<int>(WorstOf(cause.result->verdict));
+}
+
+// That a model learns little is what other faults lead to; a bias that has no effect does no harm.
+bool IsSeldomACause(const Cause& cause) {
+  const std::string_view id = cause.result->check->id;
+  return id.starts_with("learnability/") || id == "model/bias_before_norm";
 }
 
 // What explains it, or what explains that, up to what nothing explains.
@@ -57,6 +64,7 @@ std::vector<Cause> Triage(const Report& report) {
   }
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
     if (SeverityOrder(a) != SeverityOrder(b)) return SeverityOrder(a) > SeverityOrder(b);
+    if (IsSeldomACause(a) != IsSeldomACause(b)) return IsSeldomACause(b);
     return a.symptoms.size() > b.symptoms.size();
   });
   return causes;
