@@ -128,6 +128,19 @@ TEST(Triage, PutsThatTheProgramFailedAfterTheWarningsThatMayBeWhy) {
   EXPECT_EQ(causes[1].result->check->id, "program/failed");
 }
 
+TEST(Triage, PutsWhatIsSeldomACauseLastOfItsSeverity) {
+  Report report;
+  report.results = {Failed("learnability/no_better_than_constant", Severity::kWarning),
+                    Failed("model/bias_before_norm", Severity::kNote),
+                    Failed("precision/half_precision_norm", Severity::kWarning),
+                    Failed("performance/memory_growth", Severity::kNote)};
+  std::vector<std::string_view> order;
+  for (const Cause& cause : Triage(report)) order.push_back(cause.result->check->id);
+  EXPECT_EQ(order, (std::vector<std::string_view>{
+                       "precision/half_precision_norm", "learnability/no_better_than_constant",
+                       "performance/memory_growth", "model/bias_before_norm"}));
+}
+
 TEST(RenderText, MatchesItsGolden) {
   ExpectGolden("report.txt", RenderText(SmallReport(), SmallFrame()));
 }

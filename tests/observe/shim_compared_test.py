@@ -102,6 +102,34 @@ PROGRAM = textwrap.dedent(
     """
 )
 
+# A classifier of words whose head begins with the numbers of the embedding, or is that, and which nobody evaluates,
+# or somebody does.
+WORDS = textwrap.dedent(
+    """
+    import torch, torch.nn as nn, torch.nn.functional as F
+    torch.manual_seed(0)
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.head = nn.Embedding(9, 8), nn.Linear(8, 9, bias=False)
+            self.head.weight = TIED
+        def forward(self, x):
+            return self.head(self.words(x).relu())
+    net = Net()
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    for step in range(100):
+        optimizer.zero_grad()
+        F.cross_entropy(net(torch.arange(9)), torch.arange(9).roll(1)).backward()
+        optimizer.step()
+    EVALUATED
+    """
+)
+COPY, EVALUATION = "nn.Parameter(self.words.weight.detach().clone())", "with torch.no_grad(): net(torch.arange(9))"
+
+
+def words(tied=COPY, evaluated="pass"):
+    return WORDS.replace("TIED", tied).replace("EVALUATED", evaluated)
+
 
 def program(faulty):
     text = PROGRAM
@@ -140,6 +168,16 @@ class ShimCompared(unittest.TestCase):
         self.assertEqual(found, {})
         self.assertLess(max(ratio, 1 / ratio), 2)
         self.assertLess(abs(shift), 1)
+
+    def test_a_head_that_began_as_a_copy_is_told_once_it_differs_and_a_tied_one_is_not(self):
+        for tied, expected in ((COPY, ["head.weight"] * 3), ("self.words.weight", [])):
+            rows = run_watched(python("-c", words(tied))).main.of("quantity", "copied_tie")
+            self.assertEqual([row.thing[2] for row in rows], expected)
+
+    def test_that_a_classifier_is_not_evaluated_is_told_at_the_end(self):
+        for evaluated, expected in (("pass", [100]), (EVALUATION, []), ("net.eval()(torch.arange(9))", [])):
+            rows = run_watched(python("-c", words(evaluated=evaluated))).main.of("quantity", "no_evaluation")
+            self.assertEqual([row.value for row in rows], expected, evaluated)
 
     def test_what_the_program_prints_is_the_same(self):
         command = python("-W", "ignore", "-c", program(True))

@@ -140,7 +140,7 @@ class ShimRecords(unittest.TestCase):
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
         traces += [run_watched(python("-c", text)).main for text in (
-            stated.program(True), compared.program(True), stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
+            stated.program(True), compared.program(True), compared.words(), stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]

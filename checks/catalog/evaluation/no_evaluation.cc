@@ -7,11 +7,10 @@ namespace {
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kNoEvaluation>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
-    verdict.findings.push_back(
-        StatementFinding(statement, Severity::kNote,
-                         StrCat("The program trained a classifier for ",
-                                Counted(static_cast<int64_t>(statement.value), "step"),
-                                " and never evaluated it.")));
+    verdict.findings.push_back(StatementFinding(
+        statement, Severity::kNote,
+        StrCat("No evaluation was seen in a program that trained a classifier for ",
+               Counted(static_cast<int64_t>(statement.value), "step"), ".")));
   }
   return verdict;
 }
@@ -37,7 +36,8 @@ Check NoEvaluation() {
       .limits = {.needs = "A Python program that trains a classifier for 100 steps.",
                  .silent_when = "Some forward has no backward: it may be an evaluation.",
                  .severity = "Always a note: another program may evaluate.",
-                 .blind_spots = "",
+                 .blind_spots = "Evaluations in training mode and with gradients, after the last "
+                                "step that is recorded.",
                  .sensitivity = ""},
       .python = {.bad = R"(for x, y in train:
     step(model, x, y)

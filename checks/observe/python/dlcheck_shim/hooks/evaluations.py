@@ -51,7 +51,7 @@ class Evaluations:
         self.phase, self.seen = None, 0
         self.trained = set()  # numbers of rows that a model trained on
         self.earlier = {}  # by loader of a fixed order: the rows of its last evaluation
-        self.loose, self.loose_model = 0, None
+        self.loose, self.loose_model, self.any_loose = 0, None, False
         self.enclosed = IdentityMap()  # parts of modules that are called without gradients and train nothing
 
     def subscribe(self, moments):
@@ -135,7 +135,7 @@ class Evaluations:
         """A forward with gradients, of which nobody knows yet whether a backward follows."""
         if model is not self.loose_model:
             self.loose, self.loose_model = 0, model
-        self.loose += 1
+        self.loose, self.any_loose = self.loose + 1, True
 
     def backward(self):
         self.loose = 0

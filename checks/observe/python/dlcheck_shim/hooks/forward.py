@@ -52,7 +52,7 @@ class ForwardHooks:
         self.last_batch = losses.last_batch
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
-        self.begun = 0  # forwards with gradients so far
+        self.begun = 0  # forwards of models with gradients, in sampled steps
         self.norms = set()  # things of normalizations whose weights were looked at
         self.float16_step = -1  # the last step with a product in float16
 
@@ -98,7 +98,6 @@ class ForwardHooks:
         self.evaluations.after(model, module)
 
     def begin(self, module, args):
-        self.begun += 1
         if module.training:
             self.recorder.begin()
             self.evaluations.end()
@@ -128,6 +127,7 @@ class ForwardHooks:
         batch = whole[0]
         recorder, thing = self.recorder, self.model.thing
         samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
+        self.begun += 1
         recorder.moments.batch_enters(inputs)
         recorder.event("used", thing, samples, site=self.sites.current(), owner=thing)
         if self.last_model is not self.model and batch is self.last_output():

@@ -25,13 +25,15 @@ class NoEvaluation:
             self.classifies = call.thing
 
     def count(self):
-        self.backwards += 1
+        """Forwards are seen in sampled steps alone."""
+        self.backwards += self.recorder.sampled
 
     def write(self):
         """As the run ends."""
         if not self.classifies or self.recorder.step < FEWEST_STEPS or self.recorder.role() != "main":
             return
         # A forward that no backward followed, and one of another module without gradients, may be an evaluation.
-        followed = self.forwards.begun - self.before == self.backwards
-        if followed and self.evaluations.seen == 0 and not self.evaluations.enclosed.items():
+        followed = self.forwards.begun - self.before <= self.backwards
+        evaluations = self.evaluations
+        if followed and evaluations.seen == 0 and not evaluations.any_loose and not evaluations.enclosed.items():
             self.recorder.quantity("no_evaluation", self.classifies, float(self.recorder.step))
