@@ -25,8 +25,7 @@ int SuggestMain(const Words& words) {
   std::string path = "dlcheck-out";
   CommandLine line(
       "suggest [DIR]",
-      "Prints a change of a Python program as a diff: it mends the first finding of an earlier run "
-      "for which a repair is known. Run the program again after each change.");
+      "Prints a diff that mends the first finding of an earlier run for which a repair is known.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   if (const auto code = line.Parse(words)) return *code;
   const absl::StatusOr<std::string> folder = PythonFolder();

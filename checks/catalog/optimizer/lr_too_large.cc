@@ -114,7 +114,7 @@ for x, y in loader:
       .cpp = {},
       .sources = {"measured: tests/planting"},
       .covers = {"unsuitable-learning-rate"},
-      .explains = {"numerics/nonfinite_values", "gradients/exploding",
+      .explains = {"training_loop/loss_spike", "numerics/nonfinite_values", "gradients/exploding",
                    "learnability/no_better_than_constant", "gradients/vanishing"},
       .worst = Severity::kWarning,
       .live = false,
