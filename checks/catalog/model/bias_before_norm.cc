@@ -45,7 +45,7 @@ self.norm = nn.BatchNorm2d(64))"},
       .sources = {"PyTorch performance tuning guide: disable bias for convolutions directly "
                   "followed by a batch norm"},
       .covers = {"wrong-normalization-setup"},
-      .explains = {"gradients/vanishing", "gradients/missing"},
+      .explains = {},
       .worst = Severity::kNote,
       .live = false,
       .stands_at = std::nullopt,
