@@ -66,6 +66,11 @@ def beside_its_host(fault):
 
 
 def run(fault, host):
+    """None if the fault in the host is caught, else why it is not."""
+    return watched(fault, host)[0]
+
+
+def watched(fault, host):
     """(None if the fault in the host is caught, else why it is not; the causes in the order of the report)."""
     source = planted(fault, host)
     if FAULTS[fault].folder == "hosts":  # frameworks call by the names of arguments
@@ -128,7 +133,7 @@ def main():
         print(f"{len(resumed)} plants need files of their own, which this system does not give: left out")
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (fault, host), (verdict, causes) in zip(pairs, pool.map(lambda pair: run(*pair), pairs)):
+        for (fault, host), (verdict, causes) in zip(pairs, pool.map(lambda pair: watched(*pair), pairs)):
             wrong += verdict is not None
             if options.into:
                 line = {"fault": fault, "host": host, "check": FAULTS[fault].check, "causes": causes}

@@ -15,7 +15,7 @@ def gratings(n, size):
     return (wave + 0.5 * torch.randn(n, size, size))[:, None], y
 
 
-class Net(nn.Module):
+class Small(nn.Module):
     def __init__(self):
         super().__init__()
         self.c1, self.b1 = nn.Conv2d(1, 16, 3, padding=1), nn.BatchNorm2d(16)
@@ -29,21 +29,21 @@ class Net(nn.Module):
 
 
 torch.manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
-net = Net()
+small = Small()
 for size, batch in ((8, 64), (12, 48), (16, 32)):
     (x, y), (tx, ty) = gratings(1000, size), gratings(300, size)
-    opt = torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
-    cycle = torch.optim.lr_scheduler.OneCycleLR(opt, 0.1, epochs=8, steps_per_epoch=-(-1000 // batch))
+    sgd = torch.optim.SGD(small.parameters(), lr=0.01, momentum=0.9, weight_decay=5e-4)
+    cycle = torch.optim.lr_scheduler.OneCycleLR(sgd, 0.1, epochs=8, steps_per_epoch=-(-1000 // batch))
     for epoch in range(8):
-        net.train()
+        small.train()
         for i in torch.randperm(1000).split(batch):
-            opt.zero_grad()
-            F.cross_entropy(net(x[i]), y[i]).backward()
-            opt.step()
+            sgd.zero_grad()
+            F.cross_entropy(small(x[i]), y[i]).backward()
+            sgd.step()
             cycle.step()
-        net.eval()
+        small.eval()
         with torch.no_grad():
-            right = (net(tx).argmax(1) == ty).float().mean().item()
+            right = (small(tx).argmax(1) == ty).float().mean().item()
         print(f"size {size}, epoch {epoch}: {right:.3f}")
         if right > 0.97:
             break

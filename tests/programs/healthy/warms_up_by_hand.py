@@ -25,7 +25,7 @@ class T5Attention(nn.Module):
         return self.o(torch.matmul(weights, v).transpose(1, 2).reshape(len(x), n, D))
 
 
-class Model(nn.Module):
+class Copier(nn.Module):
     def __init__(self):
         super().__init__()
         self.e = nn.Embedding(12, D)
@@ -47,28 +47,28 @@ def batch(n):
 
 
 torch.manual_seed(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
-model = Model()
-optimizer = torch.optim.Adafactor(model.parameters(), lr=0.02)
-plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=2)
+copier = Copier()
+adafactor = torch.optim.Adafactor(copier.parameters(), lr=0.02)
+plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(adafactor, factor=0.5, patience=2)
 valid, step = batch(300), 0
 for epoch in range(12):
-    model.train()
+    copier.train()
     for _ in range(45):
         if step < WARM:
-            for group in optimizer.param_groups:
+            for group in adafactor.param_groups:
                 group["lr"] = 0.02 * (step + 1) / WARM
         t, goal = batch(48)
-        loss = nn.functional.cross_entropy(model(t).flatten(0, 1), goal.flatten())
-        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(copier(t).flatten(0, 1), goal.flatten())
+        adafactor.zero_grad()
         loss.backward()
-        optimizer.step()
+        adafactor.step()
         step += 1
-    model.eval()
+    copier.eval()
     with torch.no_grad():
-        out = model(valid[0])
+        out = copier(valid[0])
         held = nn.functional.cross_entropy(out.flatten(0, 1), valid[1].flatten()).item()
     if step >= WARM:
         plateau.step(held)
-    print(f"epoch {epoch}: {held:.4f}, rate {optimizer.param_groups[0]['lr']:.4f}")
+    print(f"epoch {epoch}: {held:.4f}, rate {adafactor.param_groups[0]['lr']:.4f}")
 right = (out.argmax(-1) == valid[1]).float().mean().item()
 assert right > 0.8, right
