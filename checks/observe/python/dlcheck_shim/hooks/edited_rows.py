@@ -66,7 +66,7 @@ def affine(before, after):
     """(factor, shift) that make all of one vector the other; None where no such pair does."""
     centered = before - before.mean()
     size = float(centered.square().sum())
-    if len(before) < 4 or size == 0:
+    if before.numel() < 4 or size == 0:
         return None
     factor = float(centered @ (after - after.mean())) / size
     shift = float(after.mean()) - factor * float(before.mean())

@@ -106,7 +106,7 @@ class Terms:
         values = [abs(float(term.value) * term.factor) for term in terms]
         size = sum(value for value, norm in zip(values, norms) if any(norm))
         steepest = max(abs(term.factor) for term in terms)
-        if not (0 < size < math.inf and 0 < sum(map(sum, norms)) < math.inf):
+        if not (0 < size < math.inf and 0 < sum(sum(found) for found in norms) < math.inf):
             raise Unjudged("the loss or the gradient is zero or not finite")
         ordinal = self.ordinals.setdefault(key, len(self.ordinals))
         which = f" of loss {ordinal + 1}" if ordinal else ""
