@@ -71,7 +71,8 @@ PROGRAMS = {
     end(*train(net, loss=loss))
     print(order, sorted(seen.items()))
     """, allowed=(
-        Allowed("stdout", "['dlcheck loss']", "[]", "a mark that lives as long as its graph is in a node's metadata"),)),
+        Allowed("stdout", "['dlcheck loss', 'dlcheck order']", "[]", "marks that live as long as their graph are in a node's metadata"),
+        Allowed("stdout", "['dlcheck loss']", "[]", "the same in a step that is not sampled"),)),
     "a hook of a tensor steps the optimizer": """
     from tiny import *
     net = model()
