@@ -2,6 +2,8 @@
 the same: their dropout makes what they give random, their batch normalization depends on the batch.
 """
 
+import weakref
+
 import torch
 
 from ..record.identity import IdentityMap
@@ -54,12 +56,14 @@ class FrozenNetworks:
 class Network:
     def __init__(self, thing, parameters):
         self.thing, self.step, self.calls = thing, -1, 0
-        self.parameters = parameters[:MOST_PARAMETERS]
+        self.parameters = [weakref.ref(p) for p in parameters[:MOST_PARAMETERS]]  # none is kept alive
         self.before = self.entries()
 
     def entries(self):
         with tensors.unrecorded():
-            return [p.detach().reshape(-1)[:MOST_ENTRIES].clone() for p in self.parameters]
+            alive = [reference() for reference in self.parameters]
+            return [p.detach().reshape(-1)[:MOST_ENTRIES].clone() for p in alive if p is not None]
 
     def has_changed(self):
-        return not all(map(torch.equal, self.before, self.entries()))
+        now = self.entries()
+        return len(now) != len(self.before) or not all(map(torch.equal, self.before, now))
