@@ -10,6 +10,7 @@
 #include "checks/engine/text.h"
 #include "checks/observe/launcher/network.h"
 #include "checks/observe/launcher/private_files.h"
+#include "diagnostics/cli/try_change.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -58,9 +59,9 @@ std::vector<std::string> ChecksThatNeed(const Experiment& experiment,
 }  // namespace
 
 std::string AnnouncementOf(std::span<const Check* const> checks, bool keeps_network) {
-  const size_t count = PlannedExperiments(checks).size();
-  return StrCat("dlcheck  --deep starts the program up to ", count, " more ",
-                count == 1 ? "time. " : "times. ", Reach(keeps_network));
+  const size_t count = PlannedExperiments(checks).size() + kMostTrials;
+  return StrCat("dlcheck  --deep starts the program up to ", count, " more times. ",
+                Reach(keeps_network));
 }
 
 std::string DryRun(std::span<const Check* const> checks, bool deep, bool keeps_network) {
@@ -74,6 +75,8 @@ std::string DryRun(std::span<const Check* const> checks, bool deep, bool keeps_n
     StrAppend(&text, i < 9 ? " " : "", i + 1, ". ", Describe(experiments[i]),
               ids.empty() ? ", for the next one" : StrCat(": ", Listed(ids, kChecksShown)), "\n");
   }
+  StrAppend(&text, "Last, it is started up to ", kMostTrials,
+            " times with the change of `dlcheck suggest`, if a finding has one.\n");
   return StrCat(text, Reach(keeps_network), "\n");
 }
 

@@ -64,6 +64,11 @@ absl::Status Make(const fs::path& folder) {
   return absl::UnavailableError(strerror(errno));
 }
 
+absl::StatusOr<std::string> MakeFolder(const std::string& path) {
+  if (mkdir(path.c_str(), kOwnFolder) == 0 || errno == EEXIST) return path;
+  return absl::UnavailableError(StrCat("cannot make '", path, "': ", strerror(errno)));
+}
+
 // InvalidArgument with `otherwise` where there is no such folder.
 absl::Status RequireFolder(const fs::path& folder, const std::string& otherwise) {
   std::error_code error;
@@ -77,7 +82,7 @@ absl::Status RequireFolder(const fs::path& folder, const std::string& otherwise)
 // Removes what an earlier run wrote. A link is removed, not what it leads to.
 absl::Status Empty(const fs::path& folder) {
   std::error_code error;
-  for (const char* ours : {"runs", "result.json", kReserve}) {
+  for (const char* ours : {"runs", "suggestion", "result.json", kReserve}) {
     fs::remove_all(folder / ours, error);
     if (error) return absl::UnavailableError(error.message());
   }
@@ -152,11 +157,20 @@ absl::StatusOr<std::string> OutputFolder::AddRun(const std::string& name) const 
   DLCHECK_ASSIGN_OR_RETURN(const std::vector<std::string> runs, Runs());
   std::string number = std::to_string(runs.size());
   number.insert(0, number.size() < 2 ? 2 - number.size() : 0, '0');
-  const fs::path run = fs::path(path_) / "runs" / StrCat(number, "-", name);
+  const std::string run = StrCat(path_, "/runs/", number, "-", name);
   if (mkdir(run.c_str(), kOwnFolder) != 0) {
-    return absl::UnavailableError(StrCat("cannot make '", run.string(), "': ", strerror(errno)));
+    return absl::UnavailableError(StrCat("cannot make '", run, "': ", strerror(errno)));
   }
-  return run.string();
+  return run;
+}
+
+absl::StatusOr<std::string> OutputFolder::AddSuggestion() const {
+  return MakeFolder(path_ + "/suggestion");
+}
+
+absl::StatusOr<std::string> OutputFolder::AddSuggested(int64_t steps) const {
+  DLCHECK_ASSIGN_OR_RETURN(const std::string folder, AddSuggestion());
+  return MakeFolder(StrCat(folder, "/run-", steps));
 }
 
 absl::StatusOr<std::vector<std::string>> OutputFolder::Runs() const {

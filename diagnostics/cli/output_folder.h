@@ -2,6 +2,7 @@
 // replaced; anything else is left alone. One run at a time writes it; links in it are not followed.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ class OutputFolder {
 
   // Makes the folder of one run. Errors: Unavailable.
   absl::StatusOr<std::string> AddRun(const std::string& name) const;
+  // The folder of a suggested change, and in it the folder of a run with that change, which is no
+  // run of this folder. Both are made where they are missing. Errors: Unavailable.
+  absl::StatusOr<std::string> AddSuggestion() const;
+  absl::StatusOr<std::string> AddSuggested(int64_t steps) const;
   // Folders of all runs, in the order in which they were made. Errors: Unavailable.
   absl::StatusOr<std::vector<std::string>> Runs() const;
 

@@ -153,6 +153,19 @@ Recording RecordingFrom(const Json& json) {
           .redirected = json.at("redirected")};
 }
 
+TriedChange TriedFrom(const Json& json) {
+  TriedChange tried{.check = json.at("check"),
+                    .file = json.at("file"),
+                    .diff = json.at("diff"),
+                    .outcome = json.at("outcome"),
+                    .gone = json.at("gone")};
+  if (json.contains("loss_before")) {
+    tried.loss_before = Number(json.at("loss_before"));
+    tried.loss_after = Number(json.at("loss_after"));
+  }
+  return tried;
+}
+
 absl::StatusOr<ReadResult> From(const Json& json) {
   const std::string version = json.at("tool").at("version");
   if (version != kVersion) {
@@ -176,6 +189,7 @@ absl::StatusOr<ReadResult> From(const Json& json) {
   read.frame.exit_reason = json.at("exit").at("reason");
   read.frame.fail_on = Named(json.at("exit").at("fail_on").get<std::string>(), &SeverityName,
                              {Severity::kError, Severity::kWarning, Severity::kNote});
+  if (json.contains("tried")) read.frame.tried = TriedFrom(json.at("tried"));
   read.frame.started = json.at("volatile").at("started");
   read.frame.wall_seconds = json.at("volatile").at("wall_seconds");
   return read;

@@ -14,6 +14,7 @@
 #include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/subject.h"
+#include "diagnostics/cli/try_change.h"
 #include "diagnostics/cli/verdict.h"
 
 namespace dlcheck::cli {
@@ -84,16 +85,30 @@ int RunAndJudge(const Words& command, const Options& options) {
   const absl::Duration began = MonotonicNow();
   choice->output_dir = folder->shown();
   CommandSubject subject(command, *choice, *folder);
-  const auto run_under = [&subject](const Experiment& experiment, absl::Duration deadline) {
-    return subject.RunUnder(experiment, deadline);
+  absl::Duration spent;  // on experiments
+  const auto run_under = [&](const Experiment& experiment, absl::Duration deadline) {
+    const absl::Duration start = MonotonicNow();
+    absl::StatusOr<Run> run = subject.RunUnder(experiment, deadline);
+    if (experiment != kPlain) spent += MonotonicNow() - start;
+    return run;
   };
   const Evidence evidence = Gather(run_under, choice->checks, choice->settings, choice->allowance,
                                    Announcer(*choice), WasInterrupted);
-  if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
-  const Occasion occasion{
-      .command = command, .started = started, .began = began, .interrupted = WasInterrupted()};
-  const int code = evidence.runs().empty() ? Refuse(evidence.missing().front().second)
-                                           : Deliver(evidence, *choice, *folder, occasion);
+  Occasion occasion{.command = command, .started = started, .began = began};
+  int code = kExitUsage;
+  if (evidence.runs().empty()) {
+    code = Refuse(evidence.missing().front().second);
+  } else {
+    const Report report = JudgeAs(*choice, evidence);
+    if (choice->allowance.experiments && !WasInterrupted()) {
+      if (isatty(STDERR_FILENO)) std::fputs("\r\033[Kdlcheck  suggested change ...\r", stderr);
+      occasion.tried =
+          TryChange(subject, report, evidence, *choice, *folder, choice->allowance.time - spent);
+    }
+    if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+    occasion.interrupted = WasInterrupted();
+    code = Deliver(report, *choice, *folder, occasion);
+  }
   const Ending& ending = subject.plain_ending();
   const bool has_run = ending.how != Ending::How::kTruncated;
   return has_run && choice->exits_as_program ? SubjectStatus(ending) : code;

@@ -101,9 +101,7 @@ absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
   if (experiment == kInterrupted) return RunInterrupted(deadline);
   if (experiment == kResumed && !interrupts_itself_) return RunResumed(deadline);
   if ((experiment == kSameSeed || experiment == kReplay) && !changed_.empty()) {
-    return absl::FailedPreconditionError(
-        StrCat("the plain run changed ", Listed(changed_, 2),
-               ", which was there before, so another run may begin elsewhere"));
+    return BeginsElsewhere();
   }
   if (experiment == kReplay) return RunReplayed(deadline);
   if (experiment == kMultiProcess) return RunRanks(deadline);
@@ -113,12 +111,34 @@ absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
   return RunAgain(std::move(launch));
 }
 
+absl::Status CommandSubject::BeginsElsewhere() const {
+  return absl::FailedPreconditionError(
+      StrCat("the plain run changed ", Listed(changed_, 2),
+             ", which was there before, so another run may begin elsewhere"));
+}
+
 absl::StatusOr<Run> CommandSubject::RunAgain(Launch launch) {
   PrivateFiles files = PrivateFiles::Plan();
   files.Hide(made_);
   absl::StatusOr<Run> run = RunApart(std::move(launch), files);
   const std::vector<std::string> written = files.Clear(kMostPathsTold);
   if (run.ok()) AddRedirected(written, run->trace);
+  return run;
+}
+
+absl::StatusOr<Run> CommandSubject::RunChanged(const std::string& file,
+                                               const std::string& text_file, int64_t steps,
+                                               absl::Duration deadline) {
+  if (!changed_.empty()) return BeginsElsewhere();
+  DLCHECK_ASSIGN_OR_RETURN(const std::string folder, folder_.AddSuggested(steps));
+  DLCHECK_ASSIGN_OR_RETURN(Launch launch, PrepareIn(folder, kPlain, deadline));
+  if (steps > 0) launch.request.steps = steps;
+  launch.needs_own_files = true;
+  PrivateFiles files = PrivateFiles::Plan();
+  files.Hide(made_);
+  files.Replace(file, text_file);
+  absl::StatusOr<Run> run = RunApart(std::move(launch), files);
+  files.Clear(0);
   return run;
 }
 
@@ -248,13 +268,20 @@ absl::StatusOr<Run> CommandSubject::RunApart(Launch launch, PrivateFiles& files)
 
 absl::StatusOr<Launch> CommandSubject::Prepare(const Experiment& experiment,
                                                absl::Duration deadline) const {
+  DLCHECK_ASSIGN_OR_RETURN(const std::string folder, folder_.AddRun(FolderName(experiment)));
+  return PrepareIn(folder, experiment, deadline);
+}
+
+absl::StatusOr<Launch> CommandSubject::PrepareIn(const std::string& folder,
+                                                 const Experiment& experiment,
+                                                 absl::Duration deadline) const {
   Launch launch{.command = command_,
                 .request = ToRequest(experiment),
                 .python_folder = python_folder_.value_or(""),
                 .own_group = true,
                 .keeps_network = choice_.deep_network,
                 .deadline = deadline};
-  DLCHECK_ASSIGN_OR_RETURN(launch.request.run_folder, folder_.AddRun(FolderName(experiment)));
+  launch.request.run_folder = folder;
   launch.request.seed = choice_.seed;
   launch.request.run = NewWord();
   return launch;

@@ -33,6 +33,12 @@ class CommandSubject {
   // The plain run comes first. Errors: FailedPrecondition where the program cannot be run so.
   absl::StatusOr<Run> RunUnder(const Experiment& experiment, absl::Duration deadline);
 
+  // The plain run again with another text in a file of the program, which no other process sees.
+  // Ends after `steps` optimizer steps; 0: where the program ends. Errors: FailedPrecondition where
+  // the system gives a run no files of its own.
+  absl::StatusOr<Run> RunChanged(const std::string& file, const std::string& text_file,
+                                 int64_t steps, absl::Duration deadline);
+
   const Ending& plain_ending() const { return plain_ending_; }
 
  private:
@@ -46,9 +52,13 @@ class CommandSubject {
   absl::StatusOr<Run> RunAgain(Launch launch);
   absl::StatusOr<Run> RunApart(Launch launch, PrivateFiles& files);
   absl::StatusOr<Launch> Prepare(const Experiment& experiment, absl::Duration deadline) const;
+  absl::StatusOr<Launch> PrepareIn(const std::string& folder, const Experiment& experiment,
+                                   absl::Duration deadline) const;
   absl::StatusOr<Run> Start(const Launch& launch, Ending& ending) const;
   void NotePlain(const Run& run, absl::Time started);
   bool WentOn(const Run& run) const;
+  // The error of a run that would not begin where the plain run began.
+  absl::Status BeginsElsewhere() const;
 
   const Words& command_;
   const Choice& choice_;

@@ -9,17 +9,9 @@
 #include "diagnostics/cli/command_line.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/options.h"
-#include "diagnostics/cli/places.h"
+#include "diagnostics/cli/suggestion.h"
 
 namespace dlcheck::cli {
-namespace {
-
-// Isolated: neither the environment nor the folder at hand has a say in what is imported.
-constexpr char kStart[] =
-    "import sys; sys.path.insert(0, sys.argv.pop(1)); import runpy; "
-    "runpy.run_module('dlcheck_suggest', run_name='__main__', alter_sys=True)";
-
-}  // namespace
 
 int SuggestMain(const Words& words) {
   std::string path = "dlcheck-out";
@@ -28,14 +20,16 @@ int SuggestMain(const Words& words) {
       "Prints a diff that mends the first finding of an earlier run for which a repair is known.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   if (const auto code = line.Parse(words)) return *code;
-  const absl::StatusOr<std::string> folder = PythonFolder();
-  if (!folder.ok()) return Refuse(folder.status());
   const std::string file = path + "/result.json";
   if (std::error_code error; !std::filesystem::exists(file, error)) {
     return Refuse(absl::NotFoundError(StrCat("there is no '", file, "'")));
   }
-  execlp("python3", "python3", "-I", "-B", "-c", kStart, folder->c_str(), file.c_str(),
-         static_cast<char*>(nullptr));
+  absl::StatusOr<Words> command = SuggestCommand(file, "");
+  if (!command.ok()) return Refuse(command.status());
+  std::vector<char*> arguments;
+  for (std::string& word : *command) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  execvp(arguments[0], arguments.data());
   return Refuse(absl::UnavailableError(StrCat("cannot start python3: ", std::strerror(errno))));
 }
 

@@ -34,6 +34,7 @@ Frame FrameOf(const Report& report, const Choice& choice, const OutputFolder& fo
               .fail_on = choice.fail_on,
               .with_reasons = choice.show_skipped,
               .new_only = choice.new_only,
+              .tried = occasion.tried,
               .started = absl::FormatTime(occasion.started),
               .wall_seconds = absl::ToDoubleSeconds(MonotonicNow() - occasion.began)};
   if (report.recording.empty) {
@@ -45,10 +46,14 @@ Frame FrameOf(const Report& report, const Choice& choice, const OutputFolder& fo
 
 }  // namespace
 
-int Deliver(const Evidence& evidence, const Choice& choice, const OutputFolder& folder,
-            const Occasion& occasion) {
+Report JudgeAs(const Choice& choice, const Evidence& evidence) {
   Report report = JudgeAll(evidence, choice.checks, choice.settings);
   SetAside(choice.exemptions, report);
+  return report;
+}
+
+int Deliver(const Report& report, const Choice& choice, const OutputFolder& folder,
+            const Occasion& occasion) {
   Frame frame = FrameOf(report, choice, folder, occasion);
   const std::string json = RenderJson(report, frame);
   if (occasion.write_result) {

@@ -1,6 +1,7 @@
 // From evidence to what the user gets: the text on standard error, result.json, the exit code.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "checks/engine/evidence.h"
 #include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/output_folder.h"
+#include "diagnostics/tried_change.h"
 
 namespace dlcheck::cli {
 
@@ -17,10 +19,14 @@ struct Occasion {
   absl::Duration began;              // by MonotonicNow()
   bool interrupted = false;
   bool write_result = true;
+  std::optional<TriedChange> tried = {};
 };
 
-// Judges, writes and prints. Returns the exit code.
-int Deliver(const Evidence& evidence, const Choice& choice, const OutputFolder& folder,
+// Without what the user accepted or suppressed.
+Report JudgeAs(const Choice& choice, const Evidence& evidence);
+
+// Writes and prints. Returns the exit code.
+int Deliver(const Report& report, const Choice& choice, const OutputFolder& folder,
             const Occasion& occasion);
 
 }  // namespace dlcheck::cli

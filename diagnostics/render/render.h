@@ -2,11 +2,13 @@
 // here reads a file, a clock or an environment.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "checks/engine/report.h"
+#include "diagnostics/tried_change.h"
 
 namespace dlcheck {
 
@@ -20,6 +22,7 @@ struct Frame {
   bool with_reasons = false;    // the text says why each check reached no verdict
   bool new_only = false;        // the text counts what is accepted, and does not list it
   std::string unobserved = "";  // why the program could not be observed, where that is known
+  std::optional<TriedChange> tried = {};  // with --deep, where a repair is known
   // Differs from run to run, and alone goes into the `volatile` object.
   std::string started;
   double wall_seconds = 0;

@@ -159,6 +159,19 @@ Json RenderRecording(const Recording& recording) {
   return json;
 }
 
+Json RenderTried(const TriedChange& tried) {
+  Json json = {{"check", tried.check},
+               {"file", tried.file},
+               {"diff", tried.diff},
+               {"outcome", tried.outcome},
+               {"gone", tried.gone}};
+  if (tried.loss_before && tried.loss_after) {
+    json["loss_before"] = Number(*tried.loss_before);
+    json["loss_after"] = Number(*tried.loss_after);
+  }
+  return json;
+}
+
 }  // namespace
 
 std::string RenderJson(const Report& report, const Frame& frame) {
@@ -166,7 +179,7 @@ std::string RenderJson(const Report& report, const Frame& frame) {
   for (const Result& result : report.results) checks.push_back(RenderResult(result));
   Json runs = Json::array();
   for (const RunSummary& run : report.runs) runs.push_back(RenderRun(run));
-  const Json json = {
+  Json json = {
       {"schema", 1},
       {"tool", {{"name", "dlcheck"}, {"version", kVersion}}},
       {"command", frame.command},
@@ -183,6 +196,7 @@ std::string RenderJson(const Report& report, const Frame& frame) {
       {"suppressions", RenderSuppressions(report)},
       {"volatile", {{"started", frame.started}, {"wall_seconds", frame.wall_seconds}}},
   };
+  if (frame.tried) json["tried"] = RenderTried(*frame.tried);
   // Whatever bytes a user's names hold, the file stays valid.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -42,13 +42,14 @@ std::string RenderFinding(const Check& check, const Finding& finding) {
   return text;
 }
 
-std::string RenderCause(const Cause& cause) {
+std::string RenderCause(const Cause& cause, const std::optional<TriedChange>& tried) {
   const Check& check = *cause.result->check;
   std::string text;
   for (const Finding& finding : cause.result->verdict.findings) {
     text += RenderFinding(check, finding);
   }
   text += Row("  fix", check.fix);
+  if (tried && tried->check == check.id) text += Row("  tried", tried->outcome);
   text += Row("  why", check.why);
   if (cause.symptoms.empty()) return text;
   std::vector<std::string> hidden;
@@ -267,7 +268,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   std::string text = before;
   text += nothing ? RenderNothing(report, frame)
                   : Spread(StrCat("dlcheck  ", Headline(report, causes)), exit) + "\n";
-  for (const Cause& cause : causes) text += "\n" + RenderCause(cause);
+  for (const Cause& cause : causes) text += "\n" + RenderCause(cause, frame.tried);
   if (!causes.empty()) text += "\n";
   text += RenderExemptions(report, frame.new_only);
   text += RenderStop(report);

@@ -199,6 +199,35 @@ TEST(RenderText, ListsWhatIsSetAsideAndTheSuppressionsThatAreIdle) {
   EXPECT_EQ(shorter.find("accepted: "), std::string::npos);
 }
 
+Frame FrameOfATriedChange() {
+  Frame frame = SmallFrame();
+  frame.tried = TriedChange{.check = "optimizer/stale_gradients",
+                            .file = "/home/ada/train.py",
+                            .diff = "+optimizer.zero_grad()\n",
+                            .outcome = "With the change, the finding is gone.",
+                            .gone = true,
+                            .loss_before = 0.5,
+                            .loss_after = 0.25};
+  return frame;
+}
+
+TEST(RenderText, SaysBesideItsFindingWhatATriedChangeCameTo) {
+  const std::string text = RenderText(SmallReport(), FrameOfATriedChange());
+  const size_t tried = text.find("  tried  With the change, the finding is gone.\n");
+  ASSERT_NE(tried, std::string::npos);
+  EXPECT_GT(tried, text.find("optimizer/stale_gradients"));
+  EXPECT_LT(tried, text.find("model/double_softmax"));
+}
+
+TEST(RenderJson, KeepsATriedChangeWithItsLosses) {
+  const std::string json = RenderJson(SmallReport(), FrameOfATriedChange());
+  EXPECT_NE(json.find("\"diff\": \"+optimizer.zero_grad()\\n\""), std::string::npos);
+  EXPECT_NE(json.find("\"gone\": true"), std::string::npos);
+  EXPECT_NE(json.find("\"loss_before\": 0.5"), std::string::npos);
+  EXPECT_NE(json.find("\"loss_after\": 0.25"), std::string::npos);
+  EXPECT_EQ(RenderJson(SmallReport(), SmallFrame()).find("\"tried\""), std::string::npos);
+}
+
 TEST(RenderText, SaysWhyThereWasNothingToCheck) {
   Frame frame = SmallFrame();
   frame.exit_code = kExitNothing;

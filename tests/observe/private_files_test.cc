@@ -13,7 +13,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <functional>
+#include <iterator>
 
 #include "tests/temporary_folder.h"
 
@@ -31,6 +33,11 @@ void Write(const std::string& path, const std::string& text) {
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   (void)!write(file, text.data(), text.size());
   close(file);
+}
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // Folders that layers of any process are kept in.
@@ -76,6 +83,7 @@ class PrivateFilesTest : public testing::TestWithParam<const char*> {
       if (!became || chdir(Home().c_str()) != 0) _exit(1);
       PrivateFiles files = PrivateFiles::Plan();
       files.Hide({Home() + "/hidden"});
+      if (!replaced_.first.empty()) files.Replace(replaced_.first, replaced_.second);
       const pid_t inner = fork();
       if (inner == 0) {
         is_whole_ = files.Enter(Kept().c_str());
@@ -112,7 +120,8 @@ class PrivateFilesTest : public testing::TestWithParam<const char*> {
   passwd* user_ = nullptr;
   TemporaryFolder folder_;
   bool is_allowed_ = true;
-  bool is_whole_ = false;  // as the inner process finds it
+  bool is_whole_ = false;                         // as the inner process finds it
+  std::pair<std::string, std::string> replaced_;  // a file, and the one whose text it is to show
 };
 
 TEST_P(PrivateFilesTest, HideWhatIsWrittenAndKeepOneFolder) {
@@ -199,6 +208,31 @@ TEST_P(PrivateFilesTest, AreGoneWhateverTheirRights) {
 }
 
 // The superuser alone can mount what a layer then covers.
+TEST_P(PrivateFilesTest, ShowAnotherTextInAFileAndLeaveTheFileAlone) {
+  Write(Kept() + "/text", "other");
+  Write(Home() + "/program", "longer than the other");
+  ASSERT_EQ(chown((Home() + "/program").c_str(), user_->pw_uid, user_->pw_gid), 0);
+  replaced_ = {Home() + "/program", Kept() + "/text"};
+  Written([this] {
+    Write(Home() + "/a layer", "");
+    Write(Kept() + "/seen", Read(Home() + "/program"));
+  });
+  EXPECT_EQ(Read(Home() + "/program"), "longer than the other");
+  if (!is_allowed_) GTEST_SKIP() << "this system lets that user mount no layer";
+  EXPECT_EQ(Read(Kept() + "/seen"), "other");
+}
+
+TEST_P(PrivateFilesTest, AreNotWholeWhereAReplacedFileHasNoLayer) {
+  Write(Kept() + "/text", "other");
+  replaced_ = {"/dev/shm/dlcheck-no-such-file", Kept() + "/text"};
+  Written([this] {
+    Write(Home() + "/a layer", "");
+    Write(Kept() + "/whole", is_whole_ ? "yes" : "no");
+  });
+  if (!is_allowed_) GTEST_SKIP() << "this system lets that user mount no layer";
+  EXPECT_EQ(Read(Kept() + "/whole"), "no");
+}
+
 TEST(PrivateFiles, LeaveWhatIsMountedBelowInItsPlace) {
   const TemporaryFolder folder;
   const pid_t child = fork();

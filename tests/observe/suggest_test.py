@@ -57,13 +57,13 @@ class Suggest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def suggest(self, check, source, line, message):
+    def suggest(self, check, source, line, message, *folder):
         program, result = self.folder / "program.py", self.folder / "result.json"
         if source is not None:
             program.write_text(source)
         finding = {"message": message, "places": [{"thing": "w"}, {"file": str(program), "line": line}]}
         result.write_text(json.dumps({"order": [{"id": check}], "checks": [{"id": check, "findings": [finding]}]}))
-        process = subprocess.run([sys.executable, "-B", "-m", "dlcheck_suggest", result], cwd=FOLDER,
+        process = subprocess.run([sys.executable, "-B", "-m", "dlcheck_suggest", result, *folder], cwd=FOLDER,
                                  capture_output=True, text=True)
         self.assertEqual(process.returncode, 0, process.stderr)
         return process
@@ -75,6 +75,24 @@ class Suggest(unittest.TestCase):
                 self.assertTrue(process.stdout.startswith(f"# {check}: "), process.stderr)
                 subprocess.run(["patch", "-s", "-p0"], cwd="/", input=process.stdout, text=True, check=True)
                 self.assertEqual((self.folder / "program.py").read_text(), expected)
+
+    def test_a_folder_gets_the_diff_the_changed_text_and_what_they_are_for(self):
+        folder = self.folder / "a folder"
+        folder.mkdir()
+        for check, loss in (("training_loop/unscaled_accumulation", "0"), ("program/method_not_called", "1")):
+            source, line, message, expected = MENDED[check]
+            printed = self.suggest(check, source, line, message).stdout
+            self.assertEqual(self.suggest(check, source, line, message, folder).stdout, "")
+            self.assertEqual((folder / "changed").read_text(), expected)
+            self.assertTrue(printed.endswith((folder / "change.diff").read_text()))
+            lines = (folder / "suggestion").read_text().splitlines()
+            self.assertEqual(lines, [f"check\t{check}", f"file\t{self.folder / 'program.py'}", f"keeps_loss\t{loss}"])
+
+    def test_without_a_repair_nothing_is_put_into_the_folder(self):
+        folder = self.folder / "a folder"
+        folder.mkdir()
+        self.suggest("training_loop/retained_graph", "backward(loss)\n", 1, "", folder)
+        self.assertEqual(list(folder.iterdir()), [])
 
     def test_a_form_that_is_not_understood_is_left_alone_with_the_reason(self):
         for check, (source, line, message) in NOT_UNDERSTOOD.items():

@@ -27,6 +27,7 @@ from watching import DLCHECK, FOLDER, PYTHON, allows_layers, environment
 
 # The experiment that goes on from files of its own.
 NEEDS_LAYERS = "checkpoint/inexact_resume"
+SEVERITIES = ("error", "warning", "note")
 
 
 @functools.cache
@@ -44,7 +45,7 @@ def problem(result, claim):
     worst = {}
     for check in result["checks"]:
         severities = [finding["severity"] for finding in check["findings"]]
-        for severity in ("error", "warning", "note"):
+        for severity in SEVERITIES:
             if severity in severities:
                 worst.setdefault(check["id"], severity)
     aside = {"program/failed"} - {claim}
@@ -71,7 +72,7 @@ def run(fault, host):
 
 
 def watched(fault, host):
-    """(None if the fault in the host is caught, else why it is not; the causes in the order of the report)."""
+    """(None if the fault in the host is caught, else why it is not; what the report says, for --into)."""
     source = planted(fault, host)
     if FAULTS[fault].folder == "hosts":  # frameworks call by the names of arguments
         source = renamed(source, zlib.crc32(f"{fault} {host}".encode()))
@@ -84,10 +85,21 @@ def watched(fault, host):
                                  timeout=300, cwd=folder, env=beside_its_host(fault))
         file = pathlib.Path(folder, "out", "result.json")
         if not file.exists():
-            return "no result: " + process.stderr[-300:], []
+            return "no result: " + process.stderr[-300:], {"causes": [], "lines": []}
         result = json.loads(file.read_text())
         wrong = problem(result, FAULTS[fault].check)
-        return wrong and f"{wrong}{failure(process.stderr)}", [cause["id"] for cause in result["order"]]
+        return wrong and f"{wrong}{failure(process.stderr)}", said(result, FAULTS[fault].check, str(program), source)
+
+
+def said(result, claim, program, source):
+    """The causes in the order of the report with their severities, and the source at the places of the claimed one."""
+    severities = {check["id"]: sorted({f["severity"] for f in check["findings"]}, key=SEVERITIES.index)[0]
+                  for check in result["checks"] if check["findings"]}  # fmt: skip
+    lines = sorted({place["line"] for check in result["checks"] if check["id"] == claim
+                    for finding in check["findings"] for place in finding["places"]
+                    if place.get("line") and program.endswith(place.get("file", "?"))})  # fmt: skip
+    return {"causes": [cause["id"] for cause in result["order"]], "severities": severities,
+            "lines": [(line, source.split("\n")[line - 1].strip()) for line in lines]}  # fmt: skip
 
 
 def processes_of(fault, host):
@@ -122,7 +134,7 @@ def main():
     parser.add_argument("--fault", help="a fault's name, or the check that is to find it")
     parser.add_argument("--draw", action="store_true",
                         help="a sixth of the faults, drawn by the commit, each in one host")
-    parser.add_argument("--into", type=pathlib.Path, help="a line of JSON for each, with the causes that the report names")
+    parser.add_argument("--into", type=pathlib.Path, help="a line of JSON for each, with what the report says")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
     pairs = list(chosen(options))
@@ -133,10 +145,10 @@ def main():
         print(f"{len(resumed)} plants need files of their own, which this system does not give: left out")
     wrong = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (fault, host), (verdict, causes) in zip(pairs, pool.map(lambda pair: watched(*pair), pairs)):
+        for (fault, host), (verdict, report) in zip(pairs, pool.map(lambda pair: watched(*pair), pairs)):
             wrong += verdict is not None
             if options.into:
-                line = {"fault": fault, "host": host, "check": FAULTS[fault].check, "causes": causes}
+                line = {"fault": fault, "host": host, "check": FAULTS[fault].check, **report}
                 with options.into.open("a") as file:
                     file.write(json.dumps(line) + "\n")
             row = f"{fault:28} {host:22} {verdict or 'caught'}"

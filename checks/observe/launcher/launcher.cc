@@ -128,6 +128,10 @@ bool LeaveTerminal(const char* output) {
   if (launch.own_group) {
     const bool has_own = launch.files && launch.files->Enter(launch.request.run_folder.c_str());
     if (has_own) private_files[sizeof(kPrivateFilesVariable) - 2] = '1';
+    if (launch.needs_own_files && !has_own) {
+      errno = ENOTSUP;
+      GiveUp(error_pipe);
+    }
     if (!launch.keeps_network) (void)CutNetwork();
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -166,6 +170,9 @@ absl::StatusOr<pid_t> Start(const Launch& launch) {
   if (child < 0) return absl::UnavailableError(StrCat("cannot fork: ", strerror(fork_error)));
   if (got == sizeof(error)) {
     waitpid(child, nullptr, 0);
+    if (launch.needs_own_files && error == ENOTSUP) {
+      return absl::FailedPreconditionError("this system gives a run no files of its own");
+    }
     const std::string cause = StrCat("cannot run '", launch.command[0], "': ", strerror(error));
     return IsWrongCommand(error) ? absl::InvalidArgumentError(cause)
                                  : absl::UnavailableError(cause);

@@ -30,6 +30,7 @@ struct Launch {
   bool own_group = false;      // an experiment, not the plain run
   bool keeps_network = false;  // else an experiment has none but loopback, if that can be had
   const PrivateFiles* files = nullptr;  // what an experiment writes to; null: the real files
+  bool needs_own_files = false;         // it is not started where `files` are not all private
   absl::Duration deadline = absl::InfiniteDuration();
   // Called by the waiting thread while the command runs, the first time at once; may be empty.
   std::function<Look()> look = nullptr;
@@ -42,7 +43,8 @@ struct Ended {
 
 // Writes the request and the boot folder, runs the command to its end and writes the ending. A
 // command that a signal to us or a look ended did not fail by itself: it counts as stopped.
-// Errors: InvalidArgument if the command cannot be started; Unavailable if the folder cannot be
+// Errors: InvalidArgument if the command cannot be started; FailedPrecondition if it needs files of
+// its own and the system gives none; Unavailable if the folder cannot be
 // written.
 absl::StatusOr<Ended> RunCommand(const Launch& launch);
 

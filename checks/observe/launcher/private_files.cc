@@ -122,6 +122,12 @@ void PrivateFiles::Hide(std::vector<std::string> paths) {
       std::ranges::all_of(hidden_, [this](const std::string& path) { return HasLayer(path); });
 }
 
+void PrivateFiles::Replace(std::string target, std::string source) {
+  replaces_in_layer_ = HasLayer(target);
+  replaced_ = std::move(target);
+  replacement_ = std::move(source);
+}
+
 bool PrivateFiles::HasLayer(const std::string& path) const {
   const Layer* nearest = nullptr;
   for (const Layer& layer : layers_) {
@@ -222,11 +228,25 @@ bool PrivateFiles::Enter(const char* kept) const {
     (void)!chdir(working_folder_.c_str());
     return false;
   }
-  if (!Bind(own, kept) || !are_mounted || !is_whole_ || !hides_in_layers_) return false;
+  const bool are_private = is_whole_ && hides_in_layers_ && replaces_in_layer_;
+  if (!Bind(own, kept) || !are_mounted || !are_private) return false;
   for (const std::string& path : hidden_) {
     if (remove(path.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY) return false;
   }
-  return true;
+  return replaced_.empty() || CopyReplacement();
+}
+
+bool PrivateFiles::CopyReplacement() const {
+  const int from = open(replacement_.c_str(), O_RDONLY | O_CLOEXEC);
+  const int to = open(replaced_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (from < 0 || to < 0) return false;
+  std::array<char, 4096> part{};
+  ssize_t got = 0;
+  while ((got = read(from, part.data(), part.size())) > 0) {
+    if (write(to, part.data(), static_cast<size_t>(got)) != got) return false;
+  }
+  close(from);
+  return close(to) == 0 && got == 0;
 }
 
 // In the working folder, as it is now.

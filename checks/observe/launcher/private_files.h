@@ -22,6 +22,10 @@ class PrivateFiles {
   // where all is private, which it is not if one of them lies where no layer is planned.
   void Hide(std::vector<std::string> paths);
 
+  // Processes that enter from now on find in `target` what `source` holds; only where all is
+  // private.
+  void Replace(std::string target, std::string source);
+
   // In a child, between fork and exec: system calls only. `kept`, an absolute folder, stays the
   // real one. True if all is private that the child may write, but for temporary file systems of
   // the kernel (/dev/shm, /run) and for the system's own folders. What is not allowed is left out.
@@ -44,6 +48,7 @@ class PrivateFiles {
   void Add(const std::string& target, bool is_mounted_below, bool is_layer);
   void AddMountsBelow();
   bool HasLayer(const std::string& path) const;
+  bool CopyReplacement() const;
   bool MountLayers(bool is_superuser, bool* mounted) const;
   bool CanWrite() const;
 
@@ -53,9 +58,11 @@ class PrivateFiles {
   // Descriptors of both, locked while somebody uses them.
   std::vector<std::shared_ptr<const int>> held_;
   std::vector<std::string> hidden_;
+  std::string replaced_, replacement_;  // files; empty: none
   std::string working_folder_, user_map_, group_map_;
   bool is_whole_ = true;         // no layer is missing in the plan
   bool hides_in_layers_ = true;  // all of `hidden_`
+  bool replaces_in_layer_ = true;
 };
 
 }  // namespace dlcheck
