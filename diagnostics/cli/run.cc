@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 
 #include "absl/time/clock.h"
 #include "checks/engine/clock.h"
@@ -27,19 +28,26 @@ class Announcer {
       : choice_(choice), planned_(PlannedExperiments(choice.checks).size()) {}
 
   void operator()(const Experiment& experiment) {
+    Show(StrCat("experiment ", ++number_, " of at most ", planned_, ": ", Describe(experiment)));
+  }
+
+  void OfAChange() { Show("the program with the suggested change"); }
+
+  void End() const {
+    if (has_begun_ && isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
+  }
+
+ private:
+  // One line that the next overwrites; nothing where nobody watches.
+  void Show(const std::string& what) {
     if (!has_begun_) {
       const std::string line = AnnouncementOf(choice_.checks, choice_.deep_network);
       std::fprintf(stderr, "%s\n", line.c_str());
     }
     has_begun_ = true;
-    // One line that the next overwrites; nothing where nobody watches.
-    if (isatty(STDERR_FILENO)) {
-      std::fprintf(stderr, "\r\033[Kdlcheck  experiment %zu of at most %zu: %s ...\r", ++number_,
-                   planned_, Describe(experiment).c_str());
-    }
+    if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[Kdlcheck  %s ...\r", what.c_str());
   }
 
- private:
   const Choice& choice_;
   bool has_begun_ = false;
   const size_t planned_;  // experiments
@@ -65,6 +73,39 @@ int SubjectStatus(const Ending& ending) {
   std::exit(kExitUsage);
 }
 
+// Runs, judges and tells; the exit code.
+int RunInto(const OutputFolder& folder, const Choice& choice, const Words& command) {
+  Occasion occasion{.command = command, .started = absl::Now(), .began = MonotonicNow()};
+  CommandSubject subject(command, choice, folder);
+  absl::Duration spent;  // on experiments
+  const auto run_under = [&](const Experiment& experiment, absl::Duration deadline) {
+    const absl::Duration start = MonotonicNow();
+    absl::StatusOr<Run> run = subject.RunUnder(experiment, deadline);
+    if (experiment != kPlain) spent += MonotonicNow() - start;
+    return run;
+  };
+  Announcer announcer(choice);
+  const Evidence evidence = Gather(run_under, choice.checks, choice.settings, choice.allowance,
+                                   std::ref(announcer), WasInterrupted);
+  int code = kExitUsage;
+  if (evidence.runs().empty()) {
+    announcer.End();
+    code = Refuse(evidence.missing().front().second);
+  } else {
+    const Report report = JudgeAs(choice, evidence);
+    if (choice.allowance.experiments && !WasInterrupted()) {
+      occasion.tried = TryChange(subject, report, evidence, choice, folder,
+                                 choice.allowance.time - spent, [&] { announcer.OfAChange(); });
+    }
+    announcer.End();
+    occasion.interrupted = WasInterrupted();
+    code = Deliver(report, choice, folder, occasion);
+  }
+  const Ending& ending = subject.plain_ending();
+  const bool has_run = ending.how != Ending::How::kTruncated;
+  return has_run && choice.exits_as_program ? SubjectStatus(ending) : code;
+}
+
 int RunAndJudge(const Words& command, const Options& options) {
   absl::StatusOr<Choice> choice = Resolve(options);
   if (!choice.ok()) return Refuse(choice.status());
@@ -81,37 +122,8 @@ int RunAndJudge(const Words& command, const Options& options) {
   const absl::StatusOr<OutputFolder> folder =
       OutputFolder::Prepare(choice->output_dir, choice->output_dir_is_default);
   if (!folder.ok()) return Refuse(folder.status());
-  const absl::Time started = absl::Now();
-  const absl::Duration began = MonotonicNow();
   choice->output_dir = folder->shown();
-  CommandSubject subject(command, *choice, *folder);
-  absl::Duration spent;  // on experiments
-  const auto run_under = [&](const Experiment& experiment, absl::Duration deadline) {
-    const absl::Duration start = MonotonicNow();
-    absl::StatusOr<Run> run = subject.RunUnder(experiment, deadline);
-    if (experiment != kPlain) spent += MonotonicNow() - start;
-    return run;
-  };
-  const Evidence evidence = Gather(run_under, choice->checks, choice->settings, choice->allowance,
-                                   Announcer(*choice), WasInterrupted);
-  Occasion occasion{.command = command, .started = started, .began = began};
-  int code = kExitUsage;
-  if (evidence.runs().empty()) {
-    code = Refuse(evidence.missing().front().second);
-  } else {
-    const Report report = JudgeAs(*choice, evidence);
-    if (choice->allowance.experiments && !WasInterrupted()) {
-      if (isatty(STDERR_FILENO)) std::fputs("\r\033[Kdlcheck  suggested change ...\r", stderr);
-      occasion.tried =
-          TryChange(subject, report, evidence, *choice, *folder, choice->allowance.time - spent);
-    }
-    if (isatty(STDERR_FILENO)) std::fputs("\r\033[K", stderr);
-    occasion.interrupted = WasInterrupted();
-    code = Deliver(report, *choice, *folder, occasion);
-  }
-  const Ending& ending = subject.plain_ending();
-  const bool has_run = ending.how != Ending::How::kTruncated;
-  return has_run && choice->exits_as_program ? SubjectStatus(ending) : code;
+  return RunInto(*folder, *choice, command);
 }
 
 }  // namespace

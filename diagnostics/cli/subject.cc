@@ -21,6 +21,7 @@
 #include "diagnostics/cli/last_line.h"
 #include "diagnostics/cli/live.h"
 #include "diagnostics/cli/one_process.h"
+#include "diagnostics/cli/resumption.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -32,37 +33,6 @@ constexpr size_t kMostPathsTold = 32;
 bool Lists(std::string_view words, std::string_view word) {
   const std::vector<std::string> all = absl::StrSplit(std::string(words), ' ');
   return std::ranges::find(all, word) != all.end();
-}
-
-// Files that a run read before its first step; "" stands for all without a name, as buffers.
-std::set<std::string> ReadFirst(const Trace& trace) {
-  std::set<std::string> names;
-  for (const Occurrence& event : trace.Events()) {
-    if (event.event != Event::kLoaded || event.gap || event.step != 0) continue;
-    const NamedThing& thing = trace.thing(event.thing);
-    if (event.thing == 0 || thing.kind == "file") names.insert(thing.name);
-  }
-  return names;
-}
-
-// True if a model that an optimizer has was given a whole state before the first step, or an
-// optimizer was given its state.
-bool TrainsLoaded(const Trace& trace) {
-  std::set<int> optimized;  // ordinals of models
-  for (const ThingId parameter : trace.ThingsOfKind("parameter")) {
-    if (trace.Attribute(parameter, "optimizer").empty()) continue;
-    optimized.insert(trace.thing(parameter).ordinal);
-  }
-  const bool has_whole =
-      std::ranges::any_of(trace.ThingsWith(Quantity::kLoadedShare), [&](ThingId model) {
-        const Sample& first = trace.Series(Quantity::kLoadedShare, model).front();
-        return optimized.contains(trace.thing(model).ordinal) && first.step == 0 &&
-               first.value == 1 && first.aux == 0;
-      });
-  return has_whole || std::ranges::any_of(trace.Events(), [&trace](const Occurrence& event) {
-           return event.event == Event::kLoaded && event.step == 0 &&
-                  trace.thing(event.thing).kind == "optimizer";
-         });
 }
 
 // Those that may not change what other processes wait for.

@@ -75,16 +75,18 @@ std::string CompareLosses(const Run& before, const Run& after, TriedChange& trie
 class Trial {
  public:
   Trial(CommandSubject& subject, const Report& report, const Choice& choice,
-        const Suggestion& suggestion, absl::Duration time)
+        const Suggestion& suggestion, absl::Duration time, const std::function<void()>& on_run)
       : subject_(subject),
         report_(report),
         choice_(choice),
         suggestion_(suggestion),
-        until_(MonotonicNow() + time) {}
+        until_(MonotonicNow() + time),
+        on_run_(on_run) {}
 
   // One sentence. Sets what else `tried` says.
   std::string Run(const dlcheck::Run& plain, int64_t steps, TriedChange& tried) {
     if (until_ <= MonotonicNow()) return NotTried("the time budget (--deep-timeout) was spent");
+    on_run_();
     absl::StatusOr<dlcheck::Run> run = subject_.RunChanged(
         suggestion_.file, suggestion_.changed_file, steps, until_ - MonotonicNow());
     if (!run.ok()) return NotTried(std::string(run.status().message()));
@@ -130,13 +132,15 @@ class Trial {
   const Choice& choice_;
   const Suggestion& suggestion_;
   const absl::Duration until_;
+  const std::function<void()>& on_run_;
 };
 
 }  // namespace
 
 std::optional<TriedChange> TryChange(CommandSubject& subject, const Report& report,
                                      const Evidence& evidence, const Choice& choice,
-                                     const OutputFolder& folder, absl::Duration time) {
+                                     const OutputFolder& folder, absl::Duration time,
+                                     const std::function<void()>& on_run) {
   const absl::StatusOr<std::optional<Suggestion>> suggestion = SuggestionFor(report, folder);
   const Run* plain = evidence.RunOf(kPlain);
   if (!suggestion.ok() || !suggestion->has_value() || plain == nullptr) return std::nullopt;
@@ -146,7 +150,7 @@ std::optional<TriedChange> TryChange(CommandSubject& subject, const Report& repo
                     .file = (*suggestion)->file,
                     .diff = (*suggestion)->diff,
                     .outcome = ""};
-  Trial trial(subject, report, choice, **suggestion, time);
+  Trial trial(subject, report, choice, **suggestion, time, on_run);
   tried.outcome =
       trial.Run(*plain, std::max<int64_t>(finding->first_step, 0) + kStepsBehind, tried);
   return tried;

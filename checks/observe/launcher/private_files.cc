@@ -17,6 +17,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "checks/observe/launcher/abandoned_folders.h"
+#include "checks/observe/launcher/child_calls.h"
 #include "checks/observe/launcher/mounts.h"
 #include "checks/observe/launcher/written_files.h"
 
@@ -45,52 +46,6 @@ bool IsBelow(const std::string& path, const std::string& folder) {
 std::string WorkingFolder() {
   std::array<char, PATH_MAX> buffer{};
   return getcwd(buffer.data(), buffer.size()) == nullptr ? "" : buffer.data();
-}
-
-void WriteAll(const char* path, std::string_view text) {
-  const int file = open(path, O_WRONLY | O_CLOEXEC);
-  if (file < 0) return;
-  (void)!write(file, text.data(), text.size());
-  close(file);
-}
-
-// "/proc/self/fd/7", without memory from the heap.
-const char* LinkOf(int file, std::array<char, 32>& buffer) {
-  constexpr std::string_view kFolder = "/proc/self/fd/";
-  char* end = std::ranges::copy(kFolder, buffer.data()).out;
-  std::array<char, 12> digits{};
-  size_t count = 0;
-  for (int rest = file; rest > 0 || count == 0; rest /= 10) {
-    digits[count++] = static_cast<char>('0' + rest % 10);
-  }
-  while (count > 0) *end++ = digits[--count];
-  *end = '\0';
-  return buffer.data();
-}
-
-bool Bind(int file, const char* target) {
-  std::array<char, 32> link{};
-  return file >= 0 && mount(LinkOf(file, link), target, nullptr, MS_BIND | MS_REC, nullptr) == 0;
-}
-
-// One text behind the other, without memory from the heap; empty if both are too long.
-const char* Joined(const std::string& first, const char* second, std::array<char, 4096>& buffer) {
-  const std::string_view rest = second;
-  if (first.size() + rest.size() + 1 > buffer.size()) return "";
-  char* end = std::ranges::copy(first, buffer.data()).out;
-  *std::ranges::copy(rest, end).out = '\0';
-  return buffer.data();
-}
-
-// With what lets folders of the layer below be renamed (the superuser) or removed and made again
-// (others); without, where the kernel knows neither.
-bool MountLayer(const std::string& target, const std::string& options, bool is_superuser) {
-  std::array<char, 4096> buffer{};
-  for (const char* more : {is_superuser ? ",redirect_dir=on" : ",userxattr", ""}) {
-    const char* all = Joined(options, more, buffer);
-    if (mount("dlcheck", target.c_str(), "overlay", 0, all) == 0) return true;
-  }
-  return false;
 }
 
 }  // namespace
@@ -228,25 +183,16 @@ bool PrivateFiles::Enter(const char* kept) const {
     (void)!chdir(working_folder_.c_str());
     return false;
   }
-  const bool are_private = is_whole_ && hides_in_layers_ && replaces_in_layer_;
-  if (!Bind(own, kept) || !are_mounted || !are_private) return false;
+  return Bind(own, kept) && are_mounted && is_whole_ && ChangeFiles();
+}
+
+// What is to be hidden and replaced, now that it is done in layers.
+bool PrivateFiles::ChangeFiles() const {
+  if (!hides_in_layers_ || !replaces_in_layer_) return false;
   for (const std::string& path : hidden_) {
     if (remove(path.c_str()) != 0 && errno != ENOENT && errno != ENOTEMPTY) return false;
   }
-  return replaced_.empty() || CopyReplacement();
-}
-
-bool PrivateFiles::CopyReplacement() const {
-  const int from = open(replacement_.c_str(), O_RDONLY | O_CLOEXEC);
-  const int to = open(replaced_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
-  if (from < 0 || to < 0) return false;
-  std::array<char, 4096> part{};
-  ssize_t got = 0;
-  while ((got = read(from, part.data(), part.size())) > 0) {
-    if (write(to, part.data(), static_cast<size_t>(got)) != got) return false;
-  }
-  close(from);
-  return close(to) == 0 && got == 0;
+  return replaced_.empty() || CopyFile(replacement_.c_str(), replaced_.c_str());
 }
 
 // In the working folder, as it is now.

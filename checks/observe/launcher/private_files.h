@@ -48,7 +48,7 @@ class PrivateFiles {
   void Add(const std::string& target, bool is_mounted_below, bool is_layer);
   void AddMountsBelow();
   bool HasLayer(const std::string& path) const;
-  bool CopyReplacement() const;
+  bool ChangeFiles() const;
   bool MountLayers(bool is_superuser, bool* mounted) const;
   bool CanWrite() const;
 
