@@ -22,10 +22,10 @@ std::vector<std::string> Forgotten(const StateFiles& files, const StateFiles::Lo
   return names;
 }
 
-// Programs go back to weights of the same run on purpose, and also start from weights that fit or
-// are frozen in part.
+// Programs go back to weights of the same run on purpose, and also start from weights that are
+// frozen in part.
 bool Resumes(const StateFiles& files, const StateFiles::Load& load) {
-  return !load.saved_here && load.step == 0 && files.fits_whole && !files.has_frozen;
+  return !load.saved_here && load.step == 0 && !files.has_frozen;
 }
 
 bool WritesSuch(const StateFiles& files) {
@@ -41,6 +41,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
     if (!load.contents.contains("model") || !load.put_in.contains("model")) continue;
     if (load.steps_after == 0 || !(files.trains_loaded || load.into_trained)) continue;
     ++judged;
+    if (!files.fits_whole)
+      continue;  // another model, whose optimizer the file's state does not fit
     const std::vector<std::string> names = Forgotten(files, load);
     if (names.empty() || !verdict.findings.empty()) continue;
     std::string message = StrCat(
@@ -83,10 +85,11 @@ Check StateNotRestored() {
           "scaler, before the first step.",
       .limits = {.needs = "A loaded file with a model and an optimizer, scheduler or scaler, "
                           "followed by training.",
-                 .silent_when = "Only EMA weights are not restored.",
+                 .silent_when = "Only EMA weights are not restored. The model takes only a part of "
+                                "the file, as with a new head.",
                  .severity = "Warning, as starting a new training from such a file is healthy. "
-                             "Note if the run saved the file itself, or steps came before. Note if "
-                             "the model takes only a part, or parameters are frozen.",
+                             "Note if the run saved the file itself, steps came before, or "
+                             "parameters are frozen.",
                  .blind_spots = "State that is restored without load_state_dict is not seen.",
                  .sensitivity = ""},
       .python = {.bad = R"(checkpoint = torch.load("checkpoint.pt")
@@ -115,7 +118,7 @@ train(model, optimizer, scheduler))"},
             [] {
               return WithFiles({.loads = true, .puts_in_optimizer = false, .keeps_state = false});
             }},
-           {"only a part of the model fits", Expect::kNote,
+           {"only a part of the model fits", Expect::kClean,
             [] { return WithFiles({.loads = true, .puts_in_optimizer = false, .share = 0.9}); }},
            {"weights alone in the file", Expect::kClean,
             [] {
