@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "absl/strings/numbers.h"
+
 namespace dlcheck {
 namespace {
 
@@ -28,6 +30,18 @@ const Occurrence* Find(const Trace& trace, Event event, const Finding& finding) 
   return own != nullptr ? own : found;
 }
 
+// Where the event was. What a loader hands out is what it was built for: that line tells more.
+Place PlaceOf(const Trace& trace, const Occurrence& event) {
+  const std::string file(trace.Attribute(event.thing, "built_file"));
+  const std::string line(trace.Attribute(event.thing, "built_line"));
+  int number = 0;
+  if (event.event == Event::kFetched && !file.empty() && absl::SimpleAtoi(line, &number)) {
+    return {.thing = "", .file = file, .line = number};
+  }
+  const NamedSite& site = trace.site(event.site);
+  return {.thing = "", .file = site.file, .line = site.line};
+}
+
 }  // namespace
 
 void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
@@ -37,8 +51,7 @@ void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
   for (const auto& [experiment, run] : evidence.runs()) {
     const Occurrence* found = Find(run.trace, event, finding);
     if (found == nullptr) continue;
-    const NamedSite& site = run.trace.site(found->site);
-    finding.places.push_back({.thing = "", .file = site.file, .line = site.line});
+    finding.places.push_back(PlaceOf(run.trace, *found));
     return;
   }
 }

@@ -1,6 +1,7 @@
 #include "checks/engine/runner.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "checks/engine/clock.h"
 #include "checks/engine/lines.h"
@@ -101,6 +102,28 @@ class Gathering {
   Evidence evidence_;
 };
 
+// What checks need at any rate, the one that most of them wait for first: the time may not do for
+// all.
+std::vector<Experiment> Required(std::span<const Check* const> checks) {
+  std::vector<std::pair<Experiment, int>> waiting;
+  for (const Check* check : checks) {
+    for (const Need& need : check->judgement.needs) {
+      if (need.optional || need.experiment == kPlain) continue;
+      const auto known =
+          std::ranges::find(waiting, need.experiment, &std::pair<Experiment, int>::first);
+      if (known == waiting.end()) {
+        waiting.emplace_back(need.experiment, 1);
+      } else {
+        ++known->second;
+      }
+    }
+  }
+  std::ranges::stable_sort(waiting, std::greater<>(), &std::pair<Experiment, int>::second);
+  std::vector<Experiment> required;
+  for (const auto& [experiment, count] : waiting) required.push_back(experiment);
+  return required;
+}
+
 // The next experiment that might let a check pass that does not yet, or null.
 const Experiment* NextOptional(const Check& check, const Settings& settings,
                                const Evidence& evidence) {
@@ -133,11 +156,11 @@ Evidence Gather(const Subject& subject, std::span<const Check* const> checks,
   Gathering gathering(subject, allowance, on_experiment);
   gathering.RunPlain();
   if (!allowance.experiments) return std::move(gathering.evidence());
+  for (const Experiment& experiment : Required(checks)) {
+    if (interrupted()) return std::move(gathering.evidence());
+    gathering.RunExperiment(experiment);
+  }
   for (const Check* check : checks) {
-    for (const Need& need : check->judgement.needs) {
-      if (interrupted()) return std::move(gathering.evidence());
-      if (!need.optional) gathering.RunExperiment(need.experiment);
-    }
     const Settings own = SettingsOf(*check, settings);
     while (const Experiment* next = NextOptional(*check, own, gathering.evidence())) {
       if (interrupted()) return std::move(gathering.evidence());
@@ -153,11 +176,12 @@ std::vector<Experiment> PlannedExperiments(std::span<const Check* const> checks)
     if (experiment == kPlain || std::ranges::find(planned, experiment) != planned.end()) return;
     planned.push_back(experiment);
   };
+  for (const Experiment& experiment : Required(checks)) {
+    if (const Experiment* first = RunBefore(experiment)) add(*first);
+    add(experiment);
+  }
   for (const Check* check : checks) {
-    for (const Need& need : check->judgement.needs) {
-      if (const Experiment* first = RunBefore(need.experiment)) add(*first);
-      add(need.experiment);
-    }
+    for (const Need& need : check->judgement.needs) add(need.experiment);
   }
   return planned;
 }

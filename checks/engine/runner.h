@@ -28,7 +28,8 @@ using OnExperiment = std::function<void(const Experiment&)>;
 using Interrupted = std::function<bool()>;
 
 // The plain run, then, if experiments are allowed and the plain run ended well, every experiment
-// that a check needs; an optional one only while its check does not pass without it.
+// that a check needs, the one that most checks wait for first; an optional one only while its check
+// does not pass without it.
 Evidence Gather(const Subject& subject, std::span<const Check* const> checks,
                 const ChangedSettings& settings, const Allowance& allowance,
                 const OnExperiment& on_experiment, const Interrupted& interrupted);

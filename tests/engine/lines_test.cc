@@ -62,6 +62,32 @@ TEST_F(LinesTest, AFindingWithALineKeepsIt) {
   EXPECT_EQ(PlacesAfter(Event::kStep, places, 0), places);
 }
 
+TEST(Lines, OfABatchFetchedTheLineThatBuiltItsLoader) {
+  dlcheck::Run run;
+  const ThingId loader = run.trace.AddThing("loader", 0, "");
+  run.trace.AddEvent({.event = Event::kFetched,
+                      .thing = loader,
+                      .site = run.trace.AddSite({"train.py", 10, "main"})});
+  const auto line_of = [](const dlcheck::Run& of) {
+    Evidence evidence;
+    evidence.Add(kPlain, of);
+    Finding finding{.severity = Severity::kError,
+                    .message = "",
+                    .places = {},
+                    .first_step = 0,
+                    .last_step = 0,
+                    .count = 1,
+                    .measured = 0,
+                    .bound = 0};
+    GiveLine(evidence, Event::kFetched, finding);
+    return finding.places.front().line;
+  };
+  EXPECT_EQ(line_of(run), 10);
+  run.trace.SetAttribute(loader, "built_file", "data.py");
+  run.trace.SetAttribute(loader, "built_line", "3");
+  EXPECT_EQ(line_of(run), 3);
+}
+
 TEST_F(LinesTest, NoneWhereNoSuchEventWasRecorded) {
   EXPECT_TRUE(PlacesAfter(Event::kSaved, {}, 0).empty());
 }

@@ -49,6 +49,10 @@ absl::StatusOr<Verdict> JudgePlain(const Settings&, const Steps& steps) {
   return verdict;
 }
 
+absl::StatusOr<Verdict> JudgeZeroLr(const Settings&, const During<kZeroLr, Steps>&) {
+  return Verdict{.findings = {}, .judged = "steps"};
+}
+
 Check CheckOf(std::string_view id, Judgement judgement) {
   return {.id = id,
           .title = "",
@@ -79,7 +83,11 @@ class RunnerTest : public testing::Test {
   }
 
   Evidence GatherWith(const Check& check, absl::Duration time = absl::Minutes(1)) {
-    const Check* checks[] = {&check};
+    return GatherFor({&check}, time);
+  }
+
+  Evidence GatherFor(const std::vector<const Check*>& checks,
+                     absl::Duration time = absl::Minutes(1)) {
     const Subject subject = [this](const Experiment& experiment,
                                    absl::Duration) -> absl::StatusOr<dlcheck::Run> {
       asked_.push_back(FolderName(experiment));
@@ -111,6 +119,16 @@ TEST_F(RunnerTest, RunsAnOptionalExperimentOnlyWhileTheCheckFails) {
   const Evidence evidence = GatherWith(ladder);
   EXPECT_THAT(asked_, ElementsAre("plain-0", "one_batch-0", "one_batch-1"));
   EXPECT_EQ(ResultOf(ladder, evidence).outcome, Outcome::kPassed);
+}
+
+TEST_F(RunnerTest, RunsFirstWhatMostChecksWaitFor) {
+  const Check ladder = CheckOf("data/ladder", Reads<&JudgeLadder>());
+  const Check one = CheckOf("model/one", Reads<&JudgeZeroLr>());
+  const Check other = CheckOf("model/other", Reads<&JudgeZeroLr>());
+  GatherFor({&ladder, &one, &other});
+  EXPECT_THAT(asked_, ElementsAre("plain-0", "zero_lr-0", "one_batch-0", "one_batch-1"));
+  const Check* checks[] = {&ladder, &one, &other};
+  EXPECT_THAT(PlannedExperiments(checks), ElementsAre(kZeroLr, kOneBatch, kOneBatchFaster));
 }
 
 TEST_F(RunnerTest, RunsNothingButThePlainRunUnlessDeep) {

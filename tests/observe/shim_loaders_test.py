@@ -39,6 +39,15 @@ class Loaders(unittest.TestCase):
         for thing, places in zip(loaders, ([0, 1], [0, 1], [0, 1, 2])):
             self.assertEqual([row.value for row in fetched if row.thing == thing], places * 3)
 
+    def test_each_has_the_line_that_built_it(self):
+        trace = run_watched(python("-c", IN_THE_LOOP)).main
+        loaders = dict.fromkeys(row.thing for row in trace.of("event", "fetched"))
+        lines = [int(trace.attributes[thing]["built_line"]) for thing in loaders]
+        source = IN_THE_LOOP.split("\n")
+        self.assertEqual([source[line - 1].strip()[:22] for line in lines],
+                         ["kept = DataLoader(tabl", "for (x,) in DataLoader", "for (x,) in DataLoader"])
+        self.assertEqual(len(set(lines)), 3)
+
     def same_starts(self, **replaced):
         source = IN_THE_LOOP
         for old, new in replaced.values():

@@ -32,7 +32,7 @@ MENDED = {
     "training_loop/unscaled_accumulation": (
         "loss.backward()\n", 1, "In all 7 accumulation windows of 4 micro-batches, it is not divided.", "(loss / 4).backward()\n"),
     "data/unshuffled": (
-        "a = DataLoader(rows, 8, num_workers=2)\nfor i, x in enumerate(a):\n    pass\n", 2, "",
+        "a = DataLoader(rows, 8, num_workers=2)\nfor i, x in enumerate(a):\n    pass\n", 1, "",
         "a = DataLoader(rows, 8, num_workers=2, shuffle=True)\nfor i, x in enumerate(a):\n    pass\n"),
     "program/method_not_called": ("self.opt.zero_grad\n", 1, "", "self.opt.zero_grad()\n"),
     "program/discarded_result": ("scores.masked_fill(m, 0)\n", 1, "", "scores = scores.masked_fill(m, 0)\n"),

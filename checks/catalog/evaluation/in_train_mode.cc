@@ -76,7 +76,8 @@ Check InTrainMode() {
           "Dropout and batch statistics blur the measurement. Batch normalization learns from "
           "validation data.",
       .method =
-          "Reads the model's mode at every batch of an evaluation. Judges only models with a "
+          "Reads the model's mode at every batch of an evaluation, with gradients or without. "
+          "Judges only models with a "
           "module whose outputs depend on the mode.",
       .fix = "Call model.eval() before the evaluation and model.train() after it.",
       .limits = {.needs =

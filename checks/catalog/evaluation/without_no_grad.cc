@@ -24,13 +24,14 @@ constexpr Setting kEvaluations{
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Evaluations& evaluations) {
   int64_t judged = 0, batches = 0, first = 0, last = 0;
-  bool all = true;
+  bool all = true, in_training_mode = true;
   for (const Evaluations::Evaluation& evaluation : evaluations.evaluations) {
     if (static_cast<double>(evaluation.batches) < settings[kBatches]) continue;
     if (judged++ == 0) first = evaluation.step;
     last = evaluation.step;
     batches += evaluation.batches;
     all = all && evaluation.with_gradients == evaluation.batches;
+    in_training_mode = in_training_mode && evaluation.in_training_mode == evaluation.batches;
   }
   if (static_cast<double>(judged) < settings[kEvaluations]) {
     return absl::NotFoundError(StrCat("only ", Counted(judged, "evaluation"), " of ",
@@ -39,10 +40,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Evaluations& evalu
   Verdict verdict{.findings = {}, .judged = Counted(judged, "evaluation")};
   if (!all) return verdict;
   verdict.findings.push_back(
-      {.severity = Severity::kWarning,
+      {.severity = in_training_mode ? Severity::kNote : Severity::kWarning,
        .message = StrCat("All ", Counted(judged, "evaluation"), " from step ", first,
-                         " ran the model in evaluation mode with gradients enabled, in all ",
-                         WithCommas(batches), " batches: autograd built graphs that nothing uses."),
+                         " ran the model with gradients enabled, in all ", WithCommas(batches),
+                         " batches: autograd built graphs that nothing uses."),
        .places = {},
        .first_step = first,
        .last_step = last,
@@ -67,13 +68,16 @@ Check WithoutNoGrad() {
           "Autograd keeps all activations for a backward call that never comes. Evaluation is "
           "slower and uses the memory of a training step, or more if outputs are collected.",
       .method =
-          "Checks at each batch in evaluation mode that no backward call follows whether gradients "
-          "are enabled. Reports a run in which all batches of all evaluations have gradients "
+          "Checks at each batch of an evaluation whether gradients are enabled. In evaluation mode "
+          "no backward call follows such a batch. In training mode at least five batches in a row "
+          "leave graphs that are freed before the next backward call. Reports a run in which all "
+          "batches of all evaluations have gradients "
           "enabled.",
       .fix = "Run the evaluation under torch.no_grad() or torch.inference_mode().",
       .limits = {.needs = "Two evaluations of at least four batches.",
                  .silent_when = "Any batch runs without gradients.",
-                 .severity = "Always a warning.",
+                 .severity = "A warning. A note if all of them ran in training mode, as an agent "
+                             "does that acts without torch.no_grad().",
                  .blind_spots = "Models whose outputs are derivatives, such as forces from an "
                                 "energy, need gradients in evaluation. Ignore the finding there.",
                  .sensitivity = ""},
@@ -102,7 +106,12 @@ for (auto& batch : *val_loader) {
       .settings = {kBatches, kEvaluations},
       .judgement = Reads<&Judge>(),
       .examples = {{"one batch without gradients", Expect::kClean, [] { return Enabled(3); }},
-                   {"every batch with gradients", Expect::kWarning, [] { return Enabled(4); }}},
+                   {"every batch with gradients", Expect::kWarning, [] { return Enabled(4); }},
+                   {"every batch with gradients, in training mode", Expect::kNote,
+                    [] {
+                      return ThreeEvaluations(
+                          {.in_training_mode = 3, .batches = 4, .with_gradients = 4});
+                    }}},
   };
 }
 

@@ -19,6 +19,7 @@ Finding FindingAbout(const TrainingModes::Model& model) {
   std::vector<Place> places;
   for (const std::string& name : model.mode_dependent)
     places.push_back({.thing = name, .file = ""});
+  if (model.switched.line > 0) places.push_back(model.switched);
   return {.severity = model.evaluated_between ? Severity::kError : Severity::kNote,
           .message = StrCat("All training forwards of ", Counted(model.steps_after, "sampled step"),
                             " from step ", model.first_evaluation,

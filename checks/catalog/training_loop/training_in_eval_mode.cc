@@ -29,6 +29,7 @@ Finding FindingAbout(const TrainingModes::Never& model, bool loaded, double leas
   std::vector<Place> places;
   for (const std::string& name : model.mode_dependent)
     places.push_back({.thing = name, .file = ""});
+  if (model.switched.line > 0) places.push_back(model.switched);
   return {
       .severity = is_meant ? Severity::kNote : Severity::kWarning,
       .message = StrCat(

@@ -98,7 +98,7 @@ Read ReadAll(const Trace& trace) {
     } else if (event.event == Event::kEvaluationForward) {
       ++open.batches;
       if (event.value != 0) ++open.in_training_mode;
-      if (event.value == 0 && event.aux != 0) ++open.with_gradients;
+      if (event.aux != 0) ++open.with_gradients;
     } else if (event.event == Event::kEvaluated || event.event == Event::kEvaluationEnded) {
       const bool said_twice = !is_begun && open.batches == 0 && !read.evaluations.empty() &&
                               read.evaluations.back().step == event.step;

@@ -15,7 +15,7 @@ struct Evaluations {
   struct Evaluation {
     int64_t step = 0;
     int64_t batches = 0, in_training_mode = 0;
-    int64_t with_gradients = 0;  // batches in evaluation mode, with gradients enabled
+    int64_t with_gradients = 0;  // batches with gradients enabled, in any mode
     // False if a probe took it for one by itself, and no program said so.
     bool declared = true;
     // Digests from before and after are there, and no step was taken in between.

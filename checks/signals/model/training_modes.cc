@@ -101,6 +101,19 @@ std::map<int, std::vector<std::string>> ModeDependent(const Trace& trace) {
   return modules;
 }
 
+// The line of the last switch of the model to evaluation mode before this record.
+Place SwitchBefore(const Trace& trace, int ordinal, uint64_t order) {
+  Place place;
+  for (const Occurrence& event : FirstProcess(trace.Events())) {
+    const bool is_one = event.event == Event::kMode && !event.gap && event.value == 0;
+    if (!is_one || event.order > order) continue;
+    if (event.thing != 0 && trace.thing(event.thing).ordinal != ordinal) continue;
+    const NamedSite& site = trace.site(event.site);
+    if (site.line > 0) place = {.thing = "", .file = site.file, .line = site.line};
+  }
+  return place;
+}
+
 TrainingModes::Model Change(const Trace& trace, int ordinal,
                             const std::map<int64_t, StepForwards>& steps) {
   TrainingModes::Model model;
@@ -124,6 +137,7 @@ TrainingModes::Model Change(const Trace& trace, int ordinal,
   model.modules.assign(modules.begin(), modules.end());
   model.ordinal = ordinal;
   model.evaluated_between = EvaluatedBetween(trace, last_training, first_evaluation);
+  model.switched = SwitchBefore(trace, ordinal, first_evaluation);
   // Switched to and fro within steps, as where an attack is made in evaluation mode: only what ran
   // first in a step is recorded.
   if (SwitchedAfter(trace, ordinal, first_evaluation)) model.steps_after = 0;
@@ -186,6 +200,7 @@ void AddNever(const Trace& trace, int ordinal, const std::map<int64_t, StepForwa
   if (MayHaveTrainedAfter(trace, ordinal, steps.begin()->second.first_evaluation)) return;
   TrainingModes::Never never = NeverTrained(trace, ordinal, steps);
   if (never.mode_dependent.empty()) return;
+  never.switched = SwitchBefore(trace, ordinal, steps.begin()->second.first_evaluation);
   never.optimized_share = own->second.optimized / own->second.elements;
   modes.never.push_back(std::move(never));
 }

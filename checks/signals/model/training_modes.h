@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "checks/engine/check.h"
 #include "checks/engine/trace.h"
 
 namespace dlcheck {
@@ -21,6 +22,7 @@ struct TrainingModes {
     int64_t first_evaluation = 0, last_evaluation = 0;  // sampled steps after it, in which none was
     int64_t steps_after = 0;
     bool evaluated_between = false;
+    Place switched = {};  // the line that switched it to evaluation mode; empty where unknown
   };
   // A model that is trained, and of which no module ever ran in training mode.
   struct Never {
@@ -28,6 +30,7 @@ struct TrainingModes {
     bool only_normalization = true;                    // all of those are
     double optimized_share = 0;                        // of the elements of its parameters
     int64_t first_step = 0, last_step = 0, steps = 0;  // sampled, in which it ran
+    Place switched = {};  // the line that switched it to evaluation mode; empty where unknown
   };
   // Of each model that ran in training mode, those with sampled steps after its last training mode.
   std::vector<Model> left;

@@ -12,6 +12,14 @@ add(
     finetune=[("    network.eval()\n", "")],
 )
 add(
+    "evaluated_as_it_trains",
+    "evaluation/in_train_mode",
+    plain_script=[("    model.eval()\n", ""), ("with torch.no_grad():", "with torch.enable_grad():")],
+    trainer_class=[("        self.net.eval()\n", ""), ("    @torch.no_grad()\n", "")],
+    framework=[("        self.model.eval()\n", ""), ("with torch.inference_mode():", "with torch.set_grad_enabled(True):")],
+    counted_tokens=[("    tagger.eval()\n", ""), ("    with torch.no_grad():\n        for", "    if True:\n        for")],
+)
+add(
     "evaluation_draws_numbers",
     "evaluation/changes_model",
     plain_script=[("        for inputs, targets in test_loader:\n            outputs = model(inputs)\n",

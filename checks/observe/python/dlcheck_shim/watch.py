@@ -243,7 +243,7 @@ class Watch:
     def finish(self):
         if self.recorder.opened:
             # Where one of them fails, the others still have their say, and the records their end.
-            for name, end in (("evaluations", self.evaluations.end), ("unseen", self.unseen.write),
+            for name, end in (("evaluations", self.evaluations.finish), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
                               ("source", self.source.write), ("options", self.options.write),
                               ("loops", self.empty.write), ("plateaus", self.plateaus.write),

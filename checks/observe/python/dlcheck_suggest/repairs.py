@@ -100,19 +100,11 @@ def divide_by_window(source, line, message):
 
 
 def shuffle(source, line, message):
-    """In the call that makes the loader of the loop."""
-    loop = source.statement_at(line)
-    if not isinstance(loop, ast.For):
+    """In the call that makes the loader."""
+    made = [call for call in source.calls_at(line) if is_call_of(call, "DataLoader")]
+    if len(made) != 1 or any(k.arg in ("sampler", "batch_sampler") for k in made[0].keywords):
         return None
-    iterated = loop.iter
-    if is_call_of(iterated, "enumerate", "tqdm") and iterated.args:
-        iterated = iterated.args[0]
-    made = iterated if isinstance(iterated, ast.Call) else None
-    for node in ast.walk(source.tree) if made is None else ():
-        if isinstance(node, ast.Assign) and any(ast.unparse(t) == ast.unparse(iterated) for t in node.targets):
-            made = node.value
-    if not is_call_of(made, "DataLoader") or any(k.arg in ("sampler", "batch_sampler") for k in made.keywords):
-        return None
+    made = made[0]
     said = next((keyword.value for keyword in made.keywords if keyword.arg == "shuffle"), None)
     if said is not None:
         return source.replaced(said, "True") if source.text_of(said) else None

@@ -12,6 +12,7 @@ from ..record.rows import batch_of, fingerprint, with_rows
 from ..record.sampling import is_sampled_evaluation
 from ..state import walking
 from ..torch_api import private, tensors
+from .unreached_passes import UnreachedPasses
 
 MOST_BATCHES = 64  # of an evaluation that are recorded one by one
 MOST_ROWS = 1024  # of a batch
@@ -29,6 +30,7 @@ class Phase:
         self.source = None  # the loader of that, where it deals its samples in a fixed order
         self.takes_data = True  # its inputs are not what another module gave
         self.targets = ()  # what came with its first batch beside the inputs
+        self.is_known_late = False  # what it took is among the rows that were taken for those of training
 
     def add(self, rows):
         if not rows:
@@ -44,14 +46,16 @@ class Phase:
 class Evaluations:
     def __init__(self, recorder, sites, losses, loaders):
         self.recorder, self.sites, self.losses, self.loaders = recorder, sites, losses, loaders
+        self.unreached = UnreachedPasses(self)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         self.phase, self.seen = None, 0
+        self.unreached.reset()
         self.trained = set()  # numbers of rows that a model trained on
         self.earlier = {}  # by loader of a fixed order: the rows of its last evaluation
-        self.loose, self.loose_model, self.any_loose = 0, None, False
+        self.loose, self.loose_model, self.loose_site, self.any_loose = 0, None, 0, False
         self.enclosed = IdentityMap()  # parts of modules that are called without gradients and train nothing
 
     def subscribe(self, moments):
@@ -94,12 +98,12 @@ class Evaluations:
         """Whether the evaluation under way is, or the one that is about to begin."""
         return self.phase.recorded if self.phase is not None else is_sampled_evaluation(self.seen + 1)
 
-    def begin(self, model):
+    def begin(self, model, site=0):
         self.seen += 1
         recorded = is_sampled_evaluation(self.seen)
         self.phase = Phase(model, recorded)
         self.recorder.event("evaluation_began", model.thing,
-                            site=self.sites.current(recorded), always=recorded)  # fmt: skip
+                            site=site or self.sites.current(recorded), always=recorded)  # fmt: skip
         return self.phase
 
     def rows_of(self, inputs):
@@ -135,10 +139,28 @@ class Evaluations:
         """A forward with gradients, of which nobody knows yet whether a backward follows."""
         if model is not self.loose_model:
             self.loose, self.loose_model = 0, model
+        if self.loose == 0:
+            self.loose_site = self.sites.current(True)
         self.loose, self.any_loose = self.loose + 1, True
+
+    def add_passes(self, model, count, passes):
+        """An evaluation in training mode with gradients, known as one at its end."""
+        self.end()
+        phase = self.begin(model, passes.site)
+        phase.batches, phase.is_known_late = count, True
+        for _ in range(min(count, MOST_BATCHES)):
+            self.recorder.event("evaluation_forward", model.thing, 1.0, 1.0, site=passes.site, always=phase.recorded)
+        for rows in passes.rows:
+            phase.add(rows)
+        self.end()
 
     def backward(self):
         self.loose = 0
+        self.unreached.backward()
+
+    def finish(self):
+        self.unreached.finish()
+        self.end()
 
     def end(self):
         """Training goes on, or the program ends."""
@@ -157,10 +179,11 @@ class Evaluations:
         if found is not None:
             recorder.quantity("evaluation_loss", thing, *found)
         if phase.rows:
-            known = len(phase.rows & self.trained)
-            recorder.quantity("trained_rows", thing, float(known), float(len(phase.rows)))
             rows = len(phase.rows) + phase.repeated
             recorder.quantity("repeated_rows", thing, float(phase.repeated), float(rows))
+        if phase.rows and not phase.is_known_late:
+            known = len(phase.rows & self.trained)
+            recorder.quantity("trained_rows", thing, float(known), float(len(phase.rows)))
             recorder.quantity("evaluation_fingerprint", thing, *fingerprint(phase.numbers))
             self.compare(phase, thing)
 
@@ -183,7 +206,7 @@ class Evaluations:
         phase = self.begin(self.loose_model)
         thing = self.loose_model.thing
         for _ in range(min(count, MOST_BATCHES)):
-            self.recorder.event("evaluation_forward", thing, 0.0, 1.0, always=phase.recorded)
+            self.recorder.event("evaluation_forward", thing, 0.0, 1.0, site=self.loose_site, always=phase.recorded)
 
 
 def trains(module):

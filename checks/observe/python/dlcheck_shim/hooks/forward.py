@@ -71,7 +71,7 @@ class ForwardHooks:
                 return None
             self.root, self.root_number = weakref.ref(module), id(module)
             self.model, self.entered, self.evaluating = None, False, False
-            if self.recorder.sampled:
+            if self.recorder.sampled or self.evaluations.unreached.by_model:
                 args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
             self.begin(module, args)
         else:
@@ -108,6 +108,7 @@ class ForwardHooks:
             return
         if module.training:
             self.model.trained = True
+            self.evaluations.unreached.begins(self.model, args)
         elif self.model.trained:
             self.evaluations.pass_in_evaluation_mode(self.model)
         self.entered = self.enter(args)
@@ -269,6 +270,8 @@ class ForwardHooks:
             return
         if not self.recorder.sampled:
             self.recorder.event("forward")
+        if module.training:
+            self.evaluations.unreached.ends(model, output)
         if not self.entered and kwargs:
             self.enter(Named(kwargs.values()))
         if not model.named:

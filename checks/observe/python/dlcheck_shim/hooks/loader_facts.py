@@ -62,11 +62,12 @@ class LoaderFacts:
     """What is kept of a loader, which is gone before its batches are where it was made in the line of
     the loop. One that is made again in its place, for the next epoch, has the same."""
 
-    def __init__(self, loader, lengths):
+    def __init__(self, loader, lengths, line):
         self.loader = weakref.ref(loader)
         self.attributes = attributes_of(loader)
         self.key = (id(loader.dataset), *self.attributes.values())
         self.lengths = lengths
+        self.line = line  # (file, number) that built it; None where that was not seen
         self.samples = lengths.of(loader.dataset)
         self.dataset = reference_to(loader.dataset) if self.samples is None else nobody
         self.dealt = dealing_of(innermost_sampler(loader))
@@ -94,6 +95,8 @@ class LoaderFacts:
         if self.samples is None:
             self.samples = self.lengths.of(self.dataset())
         found, samples = dict(self.attributes), self.samples
+        if self.line is not None:
+            found["built_file"], found["built_line"] = self.line
         if self.dealt is not None:
             dealt_to, total = self.dealt
             found["dealt_to"] = dealt_to

@@ -36,7 +36,7 @@ class Loaders:
         recorder.moments.begins_anew.append(self.reset_in_child)
 
     def reset(self):
-        self.iterations, self.told_apart = IdentityMap(), []
+        self.iterations, self.told_apart, self.lines = IdentityMap(), [], IdentityMap()
         self.seen, self.begun, self.drawn = 0, 0, False
         self.nonempty = 0  # iterations that gave a batch
         # Of batches that no model was called with: weak references to their tensors, what is written.
@@ -51,6 +51,8 @@ class Loaders:
 
     def watch_all(self):
         self.lengths.watch_all()
+        built = self.guard.isolated("fetch")(self.built)
+        replace([torch.utils.data.DataLoader], "__init__", Around(lambda args, _: built(*args[:1])))
         iterator = private.LoaderIterator
         begins = self.guard.isolated("fetch")(self.begins)
         replace([iterator], "__init__", followed_by(lambda _, args, __: begins(*args[:2])))
@@ -69,6 +71,11 @@ class Loaders:
         moments.evaluation_batch.append(lambda inputs: enters(inputs, always=True))
         moments.batch_enters.append(enters)
         moments.step_ends.append(self.end_step)
+
+    def built(self, loader):
+        found = self.sites.caller()
+        if found is not None:
+            self.lines.set(loader, (found[0].co_filename, found[1]))
 
     def begins(self, iterator, loader):
         self.begun += 1
@@ -106,7 +113,7 @@ class Loaders:
         facts = next((known for known in self.told_apart if known.loader() is loader), None)
         if facts is not None:
             return facts
-        facts = LoaderFacts(loader, self.lengths)
+        facts = LoaderFacts(loader, self.lengths, self.lines.get(loader))
         before = next((known for known in self.told_apart if facts.follows(known)), None)
         if before is not None:
             before.loader = facts.loader

@@ -39,6 +39,7 @@ class ModuleHooks:
 
     def subscribe(self, moments):
         moments.mode_changed.append(self.wake)
+        moments.pass_begins.append(self.wake)  # over a loader: an evaluation need not change the mode
         moments.begins_anew.append(self.wake)
         moments.stepped.append(lambda: self.end_step(self.forwards.recorder.sampled))
 

@@ -36,18 +36,23 @@ class Sites:
         costs a microsecond."""
         if not self.recorder.sampled and not always:
             return 0
-        frame, inside = sys._getframe(1), None
+        found = self.caller()
+        return self.site(*found) if found is not None else 0
+
+    def caller(self):
+        """The code and the line in it that called; None where only torch is at work."""
+        frame, inside = sys._getframe(2), None
         while frame is not None:
             code = frame.f_code
             kind = self.kinds.get(code)
             if kind is None:
                 kind = self.kinds[code] = kind_of(code.co_filename)
             if kind == OWN:
-                return self.site(code, frame.f_lineno)
+                return code, frame.f_lineno
             if kind == LIBRARY and inside is None:
                 inside = frame
             frame = frame.f_back
-        return self.site(inside.f_code, inside.f_lineno) if inside is not None else 0
+        return (inside.f_code, inside.f_lineno) if inside is not None else None
 
     def own_files(self):
         """Files of the program's own code that was seen at work."""
