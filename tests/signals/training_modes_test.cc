@@ -53,12 +53,11 @@ TEST(TrainingModes, TheLineIsThatOfTheLastSwitchToEvalModeBeforeIt) {
   dlcheck::Run run = *Trained(0).RunOf(kPlain);
   for (const int line : {4, 7}) {
     run.trace.AddEvent(
-        {.event = Event::kMode, .value = 0, .site = run.trace.AddSite({"train.py", line, "main"})});
+        {.event = Event::kMode, .site = run.trace.AddSite({"train.py", line, "main"})});
   }
   run.trace.AddEvent({.event = Event::kMode,
-                      .order = 1000,
-                      .value = 0,
-                      .site = run.trace.AddSite({"train.py", 30, "evaluate"})});
+                      .site = run.trace.AddSite({"train.py", 30, "evaluate"}),
+                      .order = 1000});
   const absl::StatusOr<TrainingModes> modes = TrainingModes::From(run);
   ASSERT_TRUE(modes.ok());
   EXPECT_EQ(modes->never[0].switched.line, 7);
