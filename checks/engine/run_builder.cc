@@ -34,6 +34,7 @@ RunBuilder& RunBuilder::Event(dlcheck::Event event, double value, std::string_vi
                        .last_step = step_,
                        .thing = Id(kind, name),
                        .owner = owner_,
+                       .site = site_,
                        .order = order_++,
                        .value = value,
                        .aux = aux});
@@ -84,6 +85,11 @@ RunBuilder& RunBuilder::Ordinal(int ordinal) {
 
 RunBuilder& RunBuilder::Owner(std::string_view kind, std::string_view name) {
   owner_ = Id(kind, name);
+  return *this;
+}
+
+RunBuilder& RunBuilder::Line(int line) {
+  site_ = line == 0 ? 0 : run_.trace.AddSite({"train.py", line, "main"});
   return *this;
 }
 

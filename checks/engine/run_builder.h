@@ -33,6 +33,9 @@ class RunBuilder {
   // Records from here on belong to this thing; to none at first, and if `kind` is empty.
   RunBuilder& Owner(std::string_view kind, std::string_view name = "");
 
+  // Events from here on stand in this line of "train.py"; in none at first, and if it is 0.
+  RunBuilder& Line(int line);
+
   // Records from here on are those of another process, from its first step on.
   RunBuilder& Rank(uint16_t rank);
 
@@ -46,6 +49,7 @@ class RunBuilder {
   int64_t step_ = 0;
   int ordinal_ = 0;
   ThingId owner_ = 0;
+  SiteId site_ = 0;
   uint16_t micro_step_ = 0;  // backward calls since the last step
   uint64_t order_ = 0;
   uint16_t rank_ = 0;

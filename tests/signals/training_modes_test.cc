@@ -50,17 +50,17 @@ TEST(TrainingModes, AModelThatNeverTrainedInTrainingModeIsTold) {
 }
 
 TEST(TrainingModes, TheLineIsThatOfTheLastSwitchToEvalModeBeforeIt) {
-  dlcheck::Run run = *Trained(0).RunOf(kPlain);
-  for (const int line : {4, 7}) {
-    run.trace.AddEvent(
-        {.event = Event::kMode, .site = run.trace.AddSite({"train.py", line, "main"})});
+  RunBuilder run = TwoLayers();
+  run.Attribute("module", "head", "mode_dependent", "1");
+  for (const int line : {4, 7}) run.Line(line).Event(Event::kMode);
+  for (int step = 0; step < 8; ++step) {
+    run.Line(0).Event(Event::kForward, 0, "module", "head").Event(Event::kBackward);
+    run.Quantity(Quantity::kGradientNorm, "parameter", "head.weight", 0.1);
+    run.Event(Event::kStep, 0, "optimizer", "optimizer#0").Line(30).Event(Event::kMode);
   }
-  run.trace.AddEvent({.event = Event::kMode,
-                      .site = run.trace.AddSite({"train.py", 30, "evaluate"}),
-                      .order = 1000});
-  const absl::StatusOr<TrainingModes> modes = TrainingModes::From(run);
-  ASSERT_TRUE(modes.ok());
-  EXPECT_EQ(modes->never[0].switched.line, 7);
+  const auto signal = SignalOf<TrainingModes>(PlainOnly(run));
+  ASSERT_EQ(signal.never.size(), 1u);
+  EXPECT_EQ(signal.never[0].switched.line, 7);
 }
 
 TEST(TrainingModes, WhereNoModuleDependsOnTheModeTheQuestionDoesNotApply) {
