@@ -1,6 +1,7 @@
 #include "diagnostics/triage.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 namespace dlcheck {
@@ -26,10 +27,29 @@ int SeverityOrder(const Cause& cause) {
   return 2 * static_cast<int>(WorstOf(cause.result->verdict));
 }
 
-// That a model learns little is what other faults lead to; a bias that has no effect does no harm.
-bool IsSeldomACause(const Cause& cause) {
+constexpr std::array<std::string_view, 16> kEffects{"evaluation/changes_model",
+                                                    "gradients/always_clipped",
+                                                    "gradients/exploding",
+                                                    "gradients/missing",
+                                                    "gradients/never_clipped",
+                                                    "gradients/vanishing",
+                                                    "initialization/wrong_initial_loss",
+                                                    "model/bias_before_norm",
+                                                    "model/dead_relu_units",
+                                                    "model/large_norm_epsilon",
+                                                    "numerics/nonfinite_values",
+                                                    "optimizer/lr_too_large",
+                                                    "optimizer/weight_decay_on_norms",
+                                                    "precision/half_precision_loss",
+                                                    "precision/skipped_steps",
+                                                    "training_loop/loss_spike"};
+
+// 0 for what may well be a cause, 1 for an effect, 2 for that a model learns little: the effect of
+// most faults.
+int EffectOrder(const Cause& cause) {
   const std::string_view id = cause.result->check->id;
-  return id.starts_with("learnability/") || id == "model/bias_before_norm";
+  if (id.starts_with("learnability/")) return 2;
+  return std::ranges::find(kEffects, id) == kEffects.end() ? 0 : 1;
 }
 
 // What explains it, or what explains that, up to what nothing explains.
@@ -44,6 +64,8 @@ const Result* RootOf(const std::vector<const Result*>& failed, const Result* sym
 }
 
 }  // namespace
+
+std::span<const std::string_view> Effects() { return kEffects; }
 
 std::vector<Cause> Triage(const Report& report) {
   std::vector<const Result*> failed;
@@ -64,7 +86,7 @@ std::vector<Cause> Triage(const Report& report) {
   }
   std::stable_sort(causes.begin(), causes.end(), [](const Cause& a, const Cause& b) {
     if (SeverityOrder(a) != SeverityOrder(b)) return SeverityOrder(a) > SeverityOrder(b);
-    if (IsSeldomACause(a) != IsSeldomACause(b)) return IsSeldomACause(b);
+    if (EffectOrder(a) != EffectOrder(b)) return EffectOrder(a) < EffectOrder(b);
     return a.symptoms.size() > b.symptoms.size();
   });
   return causes;

@@ -141,6 +141,18 @@ TEST(Triage, PutsWhatIsSeldomACauseLastOfItsSeverity) {
                        "performance/memory_growth", "model/bias_before_norm"}));
 }
 
+TEST(Triage, PutsEffectsBehindWhatTheProgramDoes) {
+  for (const std::string_view effect : Effects()) {
+    ASSERT_NE(FindCheck(effect), nullptr) << effect;
+    Report report;
+    report.results = {Failed(effect, Severity::kNote),
+                      Failed("performance/memory_growth", Severity::kNote)};
+    EXPECT_EQ(Triage(report)[0].result->check->id, "performance/memory_growth") << effect;
+    report.results[0].verdict.findings[0].severity = Severity::kWarning;
+    EXPECT_EQ(Triage(report)[0].result->check->id, effect);
+  }
+}
+
 TEST(RenderText, MatchesItsGolden) {
   ExpectGolden("report.txt", RenderText(SmallReport(), SmallFrame()));
 }
