@@ -5,6 +5,7 @@
 #include "checks/engine/trace_reader.h"
 #include "checks/records/version.h"
 #include "diagnostics/fingerprint.h"
+#include "diagnostics/masked.h"
 #include "diagnostics/render/render.h"
 #include "diagnostics/triage.h"
 
@@ -93,7 +94,10 @@ Json RenderOrder(const Report& report) {
   for (const Cause& cause : Triage(report)) {
     Json hidden = Json::array();
     for (const Result* symptom : cause.symptoms) hidden.push_back(symptom->check->id);
-    order.push_back({{"id", cause.result->check->id}, {"hides", hidden}});
+    Json json = {{"id", cause.result->check->id}, {"hides", hidden}};
+    const Masked masked = MaskedBy(report, *cause.result);
+    if (!masked.checks.empty()) json["masks"] = masked.checks;
+    order.push_back(std::move(json));
   }
   return order;
 }

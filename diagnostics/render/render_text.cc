@@ -3,6 +3,7 @@
 
 #include "checks/engine/text.h"
 #include "diagnostics/fingerprint.h"
+#include "diagnostics/masked.h"
 #include "diagnostics/render/layout.h"
 #include "diagnostics/render/render.h"
 #include "diagnostics/render/render_losses.h"
@@ -42,7 +43,15 @@ std::string RenderFinding(const Check& check, const Finding& finding) {
   return text;
 }
 
-std::string RenderCause(const Cause& cause, const std::optional<TriedChange>& tried) {
+// That other checks can judge only once this finding is mended.
+std::string RenderMasked(const Masked& masked) {
+  if (masked.checks.empty()) return "";
+  return Row("  masks", StrCat(Listed(masked.checks, kPlacesShown), ": ", masked.why,
+                               ". Mend this finding first, and run again."));
+}
+
+std::string RenderCause(const Report& report, const Cause& cause,
+                        const std::optional<TriedChange>& tried) {
   const Check& check = *cause.result->check;
   std::string text;
   for (const Finding& finding : cause.result->verdict.findings) {
@@ -51,6 +60,7 @@ std::string RenderCause(const Cause& cause, const std::optional<TriedChange>& tr
   text += Row("  fix", check.fix);
   if (tried && tried->check == check.id) text += Row("  tried", tried->outcome);
   text += Row("  why", check.why);
+  text += RenderMasked(MaskedBy(report, *cause.result));
   if (cause.symptoms.empty()) return text;
   std::vector<std::string> hidden;
   for (const Result* symptom : cause.symptoms) hidden.emplace_back(symptom->check->id);
@@ -268,7 +278,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   std::string text = before;
   text += nothing ? RenderNothing(report, frame)
                   : Spread(StrCat("dlcheck  ", Headline(report, causes)), exit) + "\n";
-  for (const Cause& cause : causes) text += "\n" + RenderCause(cause, frame.tried);
+  for (const Cause& cause : causes) text += "\n" + RenderCause(report, cause, frame.tried);
   if (!causes.empty()) text += "\n";
   text += RenderExemptions(report, frame.new_only);
   text += RenderStop(report);

@@ -1,6 +1,7 @@
 // One small report, every renderer, each with a golden. DLCHECK_UPDATE_GOLDENS=1 rewrites them.
 #include "diagnostics/render/render.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,6 +11,7 @@
 
 #include "checks/catalog/catalog.h"
 #include "checks/engine/text.h"
+#include "diagnostics/masked.h"
 #include "diagnostics/triage.h"
 
 namespace dlcheck {
@@ -151,6 +153,24 @@ TEST(Triage, PutsEffectsBehindWhatTheProgramDoes) {
     report.results[0].verdict.findings[0].severity = Severity::kWarning;
     EXPECT_EQ(Triage(report)[0].result->check->id, effect);
   }
+}
+
+TEST(Masked, NamesTheChecksThatCannotJudgeAndFoundNothing) {
+  Report report;
+  report.results = {Failed("gradients/zeroed_during_accumulation", Severity::kError),
+                    Failed("training_loop/doubly_divided_loss", Severity::kError),
+                    {FindCheck("training_loop/unweighted_accumulation"), Outcome::kPassed, "", {}},
+                    {FindCheck("optimizer/stale_gradients"), Outcome::kNotSeen, "", {}}};
+  EXPECT_THAT(
+      MaskedBy(report, report.results[0]).checks,
+      testing::ElementsAre("optimizer/stale_gradients", "training_loop/unweighted_accumulation"));
+  EXPECT_TRUE(MaskedBy(report, report.results[3]).checks.empty());
+  const std::string text = RenderText(report, SmallFrame());
+  EXPECT_NE(text.find("  masks  optimizer/stale_gradients and "
+                      "training_loop/unweighted_accumulation: no gradients add up."),
+            std::string::npos)
+      << text;
+  EXPECT_NE(RenderJson(report, SmallFrame()).find("\"masks\""), std::string::npos);
 }
 
 TEST(RenderText, MatchesItsGolden) {

@@ -39,7 +39,7 @@ Check DifferentInputScale() {
           "A model that is trained on normalized inputs gives nonsense for raw ones. The "
           "evaluation then measures the preprocessing.",
       .method =
-          "Compares mean and standard deviation of the inputs of each evaluation with those "
+          "Compares mean and standard deviation of the first inputs of each evaluation with those "
           "of the training batches before it.",
       .fix = "Use the same normalization for both, with the statistics of the training data.",
       .limits = {.needs = "A Python program that evaluates, and inputs of fractions on the CPU.",

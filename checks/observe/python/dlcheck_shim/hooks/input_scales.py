@@ -31,6 +31,9 @@ class InputScales:
             self.trained[key] = [a + b for a, b in zip(self.trained.get(key, (0, 0.0, 0.0)), sums)]
 
     def evaluate(self, inputs):
+        """The first batch of each evaluation: later inputs may be what the model made of earlier ones."""
+        if self.forwards.evaluations.phase.batches > 1:
+            return
         found = self.sums_of(inputs)
         before = None if found is None else self.trained.get(found[0])
         if before is None or before[0] < FEWEST_ENTRIES or found[1][0] < FEWEST_ENTRIES:
