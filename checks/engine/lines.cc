@@ -16,10 +16,19 @@ bool IsCloser(const Occurrence& event, const Occurrence& found, int64_t first_st
   return within ? event.step < found.step : event.step >= found.step;
 }
 
+// "fc1" of a parameter "fc1.weight".
+std::string ModuleOf(const std::string& parameter) {
+  const size_t dot = parameter.rfind('.');
+  return dot == std::string::npos ? "" : parameter.substr(0, dot);
+}
+
 // The occurrence whose line is the finding's; null if there is none.
 const Occurrence* Find(const Trace& trace, Event event, const Finding& finding) {
   std::set<std::string> things;
-  for (const Place& place : finding.places) things.insert(place.thing);
+  for (const Place& place : finding.places) {
+    things.insert(place.thing);
+    if (event == Event::kModuleBuilt) things.insert(ModuleOf(place.thing));
+  }
   const Occurrence *found = nullptr, *own = nullptr;
   for (const Occurrence& one : trace.Events()) {
     if (one.event != event || one.gap || trace.site(one.site).line == 0) continue;
@@ -27,7 +36,8 @@ const Occurrence* Find(const Trace& trace, Event event, const Finding& finding) 
     if (one.thing == 0 || !things.contains(trace.Display(one.thing))) continue;
     if (own == nullptr || IsCloser(one, *own, finding.first_step)) own = &one;
   }
-  return own != nullptr ? own : found;
+  // Of a layer only its own line says anything.
+  return own != nullptr || event == Event::kModuleBuilt ? own : found;
 }
 
 // Where the event was. What a loader hands out is what it was built for: that line tells more.
@@ -47,13 +57,18 @@ Place PlaceOf(const Trace& trace, const Occurrence& event) {
 void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
   const bool has_line =
       std::ranges::any_of(finding.places, [](const Place& place) { return !place.file.empty(); });
-  if (has_line) return;
+  const bool is_of_layer = event == Event::kModuleBuilt;
+  if (has_line && !is_of_layer) return;
   for (const auto& [experiment, run] : evidence.runs()) {
     const Occurrence* found = Find(run.trace, event, finding);
     if (found == nullptr) continue;
-    finding.places.push_back(PlaceOf(run.trace, *found));
+    Place place = PlaceOf(run.trace, *found);
+    finding.places.insert(is_of_layer ? finding.places.begin() : finding.places.end(),
+                          std::move(place));
     return;
   }
+  // A probe of another language does not see who builds an optimizer.
+  if (event == Event::kOptimizerBuilt) GiveLine(evidence, Event::kStep, finding);
 }
 
 }  // namespace dlcheck

@@ -88,6 +88,57 @@ TEST(Lines, OfABatchFetchedTheLineThatBuiltItsLoader) {
   EXPECT_EQ(line_of(run), 3);
 }
 
+// Events of one kind, a line each, of things with these names.
+Place FirstPlaceAfter(Event event, std::string_view kind, std::vector<std::string> names,
+                      std::vector<Place> places) {
+  dlcheck::Run run;
+  for (size_t i = 0; i < names.size(); ++i) {
+    run.trace.AddEvent({.event = event,
+                        .thing = run.trace.AddThing(kind, 0, names[i]),
+                        .site = run.trace.AddSite({"train.py", 10 + static_cast<int>(i), "main"})});
+  }
+  Evidence evidence;
+  evidence.Add(kPlain, std::move(run));
+  Finding finding{.severity = Severity::kError,
+                  .message = "",
+                  .places = std::move(places),
+                  .first_step = 3,
+                  .last_step = 3,
+                  .count = 1,
+                  .measured = 0,
+                  .bound = 0};
+  GiveLine(evidence, event, finding);
+  return finding.places.front();
+}
+
+TEST(Lines, OfALayerTheOneThatBuiltItComesBeforeAnotherLine) {
+  const auto line_of = [](const std::string& thing) {
+    return FirstPlaceAfter(Event::kModuleBuilt, "module", {"fc1", "fc2"},
+                           {{.thing = thing, .file = ""}, {.thing = "", .file = "a.py", .line = 5}})
+        .line;
+  };
+  EXPECT_EQ(line_of("fc2"), 11);
+  EXPECT_EQ(line_of("fc2.weight"), 11);
+  EXPECT_EQ(line_of("other"), 0);
+}
+
+TEST(Lines, OfAnOptimizerThatNobodySawBuiltTheLineOfItsStep) {
+  dlcheck::Run run;
+  run.trace.AddEvent({.event = Event::kStep, .site = run.trace.AddSite({"train.cc", 8, "main"})});
+  Evidence evidence;
+  evidence.Add(kPlain, std::move(run));
+  Finding finding{.severity = Severity::kError,
+                  .message = "",
+                  .places = {},
+                  .first_step = 0,
+                  .last_step = 0,
+                  .count = 1,
+                  .measured = 0,
+                  .bound = 0};
+  GiveLine(evidence, Event::kOptimizerBuilt, finding);
+  EXPECT_EQ(finding.places.front().line, 8);
+}
+
 TEST_F(LinesTest, NoneWhereNoSuchEventWasRecorded) {
   EXPECT_TRUE(PlacesAfter(Event::kSaved, {}, 0).empty());
 }

@@ -59,7 +59,7 @@ Check IdenticalUnits() {
       .explains = {"learnability/no_better_than_constant", "initialization/wrong_initial_loss"},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kModuleBuilt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"rows that differ", Expect::kClean, [] { return With(0, 0, 0); }},

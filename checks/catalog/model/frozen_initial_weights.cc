@@ -52,7 +52,7 @@ for p in backbone.parameters():
       .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kModuleBuilt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"trained or loaded weights", Expect::kClean, [] { return With(0, 0, 0); }},

@@ -61,7 +61,7 @@ Check InitialStatistics() {
       .explains = {"evaluation/in_train_mode"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kModuleBuilt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"statistics that follow", Expect::kClean, [] { return With(0, 0, 0); }},

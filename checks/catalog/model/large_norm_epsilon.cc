@@ -50,7 +50,7 @@ Check LargeNormEpsilon() {
       .explains = {"gradients/vanishing"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kModuleBuilt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"variances above epsilon", Expect::kClean, [] { return With(0, 0, 0); }},

@@ -58,7 +58,7 @@ Check MissingActivation() {
       .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kModuleBuilt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"activations between all layers", Expect::kClean, [] { return With(0, 0, 0); }},

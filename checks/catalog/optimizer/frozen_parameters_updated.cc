@@ -137,7 +137,7 @@ Check FrozenParametersUpdated() {
       .explains = {"gradients/exploding", "optimizer/stale_gradients"},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kOptimizerBuilt,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"frozen and unchanged", Expect::kClean, [] { return FrozenAtStep4({}); }},

@@ -118,7 +118,7 @@ for x, y in loader:
                    "learnability/no_better_than_constant", "gradients/vanishing"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kOptimizerBuilt,
       .settings = {kRise, kUpdate},
       .judgement = Reads<&Judge>(),
       .examples = {{"a loss nine times as high", Expect::kClean, [] { return Rising(20, 4); }},

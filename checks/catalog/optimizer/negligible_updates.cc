@@ -100,7 +100,7 @@ for x, y in loader:
       .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kOptimizerBuilt,
       .settings = {kMotion, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"a motion of 1.2e-5", Expect::kClean, [] { return Moving(6e-7); }},

@@ -117,7 +117,7 @@ Check NeverStepped() {
       .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kOptimizerBuilt,
       .settings = {kClears},
       .judgement = Reads<&Judge>(),
       .examples =

@@ -117,7 +117,7 @@ def step(self):
                    "optimizer/wrong_update"},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kOptimizerBuilt,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"tiny updates", Expect::kClean,

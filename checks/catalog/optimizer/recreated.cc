@@ -151,7 +151,7 @@ for x, y in loader:
       .explains = {},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kOptimizerBuilt,
       .settings = {kOptimizers, kReplacements},
       .judgement = Reads<&Judge>(),
       .examples =

@@ -57,7 +57,7 @@ Check UnsuitableEpsilon() {
       .explains = {"optimizer/negligible_updates"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kOptimizerBuilt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"a small epsilon", Expect::kClean, [] { return With(0, 0, 0); }},

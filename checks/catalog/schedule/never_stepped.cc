@@ -87,7 +87,7 @@ for epoch in range(90):
       .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kScheduler,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"stepped once, at the end", Expect::kClean,

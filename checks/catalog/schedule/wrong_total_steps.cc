@@ -136,7 +136,7 @@ for epoch in range(epochs):
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kSchedule,
+      .stands_at = Event::kScheduler,
       .settings = {kSteps, kAgreement},
       .judgement = Reads<&Judge>(),
       .examples = {{"one scheduler step per update", Expect::kClean,

@@ -22,6 +22,7 @@ class Moments:
         self.begins_anew = Moment()  # (): in the child of a fork, and where another run of the process begins
         self.seeded = Moment()  # (seed): torch.manual_seed was called
         self.optimizer_made = Moment()  # (optimizer)
+        self.optimizer_named = Moment()  # (optimizer, thing): it is met for the first time
         self.mode_changed = Moment()  # (): train() or eval() was called, or an optimizer was made
         # Data.
         self.pass_begins = Moment()  # (): an iteration over a loader begins
@@ -29,6 +30,7 @@ class Moments:
         self.rows_trained = Moment()  # (numbers): of the rows of a batch that a model trains on
         # Models.
         self.model_met = Moment()  # (root module, model): at its first forward
+        self.module_named = Moment()  # (module, thing): a part of a model is met for the first time
         self.layer_built = Moment()  # (layer): one of many that forwards build and leave behind
         self.evaluation_batch = Moment()  # (inputs): before a batch of an evaluation is recorded
         self.evaluation_begun = Moment()  # (model, root module): after the first batch of a recorded one

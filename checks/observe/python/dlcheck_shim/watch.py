@@ -21,6 +21,7 @@ from .distributed.saved_shards import SavedShards
 from .distributed.shared_gradients import SharedGradients
 from .hooks.averages import Averages
 from .hooks.backward import BackwardHooks, around_backward
+from .hooks.built import Built
 from .hooks.calls import Calls
 from .hooks.checkpoints import Checkpoints
 from .hooks.clipping import Clipping
@@ -117,7 +118,7 @@ class Watch:
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
-        self.reseeding = Reseeding(guard, recorder, sites)
+        self.reseeding, self.built = Reseeding(guard, recorder, sites), Built(guard, recorder, sites)
         self.plateaus = Plateaus(guard, recorder, sites)
         self.schedulers = Schedulers(guard, recorder, sites, optimizers, self.plateaus)
         self.clipping = Clipping(guard, recorder, sites)
@@ -159,7 +160,7 @@ class Watch:
             self.losses, self.evaluations, self.loaders, self.reseeding, self.shared_gradients,
             self.replicas, self.peers, self.factor, self.clipping, self.forwards, self.graphs, self.host_reads,
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
-            self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
+            self.built, self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
             self.sequences, self.cuts, *self.comparisons,
         ):  # fmt: skip
@@ -194,7 +195,7 @@ class Watch:
     def parts_in_torch(self):
         """Those that put calls into functions of torch, in the order in which they do so."""
         return (
-            self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
+            self.built, self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
             self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
             self.options, self.drawn,
         )  # fmt: skip

@@ -21,6 +21,7 @@ class Schedulers:
 
     def reset(self):
         self.known = IdentityMap()  # [thing, moves, class name]; thing 0: not told yet
+        self.lines = IdentityMap()  # that built them
         self.seen, self.depth, self.untold = 0, 0, False
         # Whether the last step was left out by a scaler; how many were, and how many of these a scheduler counted.
         self.held, self.left_out, self.counted = False, 0, 0
@@ -52,6 +53,7 @@ class Schedulers:
         """The attributes of a class may be set after those of its base: told at the next step."""
         if args[0] not in self.known:
             self.known.set(args[0], [0, 0])
+            self.lines.set(args[0], self.sites.caller())
             self.untold = True
 
     def tell(self):
@@ -68,8 +70,10 @@ class Schedulers:
         recorder, owner = self.recorder, self.owner_of(scheduler)
         entry[0] = recorder.thing("scheduler", self.seen, type(scheduler).__name__)
         self.seen += 1
+        line = self.lines.get(scheduler)
         recorder.event("scheduler", entry[0], float(horizon_of(scheduler)),
-                       float(attribute(scheduler, "T_max") is not None), owner=owner, always=True)  # fmt: skip
+                       float(attribute(scheduler, "T_max") is not None), owner=owner, always=True,
+                       site=self.sites.site(*line) if line else 0)  # fmt: skip
 
     def owner_of(self, scheduler):
         optimizer = attribute(scheduler, "optimizer")

@@ -35,6 +35,8 @@ EVENTS = {
     "debugging": 28,
     "collective": 29,
     "shared_forward": 30,
+    "optimizer_built": 31,
+    "module_built": 32,
 }
 
 QUANTITIES = {

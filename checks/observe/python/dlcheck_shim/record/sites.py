@@ -39,17 +39,18 @@ class Sites:
         found = self.caller()
         return self.site(*found) if found is not None else 0
 
-    def caller(self):
-        """The code and the line in it that called; None where only torch is at work."""
+    def caller(self, passed_over=()):
+        """The code and the line in it that called, but for codes that are passed over; None where only torch is at
+        work."""
         frame, inside = sys._getframe(2), None
         while frame is not None:
             code = frame.f_code
             kind = self.kinds.get(code)
             if kind is None:
                 kind = self.kinds[code] = kind_of(code.co_filename)
-            if kind == OWN:
+            if kind == OWN and code not in passed_over:
                 return code, frame.f_lineno
-            if kind == LIBRARY and inside is None:
+            if kind == LIBRARY and inside is None and code not in passed_over:
                 inside = frame
             frame = frame.f_back
         return (inside.f_code, inside.f_lineno) if inside is not None else None

@@ -140,6 +140,7 @@ class Models:
                 thing = self.recorder.thing("module", model.ordinal, model.name(full))
                 self.modules.set(module, thing)
                 self.describe_module(thing, module)
+                self.recorder.moments.module_named(module, thing)
 
     def describe_module(self, thing, module):
         role = role_of(module)

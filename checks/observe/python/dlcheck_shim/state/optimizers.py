@@ -49,6 +49,7 @@ class Optimizers:
             watched = Watched(self.recorder, optimizer, self.seen)
             self.seen += 1
             self.watched.set(optimizer, watched)
+            self.recorder.moments.optimizer_named(optimizer, watched.thing)
         return watched
 
     def leave_alone(self, optimizer):

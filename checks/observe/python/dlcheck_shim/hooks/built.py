@@ -1,0 +1,47 @@
+"""The lines of the program that built its layers and optimizers: where a wrong argument stands."""
+
+import torch
+
+from ..record.identity import IdentityMap
+from ..torch_api.wrapping import Around, replace
+
+MOST_LAYERS = 1 << 14  # whose lines are kept
+MOST_TOLD = 1 << 12
+
+
+class Built:
+    def __init__(self, guard, recorder, sites):
+        self.guard, self.recorder, self.sites = guard, recorder, sites
+        self.lines, self.layers, self.told = IdentityMap(), 0, 0
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        """In another process of a fork the layers are the same."""
+        self.told = 0
+
+    def watch_all(self):
+        self.begins = self.guard.isolated("built", asks_tensors=False)(self.begins)
+        replace([torch.nn.Module], "__init__", Around(lambda args, _: self.begins(*args[:1])))
+
+    def subscribe(self, moments):
+        moments.optimizer_made.append(lambda optimizer: self.lines.set(optimizer, self.sites.caller()))
+        moments.module_named.append(lambda module, thing: self.tell("module_built", module, thing))
+        moments.optimizer_named.append(lambda optimizer, thing: self.tell("optimizer_built", optimizer, thing))
+
+    def begins(self, layer):
+        """Of a class of the program: what calls the outermost of its constructors."""
+        if self.layers < MOST_LAYERS and layer not in self.lines:
+            self.layers += 1
+            self.lines.set(layer, self.sites.caller(constructors_of(type(layer))))
+
+    def tell(self, event, built, thing):
+        line = self.lines.get(built)
+        if line is not None and self.told < MOST_TOLD:
+            self.told += 1
+            self.recorder.event(event, thing, site=self.sites.site(*line), always=True)
+
+
+def constructors_of(kind):
+    """The code of each `__init__` of a class and those that it comes from."""
+    functions = (vars(base).get("__init__") for base in kind.__mro__)
+    return {function.__code__ for function in functions if hasattr(function, "__code__")}
