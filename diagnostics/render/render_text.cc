@@ -6,6 +6,7 @@
 #include "diagnostics/masked.h"
 #include "diagnostics/render/layout.h"
 #include "diagnostics/render/render.h"
+#include "diagnostics/render/render_exemptions.h"
 #include "diagnostics/render/render_losses.h"
 #include "diagnostics/render/render_processes.h"
 #include "diagnostics/triage.h"
@@ -148,36 +149,6 @@ std::string RenderUndecided(const Report& report, bool with_reasons) {
     const std::string why = reason.empty() ? "" : StrCat(" (", reason, ")");
     text += Row("", StrCat(outcome, ": ", Listed(ids, ids.size()), why));
   }
-  return text;
-}
-
-std::string RenderAside(const Result& result, const SetAsideFinding& aside) {
-  const bool accepted = aside.how == SetAsideFinding::How::kAccepted;
-  const std::string place = PlaceOf(aside.finding);
-  return Row("",
-             StrCat(accepted ? "accepted: " : "suppressed: ", SeverityName(aside.finding.severity),
-                    " ", result.check->id, place.empty() ? "" : " at ", place,
-                    accepted ? "" : StrCat(" (", aside.reason, ")")));
-}
-
-std::string RenderSuppression(const SuppressionUse& use) {
-  const bool expired = use.state == SuppressionUse::State::kExpired;
-  if (!expired && use.state != SuppressionUse::State::kUnused) return "";
-  return Row("",
-             StrCat("suppression ", expired ? StrCat("expired on ", use.expires) : "unused", ": ",
-                    use.check, use.place.empty() ? "" : " at ", use.place, " (", use.reason, ")"));
-}
-
-// What does not count because the user said so, and which of these words are idle.
-std::string RenderExemptions(const Report& report, bool new_only) {
-  std::string text;
-  for (const Result& result : report.results) {
-    for (const SetAsideFinding& aside : result.set_aside) {
-      if (new_only && aside.how == SetAsideFinding::How::kAccepted) continue;
-      text += RenderAside(result, aside);
-    }
-  }
-  for (const SuppressionUse& use : report.suppressions) text += RenderSuppression(use);
   return text;
 }
 
