@@ -151,7 +151,7 @@ def an_inner_activation_is_detached(tree):
     return places
 
 
-@fault("saturated-activations")
+@fault("unnormalized-inputs")
 def inputs_of_the_model_are_a_thousand_times_too_large(tree):
     places = 0
     for node in ast.walk(tree):

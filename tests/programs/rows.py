@@ -64,6 +64,7 @@ ROWS = {
     "loud_start": "wrong-initial-variance",
     "frozen_but_moving": ("frozen-parameter-updated", "zero-instead-of-missing-gradient", "frozen-layers-change"),
     # Evaluations.
+    "last_layer_frozen": "missing-or-repeated-parameter",
     "evaluated_as_it_trains": "evaluation-in-train-mode",
     "evaluated_in_training_mode": "evaluation-in-train-mode",
     "accelerate_evaluates_in_training_mode": "evaluation-in-train-mode",

@@ -31,7 +31,7 @@ bool DrawsOnPurpose(const IfSeen<EvaluationPasses>& passes) {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
                               const IfSeen<EvaluationPasses>& passes) {
-  if (!evaluations.mode_dependent) {
+  if (!evaluations.mode_dependent && !evaluations.reads_mode) {
     return absl::FailedPreconditionError("no recorded module depends on the mode");
   }
   int64_t judged = 0, in_training = 0, first = 0, last = 0;
@@ -52,10 +52,12 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
   const bool always =
       in_training == judged && (declared || in_training > 1) && !DrawsOnPurpose(passes);
   verdict.findings.push_back(
-      {.severity = always ? Severity::kWarning : Severity::kNote,
+      {.severity = always && evaluations.mode_dependent ? Severity::kWarning : Severity::kNote,
        .message = StrCat(in_training, " of ", Counted(judged, "evaluation"),
                          " ran the model in training mode, the first before step ", first,
-                         ", although the model has dropout or batch normalization."),
+                         ", although the model ",
+                         evaluations.mode_dependent ? "has dropout or batch normalization."
+                                                    : "reads self.training."),
        .places = {},
        .first_step = first,
        .last_step = last,
@@ -86,7 +88,8 @@ Check InTrainMode() {
                  .silent_when = "The evaluation comes before the first step.",
                  .severity = "A warning. A note if other evaluations run in evaluation mode, or if "
                              "there is only one undeclared evaluation. A note if the same rows go "
-                             "in several times, as in Monte Carlo dropout.",
+                             "in several times, as in Monte Carlo dropout. A note if only the "
+                             "program's own code reads self.training.",
                  .blind_spots = "The mode is that of the whole model, not of each module.",
                  .sensitivity = ""},
       .python = {.bad = R"(with torch.no_grad():

@@ -1,19 +1,78 @@
 #include <algorithm>
 
 #include "checks/catalog/examples/window_runs.h"
+#include "checks/catalog/findings/statement_finding.h"
 #include "checks/catalog/findings/window_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
+#include "checks/signals/loss/loss_curve.h"
 
 namespace dlcheck::training_loop {
 namespace {
+
+constexpr int64_t kRaisedSteps = 4;
+constexpr int64_t kFewestLosses = 64;
+constexpr size_t kCompared = 8;  // losses at the beginning, and at the end
+constexpr double kFall = 10;     // times the first ones
 
 bool IsNegated(const Windows::Window& window) {
   return std::ranges::all_of(window.micro,
                              [](const Windows::MicroBatch& one) { return one.share < 0; });
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) {
+// Of a loss that the program works out itself, in each of the first steps.
+absl::StatusOr<Verdict> JudgeRaised(const Stated<Quantity::kRaisedError>& raised) {
+  Verdict verdict = NothingStated(raised);
+  for (const Statement& statement : raised.all) {
+    if (statement.count < kRaisedSteps) continue;
+    verdict.findings.push_back(StatementFinding(
+        statement, Severity::kWarning,
+        "backward() starts from squared or absolute differences with a minus before them, so the "
+        "steps increase them."));
+  }
+  return verdict;
+}
+
+// A loss of any kind that begins below zero and falls and falls, as an error with a minus does.
+absl::StatusOr<Verdict> JudgeFall(const LossCurve& losses) {
+  const auto count = static_cast<int64_t>(losses.points.size());
+  Verdict verdict{.findings = {}, .judged = Counted(count, "loss")};
+  if (count < kFewestLosses) return verdict;
+  std::vector<double> first;
+  for (size_t i = 0; i < kCompared; ++i) first.push_back(losses.points[i].loss);
+  std::ranges::sort(first);
+  const double begin = first[kCompared / 2], end = losses.LateMedian(kCompared);
+  if (!(first.back() < 0) || !(end < kFall * begin)) return verdict;
+  verdict.findings.push_back(
+      {.severity = Severity::kNote,
+       .message = StrCat("The loss began at ", Short(begin), " and fell to ", Short(end),
+                         ": it has no lower bound, like an error with a minus before it."),
+       .places = {},
+       .first_step = losses.points.front().step,
+       .last_step = losses.points.back().step,
+       .count = count,
+       .measured = end / begin,
+       .bound = kFall});
+  return verdict;
+}
+
+absl::StatusOr<Verdict> JudgeOther(const IfSeen<Stated<Quantity::kRaisedError>>& raised,
+                                   const LossCurve& losses) {
+  if (losses.optimizers != 1) {
+    return absl::FailedPreconditionError("several optimizers may be adversaries");
+  }
+  if (raised) {
+    absl::StatusOr<Verdict> verdict = JudgeRaised(*raised);
+    if (!verdict->findings.empty()) return verdict;
+  }
+  return JudgeFall(losses);
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const IfSeen<Windows>& seen,
+                              const IfSeen<Stated<Quantity::kRaisedError>>& raised,
+                              const LossCurve& losses) {
+  if (!seen || seen->windows.empty()) return JudgeOther(raised, losses);
+  const Windows& windows = *seen;
   if (windows.interleaved) {
     return absl::FailedPreconditionError("several optimizers take turns and may be adversaries");
   }
@@ -33,6 +92,16 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   return verdict;
 }
 
+// Eighty losses on a line.
+Evidence Falling(double from, double to) {
+  constexpr int kSteps = 80;
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < kSteps; ++step) {
+    AddStep(run, {.loss = from + (to - from) * step / (kSteps - 1), .held = {}});
+  }
+  return PlainOnly(run);
+}
+
 Evidence Shares(double share) { return WindowsOf({{{1, 32}}, {{share, 32}}}); }
 
 }  // namespace
@@ -45,11 +114,15 @@ Check NegatedLoss() {
       .why = "With the wrong sign, every step makes the model worse, faster and faster.",
       .method =
           "Compares the gradient at each backward call with that of the mean loss over the same "
-          "outputs and targets. The ratio is negative in every sampled step.",
+          "outputs and targets. The ratio is negative in every sampled step. Follows the graph of "
+          "a loss that the program works out itself to squared or absolute differences. Compares "
+          "the first values of any other loss with the last ones.",
       .fix = "Remove the minus sign before the loss, or remove maximize=True from the optimizer.",
-      .limits = {.needs = "A loss of torch.nn.functional with no further terms.",
+      .limits = {.needs = "A loss of torch.nn.functional with no further terms, or one of "
+                          "squared or absolute differences alone.",
                  .silent_when = "Several optimizers take turns, as in a GAN.",
-                 .severity = "",
+                 .severity = "Warning. Note where only the loss is known, and falls from below "
+                             "zero to ten times that: a likelihood can do so, too.",
                  .blind_spots = "Raising a loss on purpose looks the same, as in adversarial "
                                 "attacks or machine unlearning.",
                  .sensitivity = ""},
@@ -73,6 +146,13 @@ optimizer.step())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"a negative factor in every other step", Expect::kClean,
                     [] { return Shares(-1); }},
+                   {"a likelihood", Expect::kClean, [] { return Falling(3, -4); }},
+                   {"a loss that falls from below zero", Expect::kNote,
+                    [] { return Falling(-0.7, -40); }},
+                   {"differences with a minus, in one step", Expect::kClean,
+                    [] { return Stating(Quantity::kRaisedError, "loss", "loss", 1, 0, 1); }},
+                   {"differences with a minus", Expect::kWarning,
+                    [] { return Stating(Quantity::kRaisedError, "loss", "loss", 1, 0, 4); }},
                    {"a negative factor in every step", Expect::kWarning,
                     [] {
                       return WindowsOf({{{-1, 32}}});

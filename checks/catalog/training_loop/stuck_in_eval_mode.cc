@@ -20,7 +20,8 @@ Finding FindingAbout(const TrainingModes::Model& model) {
   for (const std::string& name : model.mode_dependent)
     places.push_back({.thing = name, .file = ""});
   if (model.switched.line > 0) places.push_back(model.switched);
-  return {.severity = model.evaluated_between ? Severity::kError : Severity::kNote,
+  const bool is_certain = model.evaluated_between && !model.only_own;
+  return {.severity = is_certain ? Severity::kError : Severity::kNote,
           .message = StrCat("All training forwards of ", Counted(model.steps_after, "sampled step"),
                             " from step ", model.first_evaluation,
                             " to the end ran in eval mode, after training mode up to step ",

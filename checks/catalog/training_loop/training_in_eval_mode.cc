@@ -25,7 +25,7 @@ constexpr Setting kOptimizedShare{
 
 Finding FindingAbout(const TrainingModes::Never& model, bool loaded, double least_share) {
   const bool is_fixed = model.only_normalization && loaded;
-  const bool is_meant = is_fixed || model.optimized_share < least_share;
+  const bool is_meant = is_fixed || model.optimized_share < least_share || model.only_own;
   std::vector<Place> places;
   for (const std::string& name : model.mode_dependent)
     places.push_back({.thing = name, .file = ""});
@@ -113,8 +113,9 @@ Check TrainingInEvalMode() {
                "Any module ran in training mode in a sampled step. Or train() was called after the "
                "first step without a recorded return to eval mode before the next batch.",
            .severity = "Warning. Note if only normalization depends on the mode and state was "
-                       "loaded. Note if less than half of the model is optimized.",
-           .blind_spots = "Functional dropout is not recorded.",
+                       "loaded. Note if less than half of the model is optimized, or if only the "
+                       "program's own forwards read self.training.",
+           .blind_spots = "Functional dropout in a forward that does not read self.training.",
            .sensitivity = ""},
       .python = {.bad = R"(model = AutoModel.from_pretrained(name)  # returned in eval mode
 for x, y in loader:

@@ -139,7 +139,9 @@ absl::StatusOr<Evaluations> Evaluations::From(const Run& run) {
   }
   Evaluations evaluations{.evaluations = std::move(read.evaluations)};
   for (const ThingId module : trace.ThingsOfKind("module")) {
-    if (trace.Attribute(module, "mode_dependent") == "1") evaluations.mode_dependent = true;
+    const std::string_view depends = trace.Attribute(module, "mode_dependent");
+    evaluations.mode_dependent |= depends == "1";
+    evaluations.reads_mode |= depends == "own";
   }
   return evaluations;
 }

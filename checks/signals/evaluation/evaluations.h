@@ -24,6 +24,7 @@ struct Evaluations {
   };
   std::vector<Evaluation> evaluations;  // those that ended at a sampled step
   bool mode_dependent = false;          // some module gives other outputs in training mode
+  bool reads_mode = false;              // some forward of the program's own reads the mode
 
   // Of those not declared, a single forward without a loss is left out, as samples are drawn from
   // a generator, unless its inputs come again and its outputs feed no other model; and all of them

@@ -95,7 +95,7 @@ bool EvaluatedBetween(const Trace& trace, uint64_t after, uint64_t before) {
 std::map<int, std::vector<std::string>> ModeDependent(const Trace& trace) {
   std::map<int, std::vector<std::string>> modules;
   for (const ThingId id : trace.ThingsOfKind("module")) {
-    if (trace.Attribute(id, "mode_dependent") != "1") continue;
+    if (trace.Attribute(id, "mode_dependent").empty()) continue;
     modules[trace.thing(id).ordinal].push_back(trace.Display(id));
   }
   return modules;
@@ -112,6 +112,13 @@ Place SwitchBefore(const Trace& trace, int ordinal, uint64_t order) {
     if (site.line > 0) place = {.thing = "", .file = site.file, .line = site.line};
   }
   return place;
+}
+
+// Whether all that depends on the mode in a model is code of the program that reads it.
+bool IsOnlyOwn(const Trace& trace, int ordinal) {
+  return std::ranges::none_of(trace.ThingsOfKind("module"), [&](ThingId id) {
+    return trace.thing(id).ordinal == ordinal && trace.Attribute(id, "mode_dependent") == "1";
+  });
 }
 
 TrainingModes::Model Change(const Trace& trace, int ordinal,
@@ -137,6 +144,7 @@ TrainingModes::Model Change(const Trace& trace, int ordinal,
   model.modules.assign(modules.begin(), modules.end());
   model.ordinal = ordinal;
   model.evaluated_between = EvaluatedBetween(trace, last_training, first_evaluation);
+  model.only_own = IsOnlyOwn(trace, ordinal);
   model.switched = SwitchBefore(trace, ordinal, first_evaluation);
   // Switched to and fro within steps, as where an attack is made in evaluation mode: only what ran
   // first in a step is recorded.
@@ -184,9 +192,11 @@ TrainingModes::Never NeverTrained(const Trace& trace, int ordinal,
   }
   for (const ThingId id : trace.ThingsOfKind("module")) {
     const NamedThing& module = trace.thing(id);
-    if (module.ordinal != ordinal || trace.Attribute(id, "mode_dependent") != "1") continue;
+    const std::string_view depends = trace.Attribute(id, "mode_dependent");
+    if (module.ordinal != ordinal || depends.empty()) continue;
     if (!ran.contains(module.name)) continue;
     never.mode_dependent.push_back(trace.Display(id));
+    never.only_own &= depends == "own";
     never.only_normalization &= trace.Attribute(id, "role") == "normalization";
   }
   return never;

@@ -114,6 +114,13 @@ add(
                "return -torch.nn.functional.mse_loss(output.squeeze(1), y)\n\n")],
 )
 add(
+    "differences_with_a_minus",
+    "training_loop/negated_loss",
+    running_average=[("loss = mse(output[:, 0], y)", "loss = -((output[:, 0] - y) ** 2).mean()")],
+    closures=[("return torch.nn.functional.mse_loss(output.squeeze(1), y)\n\n", "return (output.squeeze(1) - y).abs().mean().neg()\n\n")],
+    windowed_signal=[("loss.backward()", "(-loss - loss * loss).backward()")],
+)
+add(
     "averaged_again",
     "training_loop/doubly_averaged_loss",
     plain_script=[("loss = F.cross_entropy(outputs, targets)",

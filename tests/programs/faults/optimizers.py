@@ -244,3 +244,20 @@ add(
     bf16_main=[("lr=0.05", "lr=5e-9")],
     found_marks=[("lr=0.01", "lr=1e-9")],
 )
+add(
+    "decay_of_ten",
+    "optimizer/excessive_weight_decay",
+    counted_tokens=[("weight_decay=0.001", "weight_decay=10")],
+    encoder_class=[("weight_decay=0.01", "weight_decay=10.0")],
+    plain_script=[("weight_decay=0.001", "weight_decay=2")],
+)
+add(
+    "last_layer_frozen",
+    "optimizer/frozen_from_the_start",
+    plain_script=[("optimizer = torch.optim.AdamW(", "model[4].requires_grad_(False)\noptimizer = torch.optim.AdamW(")],
+    found_marks=[("optimizer = torch.optim.Adam(finder.parameters(), lr=0.01)\n",
+                  "optimizer = torch.optim.Adam(finder.parameters(), lr=0.01)\nfor parameter in finder.verdict.parameters():\n"
+                  "    parameter.requires_grad = False\n")],
+    framework=[("        self.optimizer = torch.optim.Adam(model.parameters(), lr=config.rate)\n",
+                "        self.optimizer = torch.optim.Adam(model.parameters(), lr=config.rate)\n        model.second.requires_grad_(False)\n")],
+)  # fmt: skip

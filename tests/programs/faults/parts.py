@@ -92,6 +92,13 @@ add(
     masked_tagger=[("model = Tagger()\n", "model = Tagger().bfloat16()\n")],
 )
 add(
+    "inputs_of_thousands",
+    "data/unnormalized_inputs",
+    finetune=[("            output = network(x)\n", "            output = network(3000 * x)\n")],
+    plain_script=[("        outputs = model(inputs)\n        loss", "        outputs = model(inputs * 1000)\n        loss")],
+    trainer_class=[("        logits = self.net(pictures)\n        loss", "        logits = self.net(pictures * 5000)\n        loss")],
+)
+add(
     "inputs_of_the_camera",
     "initialization/wrong_initial_loss",
     finetune=[("            output = network(x)\n", "            output = network(255 * x)\n")],

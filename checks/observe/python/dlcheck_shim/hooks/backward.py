@@ -7,6 +7,7 @@ import torch
 
 from ..autograd.loss_graph import loss_behind
 from ..autograd.nonfinite_origin import Births
+from ..autograd.raised_errors import is_raised_error
 from ..record import names
 from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling
@@ -77,6 +78,8 @@ class BackwardHooks:
             recorder.quantity("loss_share", thing, share * factor, float(targets))
         elif recorder.step < STEPS_WITH_SHAPES:
             self.losses.tell_spread(loss)
+            if is_raised_error(loss):
+                recorder.quantity("raised_error", self.losses.unnamed(), 1.0, site=self.sites.current())
 
     def write_loss(self, loss, thing, samples, site):
         recorder = self.recorder

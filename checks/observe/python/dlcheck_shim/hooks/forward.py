@@ -44,6 +44,7 @@ class ForwardHooks:
         self.ask, self.name = guard.isolated("forward")(self.ask), guard.isolated("forward")(self.name)
         # Of the forward under way: its outermost module, not kept alive where that forward raised.
         self.root, self.root_number = nobody, 0
+        self.scale_is_known = True  # of what the first layer with weights is given
         self.model, self.entered = None, False
         self.evaluating = False  # the forward under way has its gradients disabled
         self.ran = -1  # the step that `seen_now` is about
@@ -104,6 +105,7 @@ class ForwardHooks:
         if self.ran != self.recorder.step:
             self.ran, self.seen_now = self.recorder.step, set()
         self.model, self.last_batch.looked_up = self.models.as_root(module), set()
+        self.scale_is_known = not self.recorder.detailed
         if self.model is None:
             return
         if module.training:
@@ -220,6 +222,9 @@ class ForwardHooks:
 
     def ask(self, module, thing, args, kwargs, output):
         """What the tensors of such a module tell."""
+        if isinstance(module, PRODUCTS) and thing and not self.scale_is_known:
+            self.scale_is_known = True
+            self.inputs.write_scale(thing, args)
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
             self.products[0] += output.dtype in tensors.HALF
             if output.dtype is torch.float16:

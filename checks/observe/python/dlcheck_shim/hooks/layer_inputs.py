@@ -2,6 +2,8 @@
 whose epsilon is larger than the variance, and batch normalization that works with the statistics it was made with.
 """
 
+import math
+
 import torch
 
 from ..state import walking
@@ -16,6 +18,7 @@ LEAST_SHARE = 0.5  # of the groups of a normalization whose variance is below it
 class LayerInputs:
     def __init__(self, guard, recorder, sites):
         self.recorder, self.sites = recorder, sites
+        self.write_scale = guard.isolated("scale of inputs")(self.write_scale)
         self.of_embedding = guard.isolated("embedding")(self.of_embedding)
         self.of_normalization = guard.isolated("normalization")(self.of_normalization)
         self.of_statistics = guard.isolated("statistics")(self.of_statistics)
@@ -39,6 +42,22 @@ class LayerInputs:
             self.of_statistics(layer, thing, root)
         if step & (step - 1) == 0 and given.is_floating_point() and given.dim() > 1:
             self.of_normalization(layer, thing, given)
+
+    def write_scale(self, thing, args):
+        """Of what the first layer with weights of a model is given."""
+        given = args[0] if args else None
+        if not isinstance(given, torch.Tensor) or not tensors.is_readable(given) or not tensors.may_compute():
+            return
+        count, at = given.numel(), (self.recorder.step, self.recorder.micro_step)
+        if not given.is_floating_point() or not count:
+            return
+
+        def write(values):
+            if math.isfinite(values[0]):
+                self.recorder.quantity("input_scale", thing, values[0] / math.sqrt(count), at=at)
+
+        with tensors.unrecorded():
+            self.recorder.transfer.add(tensors.norms([given.detach()]), write)
 
     def of_embedding(self, layer, thing, given):
         least, most = (int(end) for end in given.aminmax())

@@ -185,4 +185,6 @@ QUANTITIES = {
     "unscaled_early": 143,
     "decay_in_gradients": 144,
     "copied_tie": 145,
+    "raised_error": 146,
+    "input_scale": 147,
 }

@@ -9,6 +9,7 @@ import weakref
 import torch
 
 from ..record.identity import IdentityMap
+from ..record.sites import OWN, kind_of
 from ..torch_api import private
 from ..torch_api.tensors import is_held, is_shard
 from . import walking
@@ -44,6 +45,12 @@ def depends_on_mode(module):
     if isinstance(module, private.NormBase):
         return module.track_running_stats
     return isinstance(module, torch.nn.RNNBase) and module.dropout > 0
+
+
+def reads_mode(module):
+    """Whether the program's own forward of such a layer reads `self.training`: it may do other things then."""
+    code = getattr(getattr(type(module), "forward", None), "__code__", None)
+    return code is not None and "training" in code.co_names and kind_of(code.co_filename) == OWN
 
 
 def nobody():
@@ -146,8 +153,8 @@ class Models:
         role = role_of(module)
         if role:
             self.recorder.attribute(thing, "role", role)
-        if depends_on_mode(module):
-            self.recorder.attribute(thing, "mode_dependent", 1)
+        if depends_on_mode(module) or reads_mode(module):
+            self.recorder.attribute(thing, "mode_dependent", 1 if depends_on_mode(module) else "own")
 
     def feeds(self, model):
         """What this model gave in training is another's input, as a generator's is."""

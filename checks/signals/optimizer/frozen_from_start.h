@@ -1,0 +1,25 @@
+// Weights that an optimizer was given and that never required a gradient.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct FrozenFromStart {
+  static constexpr std::string_view kName = "weights frozen from the start";
+  std::vector<std::string> weights;  // matrices and kernels of layers
+  int64_t parameters = 0;            // of all optimizers
+  int64_t steps = 0;                 // of all optimizers, that were seen or counted
+  bool loaded = false;               // a file was read, or state was put into a model
+
+  // Of the first process only. Errors: NotFound if no optimizer step was observed.
+  static absl::StatusOr<FrozenFromStart> From(const Run& run);
+};
+
+}  // namespace dlcheck
