@@ -63,6 +63,18 @@ const Result* RootOf(const std::vector<const Result*>& failed, const Result* sym
   return symptom;
 }
 
+// A warning does not hide an error that it explains, but comes before it.
+void PutExplanationsFirst(std::vector<Cause>& causes) {
+  for (size_t i = 1; i < causes.size(); ++i) {
+    if (WorstOf(causes[i].result->verdict) < Severity::kWarning) continue;
+    const auto here = causes.begin() + static_cast<ptrdiff_t>(i);
+    const auto explained = std::find_if(causes.begin(), here, [here](const Cause& other) {
+      return Explains(*here->result, *other.result);
+    });
+    std::rotate(explained, here, here + 1);
+  }
+}
+
 }  // namespace
 
 std::span<const std::string_view> Effects() { return kEffects; }
@@ -89,6 +101,7 @@ std::vector<Cause> Triage(const Report& report) {
     if (EffectOrder(a) != EffectOrder(b)) return EffectOrder(a) < EffectOrder(b);
     return a.symptoms.size() > b.symptoms.size();
   });
+  PutExplanationsFirst(causes);
   return causes;
 }
 

@@ -143,6 +143,18 @@ TEST(Triage, PutsWhatIsSeldomACauseLastOfItsSeverity) {
                        "performance/memory_growth", "model/bias_before_norm"}));
 }
 
+TEST(Triage, PutsAWarningBeforeAnErrorThatItExplainsAndHidesItNot) {
+  Report report;
+  report.results = {Failed("initialization/wrong_initial_loss", Severity::kError),
+                    Failed("program/method_not_called", Severity::kError),
+                    Failed("data/unnormalized_inputs", Severity::kWarning)};
+  std::vector<std::string_view> order;
+  for (const Cause& cause : Triage(report)) order.push_back(cause.result->check->id);
+  EXPECT_EQ(order,
+            (std::vector<std::string_view>{"program/method_not_called", "data/unnormalized_inputs",
+                                           "initialization/wrong_initial_loss"}));
+}
+
 TEST(Triage, PutsEffectsBehindWhatTheProgramDoes) {
   for (const std::string_view effect : Effects()) {
     ASSERT_NE(FindCheck(effect), nullptr) << effect;
