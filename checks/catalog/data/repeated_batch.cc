@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <set>
 
 #include "checks/catalog/examples/batch_runs.h"
@@ -18,11 +20,21 @@ constexpr Setting kSteps{.name = "steps",
                          .meaning = "fewest sampled steps, all of which train on one batch",
                          .source = "own reasoning"};
 
+constexpr Setting kShare{
+    .name = "share",
+    .value = 0.8,
+    .low = 0,
+    .high = 1,
+    .unit = "1",
+    .meaning = "smallest share of steps on the batch of the step before, for a note",
+    .source = "own reasoning: batches are repeated on purpose a few times, as in data echoing"};
+
 // One model's batches that came unchanged from a loader with at least twice as many samples.
 struct Seen {
   std::set<Batches::Digest> different;
   std::set<int64_t> steps, places;
-  ThingId loader = 0;
+  std::map<int64_t, Batches::Digest> first;  // by step
+  ThingId loader = 0;                        // 0 where none with several batches gave one
   double samples = 0;
 };
 
@@ -32,6 +44,7 @@ std::map<std::string, Seen> SeenByModel(const Batches& batches) {
     if (!batch.fingerprint) continue;
     Seen& seen = models[batch.model];
     seen.different.insert(*batch.fingerprint);
+    seen.first.emplace(batch.step, *batch.fingerprint);
     if (!batch.fetched) continue;
     const auto loader = batches.loaders.find(batch.fetched->loader);
     if (loader == batches.loaders.end() || loader->second.samples < 2 * batch.fetched->samples) {
@@ -47,10 +60,50 @@ std::map<std::string, Seen> SeenByModel(const Batches& batches) {
   return models;
 }
 
+// Steps right after another sampled one, and how many of them trained on the same batch again.
+struct Neighbors {
+  int64_t all = 0, same = 0;
+};
+
+Neighbors NeighborsIn(const Seen& seen) {
+  Neighbors neighbors;
+  for (const auto& [step, digest] : seen.first) {
+    const auto next = seen.first.find(step + 1);
+    if (next == seen.first.end()) continue;
+    ++neighbors.all;
+    neighbors.same += next->second == digest;
+  }
+  return neighbors;
+}
+
+// Several batches, each of them for many steps in a row.
+std::optional<Finding> RepeatedInARow(const std::string& model, const Seen& seen,
+                                      const Settings& settings) {
+  const Neighbors neighbors = NeighborsIn(seen);
+  const auto all = static_cast<double>(neighbors.all), same = static_cast<double>(neighbors.same);
+  if (seen.loader == 0 || seen.different.size() < 2) return std::nullopt;
+  if (all < settings[kSteps] || same < settings[kShare] * all) return std::nullopt;
+  return Finding{.severity = Severity::kNote,
+                 .message = StrCat(neighbors.same, " of ", Counted(neighbors.all, "step"),
+                                   " trained on the batch of the step before, although the loader "
+                                   "has others."),
+                 .places = {{.thing = model, .file = ""}},
+                 .first_step = seen.first.begin()->first,
+                 .last_step = seen.first.rbegin()->first,
+                 .count = neighbors.same,
+                 .measured = same / all,
+                 .bound = settings[kShare]};
+}
+
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) {
   Verdict verdict;
   int64_t judged = 0;
   for (const auto& [model, seen] : SeenByModel(batches)) {
+    if (std::optional<Finding> finding = RepeatedInARow(model, seen, settings)) {
+      judged = std::max(judged, finding->count);
+      verdict.findings.push_back(*std::move(finding));
+      continue;
+    }
     const auto steps = static_cast<int64_t>(seen.steps.size());
     if (static_cast<double>(steps) < settings[kSteps]) continue;
     judged = std::max(judged, steps);
@@ -94,14 +147,15 @@ Check RepeatedBatch() {
       .method =
           "Compares fingerprints of the first input of each training forward with the batches that "
           "loaders returned before. Reports one fingerprint in every sampled step, where each "
-          "batch was the first of a new iteration.",
+          "batch was the first of a new iteration, or the same batch for many steps in a row.",
       .fix =
           "Create the iterator once, before the loop: write for batch in loader instead of "
           "next(iter(loader)).",
       .limits = {.needs = "A loader whose data set has at least two batches, and 16 sampled steps.",
                  .silent_when = "The input has another size than the loader's batch, as a graph or "
                                 "grid that is constant by design.",
-                 .severity = "Error. Note if the loader returned other batches but the model "
+                 .severity = "Error. Note if at least four of five steps repeat the batch before. "
+                             "Note if the loader returned other batches but the model "
                              "received one input, or if the loader shuffles.",
                  .blind_spots = "",
                  .sensitivity = ""},
@@ -118,22 +172,32 @@ Check RepeatedBatch() {
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kUsed,
-      .settings = {kSteps},
+      .settings = {kSteps, kShare},
       .judgement = Reads<&Judge>(),
-      .examples = {{"random batches, each from a new iteration", Expect::kClean,
-                    [] {
-                      return WithBatches(
-                          {.places = 1, .batch = [](int iteration, int) { return iteration; }});
-                    }},
-                   {"the same first batch in every step", Expect::kError,
-                    [] {
-                      return WithBatches(
-                          {.order = "sequential", .places = 1, .batch = SameByPlace});
-                    }},
-                   {"the same first batch from a loader that shuffles", Expect::kNote,
-                    [] { return WithBatches({.places = 1, .batch = SameByPlace}); }},
-                   {"one batch in the model, other batches from the loader", Expect::kNote,
-                    [] { return WithBatches({.batch = [](int, int) { return 0; }}); }}},
+      .examples =
+          {{"random batches, each from a new iteration", Expect::kClean,
+            [] {
+              return WithBatches(
+                  {.places = 1, .batch = [](int iteration, int) { return iteration; }});
+            }},
+           {"the same first batch in every step", Expect::kError,
+            [] { return WithBatches({.order = "sequential", .places = 1, .batch = SameByPlace}); }},
+           {"the same first batch from a loader that shuffles", Expect::kNote,
+            [] { return WithBatches({.places = 1, .batch = SameByPlace}); }},
+           {"each batch twice", Expect::kClean,
+            [] {
+              return WithBatches({.steps = 32, .batch = [](int iteration, int place) {
+                                    return 2 * iteration + place / 2;
+                                  }});
+            }},
+           {"one batch in each iteration", Expect::kNote,
+            [] {
+              return WithBatches({.steps = 32, .places = 8, .batch = [](int iteration, int) {
+                                    return iteration;
+                                  }});
+            }},
+           {"one batch in the model, other batches from the loader", Expect::kNote,
+            [] { return WithBatches({.batch = [](int, int) { return 0; }}); }}},
   };
 }
 
