@@ -40,12 +40,14 @@ absl::Status Judgeable(const Settings& settings, const InitialLoss& start, const
   if (start.samples < settings[kSamples] || !(start.constant > 0)) {
     return absl::NotFoundError("the targets of too few samples were seen before the first step");
   }
+  if (loss.optimizers > 1 && static_cast<double>(loss.points.size()) < settings[kLosses]) {
+    return absl::FailedPreconditionError("several optimizers step");
+  }
   if (static_cast<double>(loss.points.size()) < settings[kLosses]) {
     return absl::NotFoundError(
         StrCat("only ", Counted(static_cast<int64_t>(loss.points.size()), "loss value"),
                " recorded, but ", settings[kLosses], " are needed"));
   }
-  if (loss.optimizers > 1) return absl::FailedPreconditionError("several optimizers step");
   if (loss.is_contrastive() || (start.classes > 1 && start.classes == start.batch)) {
     return absl::FailedPreconditionError("as many classes as samples: a contrastive loss");
   }
@@ -56,7 +58,8 @@ absl::Status Judgeable(const Settings& settings, const InitialLoss& start, const
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& start,
-                              const LossCurve& loss) {
+                              const LossCurve& all) {
+  const LossCurve loss = all.OfTheFirstOptimizer();
   if (absl::Status status = Judgeable(settings, start, loss); !status.ok()) return status;
   const auto count = static_cast<int64_t>(loss.points.size());
   Verdict verdict{.findings = {}, .judged = Counted(count, "loss value")};
@@ -77,13 +80,19 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& start
   return verdict;
 }
 
-// A hundred losses that fall from 2.3 to this one.
-Evidence Ending(double late) {
+// A hundred losses that fall from 2.3 to this one; before the last `others` of them, a second
+// optimizer steps.
+Evidence Ending(double late, int others = 0) {
   RunBuilder run = TwoLayers();
   run.Quantity(Quantity::kInitialLoss, "loss", "cross_entropy", 2.3, 64);
   run.Quantity(Quantity::kIndependentLoss, "loss", "cross_entropy", 2.3, 64);
   run.Quantity(Quantity::kConstantLoss, "loss", "cross_entropy", 2.3, 10);
-  for (int step = 0; step < 100; ++step) AddStep(run, {.loss = step < 50 ? 2.3 : late, .held = {}});
+  for (int step = 0; step < 100; ++step) {
+    if (100 - step == others) {
+      run.Ordinal(1).Event(Event::kStep, 0, "optimizer", "optimizer#1").Ordinal(0);
+    }
+    AddStep(run, {.loss = step < 50 ? 2.3 : late, .held = {}});
+  }
   return PlainOnly(run);
 }
 
@@ -104,7 +113,8 @@ Check NoBetterThanConstant() {
       .fix =
           "Check that inputs and targets of a batch belong together. Run with --deep: it tests "
           "whether one batch can be learned and names what prevents it.",
-      .limits = {.needs = "A loss of torch.nn with known targets, one optimizer and 96 losses.",
+      .limits = {.needs = "A loss of torch.nn with known targets, and 96 losses before a second "
+                          "optimizer steps.",
                  .silent_when =
                      "Weights were loaded. The loss has further terms, or is contrastive.",
                  .severity = "",
@@ -128,6 +138,8 @@ for x, y in zip(images.split(32), labels.split(32)):
       .settings = {kShare, kLosses, kSamples},
       .judgement = Reads<&Judge>(),
       .examples = {{"a loss a tenth lower", Expect::kClean, [] { return Ending(2.07); }},
+                   {"a loss that stays, and another training after it", Expect::kWarning,
+                    [] { return Ending(2.28, 2); }},
                    {"a loss that stays", Expect::kWarning, [] { return Ending(2.28); }}},
   };
 }

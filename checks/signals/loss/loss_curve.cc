@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 
@@ -72,6 +73,17 @@ int64_t OptimizersOf(const Trace& trace) {
   return static_cast<int64_t>(stepped.size());
 }
 
+// The first step at which a second optimizer was seen to step; none: past all steps.
+int64_t SecondOptimizerAt(const Trace& trace) {
+  ThingId first = 0;
+  for (const Occurrence& event : trace.Events()) {
+    if (event.event != Event::kStep || event.gap) continue;
+    if (first == 0) first = event.thing;
+    if (event.thing != first) return event.step;
+  }
+  return std::numeric_limits<int64_t>::max();
+}
+
 double FirstShare(const Trace& trace) {
   for (const ThingId thing : trace.ThingsWith(Quantity::kLossShare)) {
     const Sample& first = trace.Series(Quantity::kLossShare, thing).front();
@@ -106,7 +118,16 @@ absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
   curve.loaded = LoadedBeforeStart(trace);
   if (curve.points.empty()) return absl::NotFoundError("no backward call on a loss was observed");
   curve.optimizers = OptimizersOf(trace);
+  curve.alone = static_cast<size_t>(std::ranges::count_if(
+      curve.points,
+      [at = SecondOptimizerAt(trace)](const Point& point) { return point.step < at; }));
   curve.doubt = DoubtOf(trace, curve);
+  return curve;
+}
+
+LossCurve LossCurve::OfTheFirstOptimizer() const {
+  LossCurve curve = *this;
+  curve.points.resize(alone);
   return curve;
 }
 

@@ -25,6 +25,7 @@ struct LossCurve {
   double share = 1;        // of the mean loss that the first backward used; 1 if unknown
   bool loaded = false;     // state was loaded before the first step
   int64_t optimizers = 0;  // that stepped
+  size_t alone = 0;        // points before a second optimizer was seen to step
   // Why a healthy model may converge far above zero, or learn nothing of its inputs in a short
   // run; empty for one with a target a sample and nothing else in its loss.
   std::string doubt;
@@ -38,6 +39,9 @@ struct LossCurve {
 
   // Median of the last `count` losses, all of them if there are fewer.
   double LateMedian(size_t count) const;
+
+  // Without what came after a second optimizer began to step.
+  LossCurve OfTheFirstOptimizer() const;
 };
 
 }  // namespace dlcheck
