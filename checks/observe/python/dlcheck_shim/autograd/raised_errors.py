@@ -8,7 +8,7 @@ known.
 import torch
 
 from ..torch_api import private
-from .loss_graph import ARRANGING, factor_of, mark_of
+from .loss_graph import ARRANGING, SavedTensors, factor_of, mark_of
 
 MOST_NODES = 64
 MOST_ENTRIES = 1 << 16  # of a mask, which is looked at
@@ -18,7 +18,9 @@ DIFFERENCES = {"SubBackward0", "RsubBackward0", "RsubBackward1", *ERRORS}
 
 
 def is_raised_error(loss):
-    """True if all that is added up in it are errors with a minus."""
+    """True if all that is added up in it are errors with a minus. False where the program packs what graphs save."""
+    if SavedTensors.packed:
+        return False
     waiting, seen, found = [(loss.grad_fn, 1)], 0, 0
     while waiting:
         node, sign = waiting.pop()
