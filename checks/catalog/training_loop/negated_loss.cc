@@ -36,7 +36,7 @@ absl::StatusOr<Verdict> JudgeRaised(const Stated<Quantity::kRaisedError>& raised
 // A loss of any kind that begins below zero and falls and falls, as an error with a minus does.
 absl::StatusOr<Verdict> JudgeFall(const LossCurve& losses) {
   const auto count = static_cast<int64_t>(losses.points.size());
-  Verdict verdict{.findings = {}, .judged = Counted(count, "loss")};
+  Verdict verdict{.findings = {}, .judged = Counted(count, "loss value")};
   if (count < kFewestLosses) return verdict;
   std::vector<double> first;
   for (size_t i = 0; i < kCompared; ++i) first.push_back(losses.points[i].loss);
