@@ -153,6 +153,9 @@ TEST(Triage, PutsAWarningBeforeAnErrorThatItExplainsAndHidesItNot) {
   EXPECT_EQ(order,
             (std::vector<std::string_view>{"program/method_not_called", "data/unnormalized_inputs",
                                            "initialization/wrong_initial_loss"}));
+  report.results = {Failed("learnability/cannot_overfit_one_batch", Severity::kError),
+                    Failed("gradients/missing", Severity::kWarning)};
+  EXPECT_EQ(Triage(report)[0].result->check->id, "learnability/cannot_overfit_one_batch");
 }
 
 TEST(Triage, PutsEffectsBehindWhatTheProgramDoes) {
