@@ -1,13 +1,11 @@
 #include <algorithm>
-#include <map>
 #include <optional>
-#include <set>
 
 #include "checks/catalog/examples/batch_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
-#include "checks/signals/data/batches.h"
+#include "checks/signals/data/batches_of_model.h"
 
 namespace dlcheck::data {
 namespace {
@@ -29,57 +27,10 @@ constexpr Setting kShare{
     .meaning = "smallest share of steps on the batch of the step before, for a note",
     .source = "own reasoning: batches are repeated on purpose a few times, as in data echoing"};
 
-// One model's batches that came unchanged from a loader with at least twice as many samples.
-struct Seen {
-  std::set<Batches::Digest> different;
-  std::set<int64_t> steps, places;
-  std::map<int64_t, Batches::Digest> first;  // by step
-  ThingId loader = 0;                        // 0 where none with several batches gave one
-  double samples = 0;
-};
-
-std::map<std::string, Seen> SeenByModel(const Batches& batches) {
-  std::map<std::string, Seen> models;
-  for (const Batches::Batch& batch : batches.batches) {
-    if (!batch.fingerprint) continue;
-    Seen& seen = models[batch.model];
-    seen.different.insert(*batch.fingerprint);
-    seen.first.emplace(batch.step, *batch.fingerprint);
-    if (!batch.fetched) continue;
-    const auto loader = batches.loaders.find(batch.fetched->loader);
-    if (loader == batches.loaders.end() || loader->second.samples < 2 * batch.fetched->samples) {
-      continue;
-    }
-    // An input of another size is not the loader's batch: a whole graph, a grid.
-    if (batch.size != batch.fetched->samples) continue;
-    seen.steps.insert(batch.step);
-    seen.places.insert(batch.fetched->place);
-    seen.loader = batch.fetched->loader;
-    seen.samples = batch.fetched->samples;
-  }
-  return models;
-}
-
-// Steps right after another sampled one, and how many of them trained on the same batch again.
-struct Neighbors {
-  int64_t all = 0, same = 0;
-};
-
-Neighbors NeighborsIn(const Seen& seen) {
-  Neighbors neighbors;
-  for (const auto& [step, digest] : seen.first) {
-    const auto next = seen.first.find(step + 1);
-    if (next == seen.first.end()) continue;
-    ++neighbors.all;
-    neighbors.same += next->second == digest;
-  }
-  return neighbors;
-}
-
 // Several batches, each of them for many steps in a row.
-std::optional<Finding> RepeatedInARow(const std::string& model, const Seen& seen,
+std::optional<Finding> RepeatedInARow(const std::string& model, const BatchesOfModel& seen,
                                       const Settings& settings) {
-  const Neighbors neighbors = NeighborsIn(seen);
+  const BatchesOfModel::Neighbors neighbors = seen.Neighboring();
   const auto all = static_cast<double>(neighbors.all), same = static_cast<double>(neighbors.same);
   if (seen.loader == 0 || seen.different.size() < 2) return std::nullopt;
   if (all < settings[kSteps] || same < settings[kShare] * all) return std::nullopt;
@@ -98,7 +49,7 @@ std::optional<Finding> RepeatedInARow(const std::string& model, const Seen& seen
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) {
   Verdict verdict;
   int64_t judged = 0;
-  for (const auto& [model, seen] : SeenByModel(batches)) {
+  for (const auto& [model, seen] : ByModel(batches)) {
     if (std::optional<Finding> finding = RepeatedInARow(model, seen, settings)) {
       judged = std::max(judged, finding->count);
       verdict.findings.push_back(*std::move(finding));
@@ -146,8 +97,8 @@ Check RepeatedBatch() {
       .why = "The model memorizes one batch and never sees the rest of the data.",
       .method =
           "Compares fingerprints of the first input of each training forward with the batches that "
-          "loaders returned before. Reports one fingerprint in every sampled step, where each "
-          "batch was the first of a new iteration, or the same batch for many steps in a row.",
+          "loaders returned before. Reports one fingerprint in every sampled step. Each batch was "
+          "then the first of a new iteration. Reports one batch in many steps in a row, too.",
       .fix =
           "Create the iterator once, before the loop: write for batch in loader instead of "
           "next(iter(loader)).",
