@@ -92,8 +92,9 @@ class ExperimentReach(EndToEnd):
         self.assertEqual(len(self.daemons()), 1, "that of the plain run, which is the user's")
 
     def test_before_the_first_experiment_it_is_said_how_often_the_program_starts(self):
+        """Once for the check, and twice with a suggested change."""
         process, _ = self.watch()
-        self.assertIn("dlcheck  --deep starts the program up to 1 more time. ", process.stderr)
+        self.assertIn("dlcheck  --deep starts the program up to 3 more times. ", process.stderr)
 
     def test_a_dry_run_lists_the_experiments_and_starts_nothing(self):
         process, _ = self.watch("--dry-run")
