@@ -8,6 +8,7 @@
 #include "checks/engine/clock.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
+#include "checks/observe/launcher/launcher.h"
 #include "checks/records/line_file.h"
 #include "checks/signals/loss/loss_curve.h"
 #include "diagnostics/cli/suggestion.h"
@@ -90,8 +91,16 @@ class Trial {
     absl::StatusOr<dlcheck::Run> run = subject_.RunChanged(
         suggestion_.file, suggestion_.changed_file, steps, until_ - MonotonicNow());
     if (!run.ok()) return NotTried(std::string(run.status().message()));
+    if (WasInterrupted()) return NotTried("dlcheck was interrupted");
     if (run->ending.how == Ending::How::kDeadline) {
       return NotTried("the run did not end within the time budget (--deep-timeout)");
+    }
+    // What a run that broke off did not show is not gone.
+    const bool fails =
+        run->ending.how == Ending::How::kFailed || run->ending.how == Ending::How::kKilled;
+    if (fails && plain.ending.how != run->ending.how) {
+      return StrCat("With the change of `dlcheck suggest`, the program failed (status ",
+                    run->ending.status, "), and the finding was not judged again.");
     }
     Evidence evidence;
     evidence.Add(kPlain, *std::move(run));
