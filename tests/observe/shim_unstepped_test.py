@@ -66,6 +66,10 @@ class ShimUnstepped(unittest.TestCase):
     def test_one_that_steps_after_many_micro_batches_is_told_once_and_no_more(self):
         self.assertEqual(self.waiting("i == 20 and optimizer.step()"), ["16"])
 
+    def test_one_of_many_that_each_step_once_does_not_wait(self):
+        again = "optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)"
+        self.assertEqual(self.waiting(f"optimizer.step(); optimizer.zero_grad(); {again}"), [])
+
 
 if __name__ == "__main__":
     unittest.main()

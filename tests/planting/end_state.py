@@ -26,10 +26,13 @@ def remember(self, *args, **kwargs):
 
 
 def digest(printed):
-    found = hashlib.sha256(printed.encode())
+    found, seen = hashlib.sha256(printed.encode()), set()
     for optimizer in optimizers:
         for group in optimizer.param_groups:
             for parameter in group["params"]:
+                if id(parameter) in seen:
+                    continue  # several optimizers of the same parameters change nothing by being several
+                seen.add(id(parameter))
                 found.update(str(parameter.dtype).encode())
                 found.update(bytes(parameter.detach().contiguous().view(-1).view(torch.uint8).untyped_storage()))
     return found.hexdigest()

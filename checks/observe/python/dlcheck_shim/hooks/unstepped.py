@@ -24,13 +24,13 @@ class Unstepped:
 
     def reset(self):
         self.before = IdentityMap()  # by optimizer: what its parameters held at its first clearing
-        self.built, self.backwards = IdentityMap(), 0
+        self.built, self.backwards = IdentityMap(), 0  # by optimizer: the backward calls before it was built
 
     def subscribe(self, moments):
         moments.backward_ended.append(self.backward_ended)
 
     def made(self, optimizer):
-        self.built.set(optimizer, True)
+        self.built.set(optimizer, self.backwards)
 
     def backward_ended(self):
         self.backwards += 1
@@ -42,12 +42,14 @@ class Unstepped:
         the same parameters in its place."""
         steps = {id(p) for optimizer, watched in self.optimizers.watched.items() if watched.stepped
                  for group in optimizer.param_groups for p in group["params"]}  # fmt: skip
-        for optimizer, _ in self.built.items():
+        for optimizer, backwards in self.built.items():
+            if self.backwards - backwards < FIRST_LOOK:
+                continue
             parameters = [p for group in optimizer.param_groups for p in group["params"]]
             if any(p.grad is not None for p in parameters) and not any(id(p) in steps for p in parameters):
                 watched = self.optimizers.watch(optimizer)
                 self.cleared(optimizer, watched)
-                self.recorder.attribute(watched.thing, "waiting", self.backwards)
+                self.recorder.attribute(watched.thing, "waiting", self.backwards - backwards)
 
     def cleared(self, optimizer, watched):
         if watched.stepped or watched.moved_otherwise or not tensors.may_compute():
