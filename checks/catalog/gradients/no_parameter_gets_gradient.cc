@@ -34,9 +34,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   verdict.findings.push_back(
       FindingAt(without, Severity::kError,
                 StrCat("None of ", Counted(judged, "optimized parameter"), " (", Listed(without),
-                       ") received a gradient in ",
+                       ") had a gradient at any of ",
                        Counted(static_cast<int64_t>(gradients.steps.size()), "sampled step"),
-                       ": the loss does not depend on them."),
+                       ", although backward() was called."),
                 gradients));
   return verdict;
 }
@@ -64,7 +64,7 @@ Check NoParameterGetsGradient() {
   return {
       .id = "gradients/no_parameter_gets_gradient",
       .title = "No parameter receives a gradient",
-      .promise = "The loss depends on at least one optimized parameter.",
+      .promise = "At least one optimized parameter has a gradient when the optimizer steps.",
       .why = "Every optimizer step runs without a gradient. The program runs but trains nothing.",
       .method =
           "Looks at the gradients of all optimizers in every sampled step. Reports a run in which "

@@ -79,6 +79,8 @@ optimizer.step())"},
       .examples =
           {{"zeroed before the backward call", Expect::kClean, [] { return Calls("", "zfbgs"); }},
            {"zeroed after the backward call", Expect::kError, [] { return Calls("", "fbzs"); }},
+           {"zeroed and stepped before the backward call", Expect::kError,
+            [] { return Calls("zs", "bzs"); }},
            {"model.zero_grad() after the backward call", Expect::kError,
             [] { return Calls("", "fbZ0s"); }},
            {"zeroed between two backward calls", Expect::kClean,

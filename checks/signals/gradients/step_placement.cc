@@ -51,7 +51,9 @@ class Reading {
   void Add(const StepOrder::Step& step, const StepOrder::Step* next,
            StepPlacement::Optimizer& optimizer) const {
     ++optimizer.steps;
-    if (measured_.weights.contains(step.step)) ++optimizer.measured;
+    // A step that no backward call went before, as the first of a loop may be, says nothing.
+    const bool says = step.LastBackward() >= 0 || measured_.gradient.contains(step.step);
+    if (says && measured_.weights.contains(step.step)) ++optimizer.measured;
     if (next != nullptr) {
       ++optimizer.placed;
       if (IsBeforeBackward(step, *next)) {
