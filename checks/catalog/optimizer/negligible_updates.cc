@@ -16,6 +16,14 @@ constexpr Setting kMotion{
     .unit = "1",
     .meaning = "largest possible motion of the weights in the whole run, of their norm",
     .source = "measured: healthy programs of 15 steps and more move them by 0.01 or more"};
+constexpr Setting kLittle{
+    .name = "little_motion",
+    .value = 1e-4,
+    .low = 0,
+    .high = 1,
+    .unit = "1",
+    .meaning = "the same, for a note",
+    .source = "own reasoning: a short run in the warmup of a fine-tuning moves them by this much"};
 constexpr Setting kSteps{.name = "steps",
                          .value = 16,
                          .low = 1,
@@ -33,18 +41,19 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const RelativeUpdates& u
   }
   for (const RelativeUpdates::Optimizer& optimizer : updates.optimizers) {
     const double largest = optimizer.Largest();
-    if (largest == 0 || largest * steps >= settings[kMotion]) continue;
+    const double motion = largest * steps;
+    if (largest == 0 || motion >= std::max(settings[kMotion], settings[kLittle])) continue;
     verdict.findings.push_back(
-        {.severity = Severity::kWarning,
+        {.severity = motion < settings[kMotion] ? Severity::kWarning : Severity::kNote,
          .message =
              StrCat("No recorded update of ", optimizer.name, " moved its weights by more than ",
                     Short(largest), " of their norm, so ", Counted(updates.steps, "step"),
-                    " moved them by at most ", Short(largest * steps), "."),
+                    " moved them by at most ", Short(motion), "."),
          .places = {{.thing = optimizer.name, .file = ""}},
          .first_step = optimizer.steps.front().step,
          .last_step = optimizer.steps.back().step,
          .count = static_cast<int64_t>(optimizer.steps.size()),
-         .measured = largest * steps,
+         .measured = motion,
          .bound = settings[kMotion]});
   }
   return verdict;
@@ -69,7 +78,7 @@ Check NegligibleUpdates() {
   return {
       .id = "optimizer/negligible_updates",
       .title = "Updates are too small to train the weights",
-      .promise = "The updates of a run move the weights by more than 1e-5 of their norm.",
+      .promise = "The updates of a run move the weights by more than 1e-4 of their norm.",
       .why =
           "The model that the run ends with is the model that it began with. The loss curve is "
           "flat noise and looks like a hard problem.",
@@ -81,7 +90,7 @@ Check NegligibleUpdates() {
           "a clipping bound, a weight of the loss.",
       .limits = {.needs = "16 optimizer steps.",
                  .silent_when = "No update moves any weight: other checks report that.",
-                 .severity = "",
+                 .severity = "Warning below 1e-5 of the norm, else a note.",
                  .blind_spots = "A schedule that warms up from zero may move the weights later.",
                  .sensitivity = ""},
       .python = {.bad = R"(optimizer = torch.optim.Adam(model.parameters(), lr=1e-10)
@@ -101,9 +110,10 @@ for x, y in loader:
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kOptimizerBuilt,
-      .settings = {kMotion, kSteps},
+      .settings = {kMotion, kLittle, kSteps},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a motion of 1.2e-5", Expect::kClean, [] { return Moving(6e-7); }},
+      .examples = {{"a motion of 1.2e-4", Expect::kClean, [] { return Moving(6e-6); }},
+                   {"a motion of 1.2e-5", Expect::kNote, [] { return Moving(6e-7); }},
                    {"a motion of 8e-6", Expect::kWarning, [] { return Moving(4e-7); }}},
   };
 }

@@ -32,7 +32,8 @@ Finding Replaced(const Settings& settings, const Replacements::Chain& chain, con
     places.push_back({.thing = chain.first_parameter, .file = ""});
   }
   const auto count = static_cast<int64_t>(chain.first_steps.size());
-  return {.severity = Severity::kWarning,
+  const bool few = static_cast<double>(count) < settings[kReplacements];
+  return {.severity = few ? Severity::kNote : Severity::kWarning,
           .message = StrCat(Counted(count, chain.type + " optimizer"),
                             " replaced one over the same parameters, the first at step ",
                             chain.first_steps.front(),
@@ -53,7 +54,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Rebuilding& rebuil
     if (!replacements) return verdict;
     for (const Replacements::Chain& chain : replacements->chains) {
       const auto length = static_cast<double>(chain.first_steps.size());
-      if (length < settings[kReplacements] || chain.type == "LBFGS") continue;
+      // Few are a new stage of the training, unless one line builds them all: then it is a loop.
+      if (length < settings[kReplacements] && chain.built == 0) continue;
+      if (chain.type == "LBFGS") continue;
       verdict.findings.push_back(Replaced(settings, chain, *rebuilding.trace));
     }
     return verdict;
@@ -83,6 +86,7 @@ struct Row {
   bool stateful = true;
   bool same_parameters = true;
   bool loads = false;  // state, before each
+  int line = 0;        // that built each; 0 if not known
 };
 
 // Optimizers, one after the other.
@@ -96,6 +100,9 @@ Evidence InARow(const Row& values) {
     if (values.replaces && i > 0) {
       run.Attribute("optimizer", "", "replaces", StrCat(i - 1));
       run.Attribute("optimizer", "", "first_step", StrCat(i * values.steps));
+    }
+    if (values.line > 0) {
+      run.Line(values.line).Event(Event::kOptimizerBuilt, 0, "optimizer", "").Line(0);
     }
     if (values.loads) run.Event(Event::kLoaded, 0, "model", "Net");
     for (int step = 0; step < values.steps; ++step) {
@@ -120,17 +127,17 @@ Check Recreated() {
           "by the full learning rate along one batch's gradient sign, and momentum has no effect.",
       .method =
           "Compares optimizers in the order of their steps. Error: sixteen stateful optimizers in "
-          "a "
-          "row made one or two steps each. Warning: four or more in a row were of the same class "
-          "and "
-          "had the same parameters, and each began with empty state.",
+          "a row made one or two steps each. Warning: four or more in a row were of the same class "
+          "and had the same parameters, and each began with empty state. Note: two or three did so "
+          "that the same line built.",
       .fix = "Build the optimizer once, before the loop.",
       .limits = {.needs = "An optimizer class that keeps state.",
                  .silent_when =
                      "Parameters differ each time, as in cross-validation folds and "
                      "hyperparameter studies. Weights or state are loaded in between, as in "
                      "meta-learning. LBFGS is not judged.",
-                 .severity = "Error for one or two steps per optimizer, else a warning.",
+                 .severity =
+                     "Error for one or two steps per optimizer. Else a warning; a note for few.",
                  .blind_spots = "",
                  .sensitivity = ""},
       .python = {.bad = R"(for x, y in loader:
@@ -158,6 +165,8 @@ for x, y in loader:
           {{"three steps with each optimizer", Expect::kClean, [] { return InARow({.steps = 3}); }},
            {"nine steps with each, three in all", Expect::kClean,
             [] { return InARow({.optimizers = 3, .steps = 9, .replaces = true}); }},
+           {"nine steps with each, three in all, and one line builds them", Expect::kNote,
+            [] { return InARow({.optimizers = 3, .steps = 9, .replaces = true, .line = 7}); }},
            {"nine steps with each, four in all", Expect::kWarning,
             [] { return InARow({.optimizers = 4, .steps = 9, .replaces = true}); }},
            {"the same, with weights loaded in between", Expect::kClean,

@@ -24,12 +24,18 @@ bool IsBetween(const std::vector<int64_t>& steps, int64_t after, int64_t until) 
   return found != steps.end() && *found <= until;
 }
 
-std::map<ThingId, SiteId> SitesOf(const Trace& trace) {
+// By optimizer, the line of its first event of this kind that has one.
+std::map<ThingId, SiteId> SitesOf(const Trace& trace, Event kind) {
   std::map<ThingId, SiteId> sites;
   for (const Occurrence& event : trace.Events()) {
-    if (event.event == Event::kStep && event.site != 0) sites.emplace(event.thing, event.site);
+    if (event.event == kind && event.site != 0) sites.emplace(event.thing, event.site);
   }
   return sites;
+}
+
+SiteId SiteOf(const std::map<ThingId, SiteId>& sites, ThingId thing) {
+  const auto found = sites.find(thing);
+  return found == sites.end() ? 0 : found->second;
 }
 
 int64_t Number(const Trace& trace, ThingId optimizer, std::string_view key) {
@@ -44,7 +50,10 @@ absl::StatusOr<Replacements> Replacements::From(const Run& run) {
   const std::vector<ThingId> optimizers = trace.ThingsOfKind("optimizer");
   if (optimizers.empty()) return absl::NotFoundError("no optimizer step was observed");
   const std::vector<int64_t> loads = LoadsOf(trace);
-  const std::map<ThingId, SiteId> sites = SitesOf(trace);
+  const std::map<ThingId, SiteId> sites = SitesOf(trace, Event::kStep);
+  const std::map<ThingId, SiteId> lines = SitesOf(trace, Event::kOptimizerBuilt);
+  std::map<int64_t, ThingId> by_ordinal;
+  for (const ThingId id : optimizers) by_ordinal.emplace(trace.thing(id).ordinal, id);
   std::map<int64_t, Chain> open;  // by the ordinal of the latest optimizer
   Replacements found;
   for (const ThingId id : optimizers) {
@@ -52,14 +61,18 @@ absl::StatusOr<Replacements> Replacements::From(const Run& run) {
     if (before < 0) continue;
     auto chain = open.extract(before);
     Chain longer = chain.empty() ? Chain() : std::move(chain.mapped());
+    if (chain.empty() && by_ordinal.contains(before)) {
+      longer.built = SiteOf(lines, by_ordinal.at(before));
+    }
     if (!longer.first_steps.empty() && IsBetween(loads, longer.first_steps.back(), step)) {
       found.chains.push_back(std::move(longer));
-      longer = {};
+      longer = {.built = SiteOf(lines, id)};
     }
     longer.type = std::string(trace.Attribute(id, "type"));
     longer.first_parameter = std::string(trace.Attribute(id, "first_parameter"));
     longer.first_steps.push_back(step);
-    if (longer.site == 0 && sites.contains(id)) longer.site = sites.at(id);
+    if (longer.site == 0) longer.site = SiteOf(sites, id);
+    if (longer.built != SiteOf(lines, id)) longer.built = 0;
     open[trace.thing(id).ordinal] = std::move(longer);
   }
   for (auto& [ordinal, chain] : open) found.chains.push_back(std::move(chain));

@@ -18,6 +18,7 @@ struct Replacements {
     std::string type, first_parameter;
     std::vector<int64_t> first_steps;  // of each but the first optimizer
     SiteId site = 0;                   // of the first step that was recorded with its line
+    SiteId built = 0;  // the line that built all of them, the first too; 0 if none did
   };
   std::vector<Chain> chains;  // by their first step
 
