@@ -26,6 +26,7 @@ PARTS = {
     "HELD": ("float('inf')", "1.0"),
     "EARLY": ("scaler.unscale_(scaled)", "pass"),
     "DECAY": ("0.1", "0.0"),
+    "OVER": ("0", "1"),
 }
 PROGRAM = textwrap.dedent(
     """
@@ -58,6 +59,7 @@ PROGRAM = textwrap.dedent(
             out, state = self.past(h[:, None], STATE)
             self.state = state.detach() if self.training else self.state
             scores = (h @ h.T / 40).masked_fill(torch.ones(len(h), len(h)).triu(1).bool(), FILLED)
+            h = h + h.softmax(OVER)
             h = self.normed(self.before(scores.softmax(-1) @ h)) + out[:, 0]
             return self.head(torch.tanh(self.steep(h.repeat(4, 1))))[: len(x)]
     net, half = Net(), nn.Linear(3, 2).bfloat16()
@@ -144,7 +146,7 @@ STATED = {
     "small_variance": (1, 10), "initial_statistics": (1, 0), "carried_state": (35, 0), "frozen_in_training_mode": (36, 0),
     "frozen_as_made": None, "undrawn_samples": (10, 40), "edited_samples": None, "repeated_samples": (20, 40),
     "evaluation_scale": None, "epsilon_share": (1, 10), "half_accumulation": (9, 8), "weight_growth": None,
-    "counted_anyway": (3, 3), "unscaled_early": (3, 0), "decay_in_gradients": None,
+    "softmax_over_samples": (10, 1), "counted_anyway": (3, 3), "unscaled_early": (3, 0), "decay_in_gradients": None,
 }  # fmt: skip
 
 

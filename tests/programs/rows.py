@@ -60,6 +60,7 @@ ROWS = {
     "without_a_slope": "nondifferentiable-operation",
     "targets_in_other_units": "unscaled-regression-targets",
     "normed_over_batch": "normalization-over-batch-axis",
+    "scores_compete_over_samples": "normalization-over-batch-axis",
     "sees_the_future": "causal-mask-leak",
     "loud_start": "wrong-initial-variance",
     "frozen_but_moving": ("frozen-parameter-updated", "zero-instead-of-missing-gradient", "frozen-layers-change"),

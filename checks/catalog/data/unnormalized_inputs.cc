@@ -48,8 +48,9 @@ Check UnnormalizedInputs() {
           "Layers are initialized for inputs of about size 1. Large inputs give large outputs and "
           "gradients, and saturate what has limits.",
       .method =
-          "Takes the root mean square of what the first linear or convolution layer of a model is "
-          "given in training.",
+          "Takes the root mean square of what the first linear, convolution or recurrent layer of "
+          "a "
+          "model is given in training.",
       .fix = "Subtract the mean of the training data and divide by its standard deviation.",
       .limits = {.needs = "A Python program, and inputs of fractions.",
                  .silent_when = "The root mean square is below 30, as behind a normalization "

@@ -37,8 +37,8 @@ constexpr double kSame = 0.25;
 
 // Why the loss of a constant prediction says nothing about this program; OK if it does.
 absl::Status Judgeable(const Settings& settings, const InitialLoss& start, const LossCurve& loss) {
-  if (start.samples < settings[kSamples] || !(start.constant > 0)) {
-    return absl::NotFoundError("the targets of too few samples were seen before the first step");
+  if (start.pooled_samples < settings[kSamples] || !(start.pooled > 0)) {
+    return absl::NotFoundError("the targets of too few samples were seen");
   }
   if (loss.optimizers > 1 && static_cast<double>(loss.points.size()) < settings[kLosses]) {
     return absl::FailedPreconditionError("several optimizers step");
@@ -64,13 +64,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& start
   const auto count = static_cast<int64_t>(loss.points.size());
   Verdict verdict{.findings = {}, .judged = Counted(count, "loss value")};
   const double late = loss.LateMedian(loss.points.size() / 4) / loss.share;
-  const double share = late / start.constant;
+  const double share = late / start.pooled;
   if (share < settings[kShare]) return verdict;
   verdict.findings.push_back(
       {.severity = Severity::kWarning,
        .message = StrCat("After ", loss.points.back().step + 1, " steps the loss was still ",
                          Short(late), ". A constant prediction that ignores the input reaches ",
-                         Short(start.constant), "."),
+                         Short(start.pooled), "."),
        .places = {},
        .first_step = loss.points[loss.points.size() * 3 / 4].step,
        .last_step = loss.points.back().step,
@@ -81,12 +81,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const InitialLoss& start
 }
 
 // A hundred losses that fall from 2.3 to this one; before the last `others` of them, a second
-// optimizer steps.
-Evidence Ending(double late, int others = 0) {
+// optimizer steps. The first batch has so many samples; the targets of `pooled` more were seen.
+Evidence Ending(double late, int others = 0, int first = 64, int pooled = 0) {
   RunBuilder run = TwoLayers();
-  run.Quantity(Quantity::kInitialLoss, "loss", "cross_entropy", 2.3, 64);
-  run.Quantity(Quantity::kIndependentLoss, "loss", "cross_entropy", 2.3, 64);
-  run.Quantity(Quantity::kConstantLoss, "loss", "cross_entropy", 2.3, 10);
+  run.Quantity(Quantity::kInitialLoss, "loss", "cross_entropy", 2.3, first);
+  run.Quantity(Quantity::kIndependentLoss, "loss", "cross_entropy", 2.3, first);
+  run.Quantity(Quantity::kConstantLoss, "loss", "cross_entropy", first < 24 ? 1.6 : 2.3, 10);
+  if (pooled > 0) {
+    run.Quantity(Quantity::kPooledConstantLoss, "loss", "cross_entropy", 2.3, first + pooled);
+  }
   for (int step = 0; step < 100; ++step) {
     if (100 - step == others) {
       run.Ordinal(1).Event(Event::kStep, 0, "optimizer", "optimizer#1").Ordinal(0);
@@ -107,9 +110,9 @@ Check NoBetterThanConstant() {
           "The model has learned nothing from its inputs. Targets may belong to other samples, "
           "gradients may not reach the weights, or the learning rate may be wrong.",
       .method =
-          "Computes the loss of the best constant prediction on the targets of the first batches: "
-          "class frequencies or the mean target. Compares the median of the last quarter of "
-          "losses.",
+          "Computes the loss of the best constant prediction: class frequencies or the mean "
+          "target. Takes the targets of the first batches, up to 256. Compares the median of the "
+          "last quarter of losses.",
       .fix =
           "Check that inputs and targets of a batch belong together. Run with --deep: it tests "
           "whether one batch can be learned and names what prevents it.",
@@ -138,6 +141,10 @@ for x, y in zip(images.split(32), labels.split(32)):
       .settings = {kShare, kLosses, kSamples},
       .judgement = Reads<&Judge>(),
       .examples = {{"a loss a tenth lower", Expect::kClean, [] { return Ending(2.07); }},
+                   {"four samples a batch, and a loss a tenth lower", Expect::kClean,
+                    [] { return Ending(2.07, 0, 4, 252); }},
+                   {"four samples a batch, and a loss that stays", Expect::kWarning,
+                    [] { return Ending(2.28, 0, 4, 252); }},
                    {"a loss that stays, and another training after it", Expect::kWarning,
                     [] { return Ending(2.28, 2); }},
                    {"a loss that stays", Expect::kWarning, [] { return Ending(2.28); }}},

@@ -25,11 +25,11 @@ constexpr Setting kTolerance{.name = "tolerance",
                              .meaning = "relative difference from the number of targets",
                              .source = "own reasoning: a sum in fp32 is exact to 1e-4"};
 
-// Whether every backward call starts from the sum over all its targets.
-bool IsSummed(const LossFunctions::Function& function, double tolerance) {
-  return function.reduction == "sum" &&
-         std::ranges::all_of(function.shares, [&](const Sample& share) {
-           return share.aux > 1 && std::abs(share.value - share.aux) <= tolerance * share.aux;
+// Whether each is the sum over all its targets; over a single one, sum and mean are the same.
+bool AreSums(std::span<const Sample> shares, double tolerance) {
+  return std::ranges::any_of(shares, [](const Sample& share) { return share.aux > 1; }) &&
+         std::ranges::all_of(shares, [&](const Sample& share) {
+           return std::abs(share.value - share.aux) <= tolerance * share.aux;
          });
 }
 
@@ -37,21 +37,23 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
   Verdict verdict;
   int64_t judged = 0;
   for (const LossFunctions::Function& function : losses.functions) {
-    const int64_t steps = StepsOf(function.shares);
+    const bool alone = !function.shares.empty();
+    const std::span<const Sample> shares = alone ? function.shares : function.terms;
+    const int64_t steps = StepsOf(shares);
     if (static_cast<double>(steps) < settings[kSteps]) continue;
     ++judged;
-    if (!IsSummed(function, settings[kTolerance])) continue;
-    const auto [least, most] = std::ranges::minmax(function.shares, {}, &Sample::aux);
+    if (function.reduction != "sum" || !AreSums(shares, settings[kTolerance])) continue;
+    const auto [least, most] = std::ranges::minmax(shares, {}, &Sample::aux);
     const std::string targets =
         least.aux == most.aux ? StrCat(least.aux) : StrCat(least.aux, " to ", most.aux);
     const bool declared = losses.declared_reduction == "mean";
     if (!declared && !losses.declared_reduction.empty()) continue;
-    verdict.findings.push_back(
-        LossFinding(function, declared ? Severity::kError : Severity::kNote,
-                    StrCat("In all ", Counted(steps, "sampled step"),
-                           ", backward() used the sum of ", function.name, " over ", targets,
-                           " targets, so the step size grows with the batch size."),
-                    function.shares, most.aux, 1));
+    verdict.findings.push_back(LossFinding(
+        function, declared ? Severity::kError : Severity::kNote,
+        StrCat("In all ", Counted(steps, "sampled step"), ", backward() used the sum of ",
+               function.name, " over ", targets, " targets", alone ? "" : " beside other terms",
+               ", so the step size grows with the batch size."),
+        shares, most.aux, 1));
   }
   if (judged == 0) {
     return absl::NotFoundError(StrCat("no loss was seen with its outputs and targets in ",
@@ -61,13 +63,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
   return verdict;
 }
 
-// Eight steps of a summed loss over 32 targets, of which backward starts from `share` means.
-Evidence Summed(double share, std::string_view declared) {
+// Eight steps of a summed loss over 32 targets, of which backward starts from `share` means, and
+// other terms if it is not `alone`.
+Evidence Summed(double share, std::string_view declared, bool alone = true) {
   RunBuilder run = TwoLayers();
   run.Attribute("loss", "cross_entropy", "reduction", "sum");
   if (!declared.empty()) run.Process("declared.reduction", declared);
   for (int step = 0; step < 8; ++step) {
-    run.Quantity(Quantity::kLossShare, "loss", "cross_entropy", share, 32);
+    run.Quantity(alone ? Quantity::kLossShare : Quantity::kLossTermShare, "loss", "cross_entropy",
+                 share, 32);
     AddStep(run, {.loss = 2.3 * share, .held = {}});
   }
   return PlainOnly(run);
@@ -86,7 +90,8 @@ Check SummedLoss() {
           "last batch makes a smaller step.",
       .method =
           "Compares the gradient at backward with that of the mean loss over the same targets. "
-          "With reduction='sum', the ratio equals the number of targets in every sampled step.",
+          "With reduction='sum', the ratio equals the number of targets in every sampled step. A "
+          "loss that is one of several terms is judged alike.",
       .fix = "Use reduction='mean', or divide the sum by the number of targets.",
       .limits =
           {.needs =
@@ -116,6 +121,10 @@ loss.backward())"},
                     [] { return Summed(1, "mean"); }},
                    {"a sum over 32 targets", Expect::kError, [] { return Summed(32, "mean"); }},
                    {"the same, undeclared", Expect::kNote, [] { return Summed(32, ""); }},
+                   {"a sum beside other terms", Expect::kNote,
+                    [] { return Summed(32, "", false); }},
+                   {"the same, divided by the number of targets", Expect::kClean,
+                    [] { return Summed(1, "", false); }},
                    {"a declared sum", Expect::kClean, [] { return Summed(32, "sum"); }}},
   };
 }

@@ -42,12 +42,15 @@ absl::StatusOr<InitialLoss> InitialLoss::From(const Run& run) {
     batch = trace.Series(Quantity::kLoss, thing).front().aux;
   }
   const Sample& initial = trace.Series(Quantity::kInitialLoss, loss).front();
+  const auto pooled = trace.Series(Quantity::kPooledConstantLoss, loss);
   return InitialLoss{.initial = initial.value,
                      .independent = independent.front().value,
                      .constant = constant.front().value,
                      .samples = initial.aux,
                      .classes = constant.front().aux,
                      .batch = batch,
+                     .pooled = pooled.empty() ? constant.front().value : pooled.back().value,
+                     .pooled_samples = pooled.empty() ? initial.aux : pooled.back().aux,
                      .kind = std::string(trace.Attribute(loss, "kind"))};
 }
 

@@ -16,6 +16,9 @@ struct InitialLoss {
   double samples = 0;
   double classes = 0;  // 0 for regression
   double batch = 0;    // samples of the first training loss; 0 if unknown
+  // Like `constant` and `samples`, with the targets of later steps where those of the first are
+  // few.
+  double pooled = 0, pooled_samples = 0;
   std::string kind;
 
   // Errors: NotFound if the probe saw no outputs with their targets; FailedPrecondition if weights

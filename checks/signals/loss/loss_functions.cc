@@ -50,6 +50,7 @@ absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
          .broadcast = attribute("broadcast"),
          .losses = series(Quantity::kLoss, thing),
          .shares = series(Quantity::kLossShare, thing),
+         .terms = series(Quantity::kLossTermShare, thing),
          .counted = series(Quantity::kCountedTargets, thing),
          .probabilities = series(Quantity::kProbabilityRows, thing),
          .log_probabilities = series(Quantity::kLogProbabilityRows, thing),

@@ -25,7 +25,9 @@ struct LossFunctions {
     std::string normalized_by;  // what may have made log-probabilities of it; empty if nothing
     std::string broadcast;      // "64x1 and 64" where the shapes of its inputs did not agree
     // Of the first process; valid as long as the run.
-    std::span<const Sample> losses, shares, counted, probabilities, log_probabilities, unreachable;
+    // `terms`: like `shares`, where the loss was one of several terms.
+    std::span<const Sample> losses, shares, terms, counted, probabilities, log_probabilities,
+        unreachable;
     NamedSite site;  // of its first backward call; line 0 if not known
   };
   std::vector<Function> functions;

@@ -55,3 +55,11 @@ add(
          '        features = torch.tanh(self.parts["inner"](words))\n'),
     ],
 )  # fmt: skip
+add(
+    "scores_compete_over_samples",
+    "model/softmax_over_batch",
+    framework=[("torch.relu(self.norm(self.first(features)))", "self.norm(self.first(features)).softmax(0)")],
+    trainer_class=[("self.head(self.drop(hidden.flatten(1)))", "self.head(self.drop(hidden.flatten(1).softmax(0)))")],
+    finetune=[("torch.relu(self.upper(x))", "torch.softmax(self.upper(x), dim=0)")],
+    plain_script=[("    nn.ReLU(),\n", "    nn.Softmax(dim=0),\n")],
+)

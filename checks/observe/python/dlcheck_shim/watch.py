@@ -104,7 +104,7 @@ class Watch:
         sequences = self.sequences = SequenceLayers(guard, recorder, sites, self.losses.last_batch,
                                                      self.loaders)  # fmt: skip
         layers = (sequences, LayerInputs(guard, recorder, sites), FrozenNetworks(guard, recorder, sites, models))
-        self.scan = GraphScan(guard, recorder, sites)
+        self.scan = GraphScan(guard, recorder, sites, self.losses.last_batch)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
                                      self.scan, raised, layers, cuts)  # fmt: skip
         self.modules = ModuleHooks(self.forwards)

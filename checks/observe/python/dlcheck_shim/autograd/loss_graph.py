@@ -139,6 +139,26 @@ def loss_behind(loss):
     return made, factor
 
 
+def terms_behind(loss):
+    """Like loss_behind, of each term of a sum that is a loss function times a number; other terms are left out."""
+    waiting, found = [(loss.grad_fn, 1.0)], []
+    while waiting and len(found) < LONGEST_CHAIN and not SavedTensors.packed:
+        node, factor = waiting.pop()
+        marked = mark_of(node, LOSS)
+        if marked is not None:
+            found.append((marked[0], factor))
+            continue
+        before = [n for n, _ in node.next_functions if n is not None]
+        step = None
+        if node.name() == "AddBackward0":
+            step = 1.0
+        elif len(before) == 1:
+            step = 1.0 if mark_of(node, SCALE) else factor_of(node)
+        if step is not None:
+            waiting += [(n, factor * step) for n in before]
+    return found
+
+
 def before_scaling(node):
     """The node that made a number which was then only multiplied, as libraries do before backward."""
     for _ in range(LONGEST_CHAIN):

@@ -1,5 +1,5 @@
 """Reads from the autograd graph what a program did with the axes of its tensors: a view or reshape in the
-place of a transpose, and attention that is normalized along the wrong axis. Only shapes and the options of
+place of a transpose, and a softmax along the wrong axis. Only shapes and the options of
 operations are read, and no number.
 """
 
@@ -12,6 +12,7 @@ KEEPING = {
     "ExpandBackward0", "CloneBackward0", "ToCopyBackward0", "NativeDropoutBackward0", "MulBackward0", "DivBackward0",
     "AddBackward0", "SubBackward0", "MaskedFillBackward0", "MaskedFillBackward1", "WhereBackward0",
 }  # fmt: skip
+SOFTMAXES = ("SoftmaxBackward0", "LogSoftmaxBackward0")
 LONGEST_CHAIN = 16
 
 
@@ -89,6 +90,18 @@ def normalized(node, summed):
     if axis == summed or axis not in (-1, -2) or shape[axis] < 2:
         return None
     return axis if is_product(node) else None
+
+
+def softmax_over_rows(node):
+    """How many rows a softmax or its logarithm lets compete, of a node along the first axis; None for any other.
+    One score a row is attention over them, and as many scores as rows are those of pairs."""
+    shape = shape_of(node)
+    if node.name() not in SOFTMAXES or shape is None or len(shape) < 2:
+        return None
+    rows, others = shape[0], shape[1:]
+    if signed(private.saved(node, "dim"), len(shape)) != -len(shape) or rows < 2 or max(others) < 2:
+        return None
+    return None if rows in others else rows
 
 
 def is_product(node):

@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from ..autograd.loss_graph import loss_behind
+from ..autograd.loss_graph import loss_behind, terms_behind
 from ..autograd.nonfinite_origin import Births
 from ..autograd.raised_errors import is_raised_error
 from ..record import names
@@ -76,7 +76,10 @@ class BackwardHooks:
         if found is not None:
             (thing, share, targets), factor = found
             recorder.quantity("loss_share", thing, share * factor, float(targets))
-        elif recorder.step < STEPS_WITH_SHAPES:
+            return
+        for (thing, share, targets), factor in terms_behind(loss):
+            recorder.quantity("loss_term_share", thing, share * factor, float(targets))
+        if recorder.step < STEPS_WITH_SHAPES:
             self.losses.tell_spread(loss)
             if is_raised_error(loss):
                 recorder.quantity("raised_error", self.losses.unnamed(), 1.0, site=self.sites.current())

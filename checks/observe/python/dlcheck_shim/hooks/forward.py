@@ -24,6 +24,7 @@ from .sequence_layers import LAYERS
 
 MOST_ROWS = 256  # of a batch in training
 PRODUCTS = (torch.nn.Linear, private.ConvNd, torch.nn.Bilinear)
+TAKE_INPUTS = (*PRODUCTS, torch.nn.RNNBase)  # layers whose weights multiply what a model is given
 ASKED = (*PRODUCTS, *LAYERS, *NORMALIZATIONS, torch.nn.Embedding)  # modules whose tensors are looked at
 LOOKED_INTO = (torch.nn.Embedding, torch.nn.LayerNorm, torch.nn.GroupNorm, private.BatchNorm)
 FEW_VALUES = 8  # of a channel, for the statistics of a batch
@@ -222,7 +223,7 @@ class ForwardHooks:
 
     def ask(self, module, thing, args, kwargs, output):
         """What the tensors of such a module tell."""
-        if isinstance(module, PRODUCTS) and thing and not self.scale_is_known:
+        if isinstance(module, TAKE_INPUTS) and thing and not self.scale_is_known:
             self.scale_is_known = True
             self.inputs.write_scale(thing, args)
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):

@@ -9,7 +9,7 @@ from ..autograd.chains import linear_pair, repeated_activation, unscaled_attenti
 from ..autograd.masks import weight_behind_mask
 from ..autograd.norm_inputs import bias_before_norm
 from ..autograd.policy_terms import weighs_with_gradient
-from ..autograd.rearranged import misdirected_softmax, swapped_sizes
+from ..autograd.rearranged import misdirected_softmax, softmax_over_rows, swapped_sizes
 from ..autograd.zero_units import saturated_units, zero_units
 from ..record.sites import OURS, OWN, kind_of
 from ..torch_api import private
@@ -22,6 +22,7 @@ STEPS = 3  # of a run whose graphs are looked at: from one step to the next, bat
 LATEST_UNITS = 1 << 16  # the last step in which units of zero are looked for; each is twice the one before
 MOST_BACKWARDS = 4  # of such a step
 RESHAPES, NORMALIZERS = ("view", "reshape", "view_as", "reshape_as"), ("softmax", "Softmax")
+OVER_ROWS = (*NORMALIZERS, "log_softmax", "LogSoftmax")
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
 LEAST_WEIGHT = 1e-6  # of a masked position that is worth a word
 IDLE = (
@@ -31,8 +32,8 @@ IDLE = (
 
 
 class GraphScan:
-    def __init__(self, guard, recorder, sites):
-        self.recorder, self.sites = recorder, sites
+    def __init__(self, guard, recorder, sites, last_batch):
+        self.recorder, self.sites, self.last_batch = recorder, sites, last_batch
         self.scan = guard.isolated("graph")(self.scan)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
@@ -40,12 +41,18 @@ class GraphScan:
     def reset(self):
         self.spans = []  # first and next number of the nodes made inside of a module, its class; inner ones first
         self.scans, self.told = 0, {}
+        self.compared = 0  # rows of the outputs that the latest loss was given
 
     def subscribe(self, moments):
         moments.stepped.append(self.end_step)
+        moments.loss_examined.append(self.loss_examined)
+
+    def loss_examined(self, call):
+        self.compared = call.output.shape[0] if 0 < call.output.dim() < 3 else 0
 
     def end_step(self):
         """A graph may reach back into an earlier step, so spans stay as long as any graph is looked at."""
+        self.compared = 0
         if self.spans and not self.wanted():
             self.spans = []
 
@@ -79,6 +86,10 @@ class GraphScan:
         axis = misdirected_softmax(node)
         if axis is not None:
             self.tell("misdirected_softmax", node, "attention", float(axis), words=NORMALIZERS)
+        rows = softmax_over_rows(node)
+        if rows is not None and (rows == self.compared or rows == self.last_batch.table_rows):
+            self.tell("softmax_over_samples", node, "softmax", float(rows), float(rows == self.compared),
+                      words=OVER_ROWS, layer=True)  # fmt: skip
         pair = linear_pair(node, users)
         if pair is not None and self.is_own_layer(pair[3]):
             self.tell("linear_pair", node, pair[0], float(pair[1]), float(pair[2]), layer=True)

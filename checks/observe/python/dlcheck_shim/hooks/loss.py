@@ -10,7 +10,7 @@ import weakref
 import torch
 
 from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of, spread_comparison
-from ..state.initial_loss import InitialLoss
+from ..state.initial_loss import JUDGED_AT_START, InitialLoss
 from ..state.last_batch import LastBatch
 from ..state.loss_calls import LossCall, count_samples, reduction_of, rows_of
 from ..state.reachable import range_of, write_unreachable
@@ -25,12 +25,11 @@ KINDS = {
     "kl_div": "kl",
     "mse_loss": "mse",
     "binary_cross_entropy_with_logits": "bce",
+    "binary_cross_entropy": "bce",
     "l1_loss": "l1",
     "smooth_l1_loss": "smooth_l1",
     "huber_loss": "huber",
 }
-# Those whose loss can be worked out again for another pairing of outputs and targets.
-JUDGED_AT_START = ("cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits")
 NEAR_ZERO = 0.1  # the logarithm of a sum of probabilities, in half precision too
 
 TAKE_LOGARITHMS = ("nll_loss", "kl_div")
@@ -55,6 +54,7 @@ class LossHooks:
 
     def reset(self):
         self.initial = {}  # by function name, until the first step ends
+        self.growing = {}  # the same, while the targets of the first steps are too few
         self.untrained = True
         self.last = None  # weak reference to the last training loss, its thing and its samples
         self.evaluation = None  # sum of losses and samples since evaluation began
@@ -113,6 +113,8 @@ class LossHooks:
                 with tensors.unrecorded():
                     self.mark_result(function, thing, result, output, target, options)
                     self.recorder.moments.loss_examined(LossCall(function, thing, result, output, target, options))
+                    if function in self.growing:
+                        self.grow(function, thing, output.detach(), target.detach(), options)
                     if self.recorder.detailed:
                         self.look(function, thing, output, target, options)
         elif tensors.is_plain(output) and tensors.may_compute():
@@ -199,11 +201,12 @@ class LossHooks:
 
     def look_for_log_probabilities(self, thing, output):
         rows = rows_of(output)
-        # All pairs of two sides may be normalized along either.
-        if rows is None or output.dim() == 2 and output.shape[0] == output.shape[1]:
+        if rows is None:
             return
         recorder, at, count = self.recorder, (self.recorder.step, self.recorder.micro_step), rows.shape[0]
         are = rows.double().logsumexp(1).abs().lt(NEAR_ZERO)
+        if output.dim() == 2 and output.shape[0] == output.shape[1]:  # pairs may be normalized along either side
+            are = are | output.detach().double().logsumexp(0).abs().lt(NEAR_ZERO)[:count]
         recorder.transfer.add(
             are.double().mean().reshape(1),
             lambda v: recorder.quantity("log_probability_rows", thing, v[0], float(count), at=at),
@@ -238,7 +241,7 @@ class LossHooks:
 
     def initial_of(self, function):
         if function not in self.initial:
-            self.initial[function] = InitialLoss(KINDS[function])
+            self.initial[function] = InitialLoss(KINDS[function], function == "binary_cross_entropy")
         return self.initial[function]
 
     def write_initial(self):
@@ -251,7 +254,17 @@ class LossHooks:
             thing = self.recorder.thing("loss", 0, function)
             for name, value, aux in found:
                 self.recorder.quantity(name, thing, value, aux)
+            if not initial.is_whole:
+                self.growing[function] = initial
         self.initial = {}
+
+    def grow(self, function, thing, output, target, options):
+        told = self.growing[function].grow(output, target, options)
+        if told is not None:
+            name, value, aux = told
+            self.recorder.quantity(name, thing, value, aux)
+        if self.growing[function].is_whole:
+            del self.growing[function]
 
     def of_backward(self, loss):
         """Thing and number of samples of the tensor that a backward starts from."""

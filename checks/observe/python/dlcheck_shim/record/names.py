@@ -187,4 +187,7 @@ QUANTITIES = {
     "copied_tie": 145,
     "raised_error": 146,
     "input_scale": 147,
+    "softmax_over_samples": 148,
+    "pooled_constant_loss": 149,
+    "loss_term_share": 150,
 }

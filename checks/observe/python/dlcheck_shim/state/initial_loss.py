@@ -4,19 +4,28 @@ step ends, in double precision, from which three losses follow.
 `initial`      the mean loss as seen, without weights or smoothing, whatever the reduction;
 `independent`  the loss if each target were paired with another sample's output;
 `constant`     the loss of the best constant output on the same targets.
+
+Few targets have a smaller entropy than the data that they are drawn from. So the targets of later batches are
+added until there are enough, and the constant loss of all of them is told, too.
 """
 
 import torch
 import torch.nn.functional as F
 
+# Losses that can be worked out again for another pairing of outputs and targets.
+JUDGED_AT_START = ("cross_entropy", "nll_loss", "mse_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy")
 MOST_SAMPLES = 4096
 # A vocabulary of 50,000 would otherwise cost seconds.
 MOST_ELEMENTS = 1 << 24
+LEAST_PROBABILITY = 1e-12  # binary_cross_entropy bounds its logarithms, too
+TOLD_AT = (32, 256)  # samples at which the constant loss of several batches is written
 
 
 class InitialLoss:
-    def __init__(self, kind):
-        self.kind, self.samples, self.width, self.sums = kind, 0, None, None
+    def __init__(self, kind, of_probabilities=False):
+        """`of_probabilities`: of a binary loss, that its outputs are no logits."""
+        self.kind, self.of_probabilities = kind, of_probabilities
+        self.samples, self.width, self.sums = 0, None, None
 
     def add(self, output, target, options):
         """Takes one call's outputs and targets; a call of another shape or kind is left out."""
@@ -29,7 +38,10 @@ class InitialLoss:
             rows = output.shape[0]
             wide = max(1, output.numel() // max(rows, 1))
             rows = min(rows, room, max(1, MOST_ELEMENTS // wide))
-            self.add_numbers(output[:rows].double(), target[:rows].double())
+            output = output[:rows].double()
+            if self.of_probabilities:
+                output = torch.logit(output, LEAST_PROBABILITY)
+            self.add_numbers(output, target[:rows].double())
             self.samples += rows
 
     def add_classes(self, output, target, ignored, room):
@@ -81,6 +93,19 @@ class InitialLoss:
             ("independent_loss", float(independent), float(self.samples)),
             ("constant_loss", float(constant), float(aux)),
         ]
+
+    def grow(self, output, target, options):
+        """Adds a later batch. Gives (quantity, value, aux) where there are enough samples to tell anew."""
+        before = self.samples
+        self.add(output, target, options)
+        if not any(before < count <= self.samples for count in TOLD_AT):
+            return None
+        constant = self.result()[2][1]
+        return "pooled_constant_loss", constant, float(self.samples)
+
+    @property
+    def is_whole(self):
+        return self.samples >= TOLD_AT[-1]
 
     def of_classes(self, losses, whole, counts, scores):
         n = self.samples

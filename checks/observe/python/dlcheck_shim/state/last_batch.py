@@ -9,11 +9,14 @@ from .tokens import is_sequence
 class LastBatch:
     def __init__(self):
         self.parts, self.model, self.halves = [], 0, None
+        self.table_rows = 0  # of the first tensor, where it has a row for each sample and no axis of time
         self.looked_up = set()  # in tables of words, in the last forward: where they lie
 
     def keep(self, batch, model, halves):
         """`batch`: tensors as `parts_of` gives them; `halves`: their fingerprint."""
         self.parts, self.model, self.halves = batch, model, halves
+        first = batch[0][0]() if batch else None
+        self.table_rows = first.shape[0] if first is not None and first.dim() == 2 and first.is_floating_point() else 0
 
     def is_again(self, batch, model):
         """Whether these tensors, unchanged, are those of the last batch, for the same model."""

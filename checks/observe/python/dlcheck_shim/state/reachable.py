@@ -4,7 +4,7 @@ import math
 
 import torch
 
-BINARY = "binary_cross_entropy_with_logits"
+BINARY = ("binary_cross_entropy_with_logits", "binary_cross_entropy")
 # Whose outputs lie between which numbers.
 RANGES = {"softmax": (0.0, 1.0), "sigmoid": (0.0, 1.0), "tanh": (-1.0, 1.0), "relu": (0.0, math.inf),
           "log_softmax": (-math.inf, 0.0)}  # fmt: skip
@@ -14,7 +14,7 @@ BINARY_SLACK = 0.3  # labels of 1.2 are smoothed on purpose
 
 def range_of(function, maker, compares_numbers):
     """(low, high) that targets may lie between; None where nothing is known of it."""
-    if function == BINARY:
+    if function in BINARY:
         return -BINARY_SLACK, 1 + BINARY_SLACK
     if not compares_numbers or maker not in RANGES:
         return None

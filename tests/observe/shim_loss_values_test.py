@@ -1,0 +1,71 @@
+"""What the loss of a step is worth is told of a loss that is one of several terms, of one that takes probabilities,
+and of targets that come a few at a time."""
+
+import math
+import textwrap
+import unittest
+
+from tests.observe.reading import python, run_watched
+
+PROGRAM = textwrap.dedent(
+    """
+    import torch, torch.nn as nn, torch.nn.functional as F
+    torch.manual_seed(0)
+    net = nn.Linear(3, 2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for step in range(80):
+        x, y = torch.randn(4, 3), torch.arange(4) % 2
+        optimizer.zero_grad()
+        out = net(x)
+        loss = LOSS
+        loss.backward()
+        optimizer.step()
+    """
+)
+BINARY = "F.binary_cross_entropy{}, F.one_hot(y, 2).float())"
+PROBABILITIES, LOGITS = BINARY.format("(out.sigmoid()"), BINARY.format("_with_logits(out")
+
+
+def rows(loss, quantity):
+    run = run_watched(python("-c", PROGRAM.replace("LOSS", loss)))
+    assert run.status == 0, run.err
+    return run.main.of("quantity", quantity)
+
+
+class Terms(unittest.TestCase):
+    def told(self, loss):
+        return {(row.thing[2], round(row.value, 6), row.aux) for row in rows(loss, "loss_term_share")}
+
+    def test_each_term_is_told_by_what_it_is_of_a_mean(self):
+        summed = "F.cross_entropy(out, y, reduction='sum')"
+        penalty = "0.1 * out.square().mean()"
+        self.assertEqual(self.told(f"{summed} + {penalty}"), {("cross_entropy", 4, 4)})
+        self.assertEqual(self.told(f"{penalty} + {summed} / 4"), {("cross_entropy", 1, 4)})
+        self.assertEqual(self.told(f"({summed} + F.mse_loss(out, x[:, :2])) / 2"),
+                         {("cross_entropy", 2, 4), ("mse_loss", 0.5, 8)})
+
+    def test_a_loss_that_stands_alone_is_no_term_and_one_in_a_product_neither(self):
+        self.assertEqual(self.told("F.cross_entropy(out, y, reduction='sum')"), set())
+        self.assertEqual(self.told("F.cross_entropy(out, y) * out.square().mean() + out.mean()"), set())
+
+
+class Targets(unittest.TestCase):
+    def test_few_a_step_are_put_together_until_there_are_enough(self):
+        found = rows("F.cross_entropy(out, y)", "pooled_constant_loss")
+        self.assertEqual([row.aux for row in found], [32, 256])
+        for row in found:
+            self.assertAlmostEqual(row.value, math.log(2))
+
+    def test_enough_in_the_first_step_are_not_added_to(self):
+        self.assertEqual(rows("F.mse_loss(out.repeat(64, 1), x[:, :2].repeat(64, 1))", "pooled_constant_loss"), [])
+
+
+class OfProbabilities(unittest.TestCase):
+    def test_the_loss_is_worked_out_as_that_of_logits(self):
+        for quantity in ("initial_loss", "independent_loss", "constant_loss"):
+            ((given,), (logits,)) = rows(PROBABILITIES, quantity), rows(LOGITS, quantity)
+            self.assertAlmostEqual(given.value, logits.value, places=5)
+
+
+if __name__ == "__main__":
+    unittest.main()
