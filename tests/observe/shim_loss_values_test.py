@@ -49,6 +49,24 @@ class Terms(unittest.TestCase):
         self.assertEqual(self.told("F.cross_entropy(out, y) * out.square().mean() + out.mean()"), set())
 
 
+class Means(unittest.TestCase):
+    def test_of_each_function_of_a_sum_are_told_whatever_its_reduction(self):
+        ways = ("F.cross_entropy(out, y)", "F.cross_entropy(out, y, reduction='sum') / 4",
+                "F.cross_entropy(out, y, reduction='none').mean()")
+        first = [rows(f"{way} * 3 + out.square().mean()", "mean_loss")[0] for way in ways]
+        self.assertEqual(len({round(row.value, 5) for row in first}), 1)
+        self.assertEqual([row.aux for row in first], [4, 4, 4])
+
+    def test_of_a_function_that_stands_alone_or_weighs_its_classes_are_not_told(self):
+        for loss in ("F.cross_entropy(out, y) / 4",
+                     "F.cross_entropy(out, y, weight=torch.tensor([1., 2.])) + out.mean()"):
+            self.assertEqual(rows(loss, "mean_loss"), [], loss)
+
+    def test_are_told_where_gradients_are_asked_for_without_a_backward(self):
+        by_hand = "F.mse_loss(out, x[:, :2]); torch.autograd.grad(loss, net.parameters()); loss = net(x).sum() * 0"
+        self.assertGreaterEqual(len({row.step for row in rows(by_hand, "mean_loss")}), 64)
+
+
 class Targets(unittest.TestCase):
     def test_few_a_step_are_put_together_until_there_are_enough(self):
         found = rows("F.cross_entropy(out, y)", "pooled_constant_loss")

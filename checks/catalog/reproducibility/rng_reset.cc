@@ -77,7 +77,7 @@ Check RngReset() {
            .silent_when = "",
            .severity =
                "Warning; note if every step draws the same numbers, which may be intentional.",
-           .blind_spots = "Only the first 64 calls are recorded. Random numbers of NumPy, Python "
+           .blind_spots = "Only the first 2,048 calls are recorded. Random numbers of NumPy, Python "
                           "and accelerators are not compared.",
            .sensitivity = ""},
       .python = {.bad = R"(for epoch in range(epochs):

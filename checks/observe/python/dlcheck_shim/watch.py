@@ -47,6 +47,7 @@ from .hooks.layer_inputs import LayerInputs
 from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
 from .hooks.loss_precision import LossPrecision
+from .hooks.mean_losses import MeanLosses
 from .hooks.modules import ModuleHooks
 from .hooks.modules_met import ModulesMet
 from .hooks.no_evaluation import NoEvaluation
@@ -112,9 +113,10 @@ class Watch:
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
         self.graphs, self.unused = LiveGraphs(recorder), UnusedLosses(guard, recorder, sites)
         ignored, half = IgnoredInMean(guard, recorder, sites), UnscaledHalf(guard, recorder, sites, self.forwards)
+        means = MeanLosses(guard, recorder)
         self.of_losses = (TargetClasses(recorder, self.losses.last_batch), LossPrecision(recorder),
-                          RepeatedRows(recorder), ignored)  # fmt: skip
-        looks = tuple(part.reached_by for part in (self.unused, ignored, half)) + (self.scan.scan,)
+                          RepeatedRows(recorder), ignored, means)  # fmt: skip
+        looks = tuple(part.reached_by for part in (self.unused, ignored, half, means)) + (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)

@@ -5,7 +5,7 @@ import torch
 from ..record.digest import digest
 from ..torch_api import tensors
 
-MOST_SEEDS = 64  # that are looked at; the first ones
+MOST_SEEDS = 2048  # that are looked at; the first ones
 MOST_LOOKS = 4  # after a seed was set, until something was drawn
 
 

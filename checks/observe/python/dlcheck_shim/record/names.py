@@ -190,4 +190,5 @@ QUANTITIES = {
     "softmax_over_samples": 148,
     "pooled_constant_loss": 149,
     "loss_term_share": 150,
+    "mean_loss": 151,
 }
