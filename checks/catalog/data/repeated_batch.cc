@@ -32,7 +32,7 @@ std::optional<Finding> RepeatedInARow(const std::string& model, const BatchesOfM
                                       const Settings& settings) {
   const BatchesOfModel::Neighbors neighbors = seen.Neighboring();
   const auto all = static_cast<double>(neighbors.all), same = static_cast<double>(neighbors.same);
-  if (seen.loader == 0 || seen.different.size() < 2) return std::nullopt;
+  if (!seen.fed || seen.different.size() < 2) return std::nullopt;
   if (all < settings[kSteps] || same < settings[kShare] * all) return std::nullopt;
   return Finding{.severity = Severity::kNote,
                  .message = StrCat(neighbors.same, " of ", Counted(neighbors.all, "step"),
@@ -146,6 +146,13 @@ Check RepeatedBatch() {
               return WithBatches({.steps = 32, .places = 8, .batch = [](int iteration, int) {
                                     return iteration;
                                   }});
+            }},
+           {"the same, with packed inputs", Expect::kNote,
+            [] {
+              return WithBatches(
+                  {.steps = 32, .places = 8, .used = 57, .batch = [](int iteration, int) {
+                     return iteration;
+                   }});
             }},
            {"one batch in the model, other batches from the loader", Expect::kNote,
             [] { return WithBatches({.batch = [](int, int) { return 0; }}); }}},

@@ -77,20 +77,26 @@ for (auto& batch : *loader) TrainStep(model, optimizer, batch);)"},
       .stands_at = Event::kFetched,
       .settings = {},
       .judgement = Reads<&Judge>(),
-      .examples = {{"data that the program shuffles itself", Expect::kClean,
-                    [] { return WithBatches({.order = "sequential", .shuffle = "1"}); }},
-                   {"the same order", Expect::kError,
-                    [] {
-                      return WithBatches(
-                          {.order = "sequential", .batch = SameByPlace, .shuffle = "1"});
-                    }},
-                   {"the same order, with nothing declared", Expect::kNote,
-                    [] { return WithBatches({.order = "sequential", .batch = SameByPlace}); }},
-                   {"the same order on purpose", Expect::kClean,
-                    [] {
-                      return WithBatches(
-                          {.order = "sequential", .batch = SameByPlace, .shuffle = "0"});
-                    }}},
+      .examples =
+          {{"data that the program shuffles itself", Expect::kClean,
+            [] { return WithBatches({.order = "sequential", .shuffle = "1"}); }},
+           {"the same order", Expect::kError,
+            [] {
+              return WithBatches({.order = "sequential", .batch = SameByPlace, .shuffle = "1"});
+            }},
+           {"the same order, with nothing declared", Expect::kNote,
+            [] { return WithBatches({.order = "sequential", .batch = SameByPlace}); }},
+           {"the same order of packed inputs", Expect::kNote,
+            [] { return WithBatches({.order = "sequential", .used = 57, .batch = SameByPlace}); }},
+           {"a whole graph in each step", Expect::kClean,
+            [] {
+              return WithBatches(
+                  {.order = "sequential", .used = 500, .batch = [](int, int) { return 0; }});
+            }},
+           {"the same order on purpose", Expect::kClean,
+            [] {
+              return WithBatches({.order = "sequential", .batch = SameByPlace, .shuffle = "0"});
+            }}},
   };
 }
 

@@ -70,7 +70,8 @@ OrderOfData OrderOf(const Batches& batches, ThingId loader, int64_t times) {
   std::map<int64_t, std::vector<const Batches::Batch*>> places;
   for (const Batches::Batch& batch : batches.batches) {
     if (!batch.fetched || batch.fetched->loader != loader || !batch.fingerprint) continue;
-    if (batch.size == batch.fetched->samples) places[batch.fetched->place].push_back(&batch);
+    // Packed inputs have no row for each sample. A constant input is the same at all places.
+    places[batch.fetched->place].push_back(&batch);
   }
   OrderOfData order;
   std::set<Batches::Digest> different;

@@ -14,7 +14,8 @@ std::map<std::string, BatchesOfModel> ByModel(const Batches& batches) {
     if (loader == batches.loaders.end() || loader->second.samples < 2 * batch.fetched->samples) {
       continue;
     }
-    // An input of another size is not the loader's batch: a whole graph, a grid.
+    seen.fed = true;
+    // An input of another size may not be the loader's batch: a whole graph, a grid.
     if (batch.size != batch.fetched->samples) continue;
     seen.steps.insert(batch.step);
     seen.places.insert(batch.fetched->place);

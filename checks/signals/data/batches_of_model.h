@@ -22,6 +22,7 @@ struct BatchesOfModel {
   std::set<int64_t> steps, places;
   ThingId loader = 0;  // 0 where none gave one
   double samples = 0;
+  bool fed = false;  // such a loader gave batches, whatever became of them
 
   Neighbors Neighboring() const;
 };
