@@ -45,6 +45,11 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
     last = evaluation.step;
     declared = declared || evaluation.declared;
   }
+  if (judged == 0 && evaluations.ending && evaluations.ending->step > 0) {
+    judged = 1;
+    in_training = evaluations.ending->in_training_mode > 0 ? 1 : 0;
+    first = last = evaluations.ending->step;
+  }
   if (judged == 0) return absl::NotFoundError("no evaluation after a step was seen");
   Verdict verdict{.findings = {}, .judged = Counted(judged, "evaluation")};
   if (in_training == 0) return verdict;
@@ -79,8 +84,8 @@ Check InTrainMode() {
           "validation data.",
       .method =
           "Reads the model's mode at every batch of an evaluation, with gradients or without. "
-          "Judges only models with a "
-          "module whose outputs depend on the mode.",
+          "Judges only models with a module whose outputs depend on the mode. Takes a lone forward "
+          "without gradients after the last step for an evaluation, if there is no other.",
       .fix = "Call model.eval() before the evaluation and model.train() after it.",
       .limits = {.needs =
                      "Dropout, batch normalization or another module that depends on the mode, and "
@@ -121,6 +126,10 @@ model->train();)"},
       .examples = {{"all in evaluation mode", Expect::kClean, [] { return ThreeEvaluations({}); }},
                    {"in training mode before the first step", Expect::kClean,
                     [] { return ThreeEvaluations({.begins_in_training_mode = true}); }},
+                   {"a forward in evaluation mode at the end", Expect::kClean,
+                    [] { return OneForward(false); }},
+                   {"a forward in training mode at the end", Expect::kNote,
+                    [] { return OneForward(true); }},
                    {"one of two in training mode", Expect::kNote,
                     [] { return ThreeEvaluations({.in_training_mode = 1}); }},
                    {"both in training mode", Expect::kWarning,

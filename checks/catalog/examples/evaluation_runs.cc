@@ -45,4 +45,15 @@ Evidence ThreeEvaluations(const EvaluationValues& values) {
   return PlainOnly(run);
 }
 
+Evidence OneForward(bool in_training_mode, bool after_all_steps) {
+  RunBuilder run = TwoLayers();
+  run.Attribute("module", "dropout", "mode_dependent", "1");
+  for (int step = 0; step < 4; ++step) AddStep(run, {.held = {}});
+  run.Event(Event::kEvaluationBegan, 0, "model", "Net");
+  run.Event(Event::kEvaluationForward, in_training_mode ? 1 : 0, "model", "Net");
+  run.Event(Event::kEvaluationEnded, 0, "model", "Net");
+  if (!after_all_steps) AddStep(run, {.held = {}});
+  return PlainOnly(run);
+}
+
 }  // namespace dlcheck

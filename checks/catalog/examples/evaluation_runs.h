@@ -23,4 +23,8 @@ struct EvaluationValues {
 // as many steps after each as it says.
 Evidence ThreeEvaluations(const EvaluationValues& values);
 
+// Four steps of a model with dropout, and one forward without gradients after the last of them, or
+// before it.
+Evidence OneForward(bool in_training_mode, bool after_all_steps = true);
+
 }  // namespace dlcheck

@@ -1,6 +1,8 @@
 #include <algorithm>
 
+#include "checks/catalog/examples/example_runs.h"
 #include "checks/catalog/examples/window_runs.h"
+#include "checks/catalog/findings/negated_functions.h"
 #include "checks/catalog/findings/statement_finding.h"
 #include "checks/catalog/findings/window_finding.h"
 #include "checks/engine/reads.h"
@@ -68,9 +70,9 @@ absl::StatusOr<Verdict> JudgeOther(const IfSeen<Stated<Quantity::kRaisedError>>&
   return JudgeFall(losses);
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const IfSeen<Windows>& seen,
-                              const IfSeen<Stated<Quantity::kRaisedError>>& raised,
-                              const LossCurve& losses) {
+absl::StatusOr<Verdict> JudgeWhole(const Settings& settings, const IfSeen<Windows>& seen,
+                                   const IfSeen<Stated<Quantity::kRaisedError>>& raised,
+                                   const LossCurve& losses) {
   if (!seen || seen->windows.empty()) return JudgeOther(raised, losses);
   const Windows& windows = *seen;
   if (windows.interleaved) {
@@ -92,12 +94,33 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const IfSeen<Windows>& s
   return verdict;
 }
 
+absl::StatusOr<Verdict> Judge(const Settings& settings, const IfSeen<Windows>& seen,
+                              const IfSeen<Stated<Quantity::kRaisedError>>& raised,
+                              const LossCurve& losses, const LossFunctions& functions) {
+  absl::StatusOr<Verdict> verdict = JudgeWhole(settings, seen, raised, losses);
+  if (verdict.ok() && !verdict->findings.empty()) return verdict;
+  std::vector<Finding> negated = NegatedFunctions(functions, settings[kEnoughWindows]);
+  if (negated.empty()) return verdict;
+  const auto count = static_cast<int64_t>(functions.functions.size());
+  return Verdict{.findings = std::move(negated), .judged = Counted(count, "loss function")};
+}
+
 // Eighty losses on a line.
 Evidence Falling(double from, double to) {
   constexpr int kSteps = 80;
   RunBuilder run = TwoLayers();
   for (int step = 0; step < kSteps; ++step) {
     AddStep(run, {.loss = from + (to - from) * step / (kSteps - 1), .held = {}});
+  }
+  return PlainOnly(run);
+}
+
+// Eight steps of a loss that is one term of a sum, with this factor.
+Evidence Term(double factor) {
+  RunBuilder run = TwoLayers();
+  for (int step = 0; step < 8; ++step) {
+    run.Quantity(Quantity::kLossTermShare, "loss", "mse_loss", factor, 32);
+    AddStep(run, {.held = {}});
   }
   return PlainOnly(run);
 }
@@ -118,11 +141,11 @@ Check NegatedLoss() {
           "a loss that the program works out itself to squared or absolute differences. Compares "
           "the first values of any other loss with the last ones.",
       .fix = "Remove the minus sign before the loss, or remove maximize=True from the optimizer.",
-      .limits = {.needs = "A loss of torch.nn.functional with no further terms, or one of "
-                          "squared or absolute differences alone.",
-                 .silent_when = "Several optimizers take turns, as in a GAN.",
-                 .severity = "Warning. Note where only the loss is known, and falls from below "
-                             "zero to ten times that: a likelihood can do so, too.",
+      .limits = {.needs = "A loss of torch.nn.functional, or one of squared or absolute "
+                          "differences alone.",
+                 .silent_when = "Several optimizers take turns, and some use the loss as it is.",
+                 .severity = "Warning. Note for one of several terms, and for an unknown loss that "
+                             "falls from below zero to ten times that: both can be meant.",
                  .blind_spots = "Raising a loss on purpose looks the same, as in adversarial "
                                 "attacks or machine unlearning.",
                  .sensitivity = ""},
@@ -146,6 +169,8 @@ optimizer.step())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"a negative factor in every other step", Expect::kClean,
                     [] { return Shares(-1); }},
+                   {"a term of the loss", Expect::kClean, [] { return Term(0.5); }},
+                   {"a term of the loss with a minus", Expect::kNote, [] { return Term(-1); }},
                    {"a likelihood", Expect::kClean, [] { return Falling(3, -4); }},
                    {"a loss that falls from below zero", Expect::kNote,
                     [] { return Falling(-0.7, -40); }},

@@ -80,7 +80,7 @@ std::set<int64_t> StepsOfFixedInputs(const Trace& trace) {
 // The evaluations that ended in the first process, and how many steps were sampled.
 struct Read {
   std::vector<Evaluation> evaluations;
-  int64_t steps = 0;
+  int64_t steps = 0, last_step = -1;
 };
 
 Read ReadAll(const Trace& trace) {
@@ -89,8 +89,11 @@ Read ReadAll(const Trace& trace) {
   Occurrence began;
   bool is_begun = false;
   for (const Occurrence& event : FirstProcess(trace.Events())) {
+    const bool is_step = event.event == Event::kStep || event.event == Event::kSkipped;
+    // A gap is written in the step after its last.
+    if (is_step) read.last_step = std::max(read.last_step, event.last_step - event.gap);
     if (event.gap) continue;
-    if (event.event == Event::kStep || event.event == Event::kSkipped) ++read.steps;
+    if (is_step) ++read.steps;
     if (event.event == Event::kEvaluationBegan) {
       open = {};
       began = event;
@@ -108,6 +111,7 @@ Read ReadAll(const Trace& trace) {
       }
       open.step = event.step;
       open.declared = event.event == Event::kEvaluated;
+      open.feeds = trace.Attribute(event.thing, "feeds") == "1";
       if (is_begun && began.step == event.step) {
         Compare(trace, {began.order, event.order}, open);
       }
@@ -129,15 +133,18 @@ absl::StatusOr<Evaluations> Evaluations::From(const Run& run) {
   known.merge(StepsOfFixedInputs(trace));
   const auto guessed = std::ranges::count(read.evaluations, false, &Evaluation::declared);
   const bool is_part_of_steps = kStepsPerEvaluation * guessed > read.steps;
+  Evaluations evaluations;
+  const Evaluation& last = read.evaluations.back();
+  if (!is_part_of_steps && last.step > read.last_step && !last.feeds) evaluations.ending = last;
   std::erase_if(read.evaluations, [&](const Evaluation& evaluation) {
     if (evaluation.declared) return false;
     return is_part_of_steps || (evaluation.batches < 2 && !known.contains(evaluation.step));
   });
-  if (read.evaluations.empty()) {
+  if (read.evaluations.empty() && !evaluations.ending) {
     return absl::FailedPreconditionError(
         "forward passes without backward were too frequent or too short to count as evaluations");
   }
-  Evaluations evaluations{.evaluations = std::move(read.evaluations)};
+  evaluations.evaluations = std::move(read.evaluations);
   for (const ThingId module : trace.ThingsOfKind("module")) {
     const std::string_view depends = trace.Attribute(module, "mode_dependent");
     evaluations.mode_dependent |= depends == "1";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -21,8 +22,10 @@ struct Evaluations {
     // Digests from before and after are there, and no step was taken in between.
     bool compared = false;
     bool model_changed = false, random_changed = false;
+    bool feeds = false;  // its model's outputs are another model's inputs, as a generator's are
   };
   std::vector<Evaluation> evaluations;  // those that ended at a sampled step
+  std::optional<Evaluation> ending;     // a forward that was left out, if no step followed it
   bool mode_dependent = false;          // some module gives other outputs in training mode
   bool reads_mode = false;              // some forward of the program's own reads the mode
 
@@ -30,7 +33,8 @@ struct Evaluations {
   // a generator, unless its inputs come again and its outputs feed no other model; and all of them
   // are, if there is one in more than one step of four: then they are part of the steps.
   //
-  // Errors: NotFound if no evaluation was observed; FailedPrecondition if all were skipped.
+  // Errors: NotFound if no evaluation was observed; FailedPrecondition if all were skipped and none
+  // was the ending.
   static absl::StatusOr<Evaluations> From(const Run& run);
 };
 
