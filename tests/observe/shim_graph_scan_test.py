@@ -85,6 +85,18 @@ class Watched(unittest.TestCase):
                         "F.dropout((q @ k.mT).softmax(-2), 0.1)"):
             self.assertEqual(self.told("misdirected_softmax", weights=weights), [("attention", -2, "12")], weights)
 
+    def test_a_softmax_over_the_heads_or_the_batch_is_told_with_its_axis(self):
+        for axis in (-3, -4):
+            weights = f"(q @ k.mT / 6**0.5).softmax({axis})"
+            self.assertEqual(self.told("misdirected_softmax", weights=weights), [("attention", axis, "12")])
+
+    def test_a_model_that_is_trained_later_is_looked_at_too(self):
+        earlier = "first = nn.Linear(3, 1)\nsteps = torch.optim.SGD(first.parameters(), lr=0.1)\nfor step in range(9):\n" \
+                  "    first(torch.randn(6, 3)).sum().backward()\n    steps.step()\n    steps.zero_grad()\n"
+        later = program(weights=OVER_QUERIES).replace("torch.manual_seed(0)\n", "torch.manual_seed(0)\n" + earlier)
+        rows = run_watched(python("-c", later)).main.of("quantity", "misdirected_softmax")
+        self.assertEqual([row.value for row in rows], [-2])
+
     def test_attention_as_it_should_be_is_not_told_and_torchs_own_neither(self):
         self.assertEqual(self.told("swapped_sizes"), [])
         self.assertEqual(self.told("misdirected_softmax"), [])

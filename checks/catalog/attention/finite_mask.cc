@@ -30,7 +30,8 @@ Check FiniteMask() {
           "A value such as -10 in the place of minus infinity leaves a share of the attention "
           "on positions that should be hidden.",
       .method =
-          "Reads the autograd graphs of the first three steps. Looks at the weights that a "
+          "Reads the autograd graphs of the first three steps of each model. Looks at the weights "
+          "that a "
           "softmax gives where masked_fill() filled in a value.",
       .fix =
           "Fill in float(\"-inf\"), or torch.finfo(scores.dtype).min where a whole row may be "

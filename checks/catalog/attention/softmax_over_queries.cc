@@ -33,7 +33,8 @@ Check SoftmaxOverQueries() {
           "queries, the weights of one query sum to any number.",
       .method =
           "Follows the left factor of each batched matrix product back to a softmax in the "
-          "autograd graphs of the first three steps. Reports a softmax along another axis than "
+          "autograd graphs of the first three steps of each model. Reports a softmax along another "
+          "axis than "
           "the product sums over, if its scores are a product of two tensors with gradients.",
       .fix = "Use softmax(dim=-1) on scores of shape (..., queries, keys).",
       .limits = {.needs = "A Python program with its own attention and a batch axis.",
@@ -48,7 +49,7 @@ out = scores.softmax(dim=-2) @ v)",
 out = scores.softmax(dim=-1) @ v)"},
       .cpp = {},
       .sources = {"Vaswani et al. 2017, Attention Is All You Need, section 3.2.1"},
-      .covers = {"softmax-over-queries"},
+      .covers = {"softmax-over-queries", "normalization-over-batch-axis"},
       .explains = {"attention/causal_mask_leak", "attention/unmasked_padding"},
       .worst = Severity::kWarning,
       .live = false,

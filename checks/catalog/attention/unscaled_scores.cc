@@ -31,7 +31,8 @@ Check UnscaledScores() {
           "Scores grow with the number of features. Without a scale, softmax saturates: it "
           "picks one position, and gradients vanish.",
       .method =
-          "Reads the autograd graphs of the first three steps, from a softmax back to the "
+          "Reads the autograd graphs of the first three steps of each model, from a softmax back "
+          "to the "
           "layers that make queries and keys. Reports scores without any factor on the way.",
       .fix =
           "Divide by the root of the size: scores = q @ k.transpose(-2, -1) / q.shape[-1] ** "

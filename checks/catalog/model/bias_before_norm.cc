@@ -29,7 +29,8 @@ Check BiasBeforeNorm() {
           "Batch normalization subtracts the mean, and the bias with it. The bias never gets a "
           "gradient and only costs memory.",
       .method =
-          "Reads the autograd graphs of the first three steps. Looks for a layer with a "
+          "Reads the autograd graphs of the first three steps of each model. Looks for a layer "
+          "with a "
           "bias directly before batch normalization.",
       .fix = "Build the layer with bias=False.",
       .limits = {.needs = "A Python program whose modules are not compiled.",

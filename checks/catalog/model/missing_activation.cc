@@ -31,7 +31,8 @@ Check MissingActivation() {
           "Two linear layers with nothing nonlinear between them are one linear layer. The "
           "model has the cost of both and can express no more.",
       .method =
-          "Reads the autograd graphs of the first three steps. Reports a layer whose input "
+          "Reads the autograd graphs of the first three steps of each model. Reports a layer whose "
+          "input "
           "is the output of another, apart from views, dropout, shifts and scales.",
       .fix = "Put an activation between the two layers, or use one layer.",
       .limits = {.needs = "A Python program whose modules are not compiled.",

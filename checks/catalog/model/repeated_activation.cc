@@ -34,7 +34,7 @@ Check RepeatedActivation() {
           "A second sigmoid, tanh or softmax flattens the values and their gradients. A second "
           "ReLU changes nothing.",
       .method =
-          "Reads the autograd graphs of the first three steps. Reports an activation "
+          "Reads the autograd graphs of the first three steps of each model. Reports an activation "
           "function whose input is the result of the same function.",
       .fix = "Apply the activation once: remove it from the layer or from forward().",
       .limits = {.needs = "A Python program whose modules are not compiled.",

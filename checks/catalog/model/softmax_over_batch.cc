@@ -35,7 +35,8 @@ Check SoftmaxOverBatch() {
           "that it is in.",
       .method =
           "Reads the axis of each softmax and log_softmax from the autograd graphs of the first "
-          "three steps. Reports one along the first axis, if it has as many rows as the batch and "
+          "three steps of each model. Reports one along the first axis, if it has as many rows as "
+          "the batch and "
           "several scores in each.",
       .fix = "Use softmax(dim=-1). Without dim, F.softmax takes the first axis of 3-D tensors.",
       .limits = {.needs = "A Python program with a model of torch.nn.",

@@ -31,7 +31,8 @@ Check AdvantageWithGradient() {
           "With the values of a critic in the advantage, the policy loss also trains the "
           "critic, to make good actions look bad.",
       .method =
-          "Reads the autograd graphs of the first three steps. Reports a product of the "
+          "Reads the autograd graphs of the first three steps of each model. Reports a product of "
+          "the "
           "log-probability of a chosen action with values of a layer.",
       .fix = "Detach the values: advantage = returns - values.detach().",
       .limits = {.needs = "A Python program whose modules are not compiled.",

@@ -87,7 +87,7 @@ def normalized(node, summed):
     if shape is None or len(shape) < 3:
         return None
     axis = signed(private.saved(node, "dim"), len(shape))
-    if axis == summed or axis not in (-1, -2) or shape[axis] < 2:
+    if axis == summed or shape[axis] < 2:
         return None
     return axis if is_product(node) else None
 

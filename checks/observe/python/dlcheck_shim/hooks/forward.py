@@ -48,15 +48,13 @@ class ForwardHooks:
         self.scale_is_known = True  # of what the first layer with weights is given
         self.model, self.entered = None, False
         self.evaluating = False  # the forward under way has its gradients disabled
-        self.ran = -1  # the step that `seen_now` is about
-        self.seen_now = set()  # what was recorded once already in this step
+        self.ran, self.seen_now = -1, set()  # a step, and what was recorded once already in it
         self.forwards = []  # rows of the forward under way
         self.last_batch = losses.last_batch
         self.last_output, self.last_model = nobody, None
         self.products = [0, 0]  # of this step: in low precision, all
         self.begun = 0  # forwards of models with gradients, in sampled steps
-        self.norms = set()  # things of normalizations whose weights were looked at
-        self.float16_step = -1  # the last step with a product in float16
+        self.norms, self.float16_step = set(), -1  # normalizations looked at; the last step with a product in float16
 
     def before(self, module, args, kwargs=None):
         """`kwargs` are not known to a hook of torch: its caller has them."""
@@ -110,6 +108,8 @@ class ForwardHooks:
         if self.model is None:
             return
         if module.training:
+            if not self.model.trained:
+                self.scan.meets_model()
             self.model.trained = True
             self.evaluations.unreached.begins(self.model, args)
         elif self.model.trained:

@@ -18,7 +18,8 @@ from .forward import PRODUCTS
 from .modules import codes_of
 
 MOST_NODES, MOST_SCANS = 20_000, 8
-STEPS = 3  # of a run whose graphs are looked at: from one step to the next, batches may differ in size
+STEPS = 3  # of a model whose graphs are looked at: from one step to the next, batches may differ in size
+MOST_MODELS = 8
 LATEST_UNITS = 1 << 16  # the last step in which units of zero are looked for; each is twice the one before
 MOST_BACKWARDS = 4  # of such a step
 RESHAPES, NORMALIZERS = ("view", "reshape", "view_as", "reshape_as"), ("softmax", "Softmax")
@@ -40,7 +41,7 @@ class GraphScan:
 
     def reset(self):
         self.spans = []  # first and next number of the nodes made inside of a module, its class; inner ones first
-        self.scans, self.told = 0, {}
+        self.scans, self.until, self.models, self.told = 0, STEPS, 0, {}
         self.compared = 0  # rows of the outputs that the latest loss was given
 
     def subscribe(self, moments):
@@ -57,7 +58,13 @@ class GraphScan:
             self.spans = []
 
     def wanted(self):
-        return self.recorder.step < STEPS and self.scans < MOST_SCANS and private.has_sequence_numbers
+        return self.recorder.step < self.until and self.scans < MOST_SCANS and private.has_sequence_numbers
+
+    def meets_model(self):
+        """A model is called in training for the first time."""
+        self.models += 1
+        if self.models <= MOST_MODELS and self.recorder.step > 0:
+            self.scans, self.until = 0, self.recorder.step + STEPS
 
     def begin(self):
         """Before a module is called: the number that the next node has, None where nobody will ask."""
