@@ -22,6 +22,23 @@ PROGRAM = textwrap.dedent(
         optimizer.step()
     """
 )
+# Rows of four to seven tokens that are filled up, with the next tokens for targets.
+TEXTS = textwrap.dedent(
+    """
+    import torch, torch.nn as nn, torch.nn.functional as F
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Embedding(20, 8), nn.Linear(8, 20))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for step in range(12):
+        ids = torch.randint(2, 20, (16, 9))
+        lengths = torch.arange(16) % 4 + 4
+        ids[torch.arange(16), lengths - 1] = END
+        labels = ids.masked_fill(torch.arange(9) >= lengths[:, None], -100)
+        F.cross_entropy(net(ids)[:, :-1].flatten(0, 1), labels[:, 1:].flatten()).backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    """
+)
 BINARY = "F.binary_cross_entropy{}, F.one_hot(y, 2).float())"
 PROBABILITIES, LOGITS = BINARY.format("(out.sigmoid()"), BINARY.format("_with_logits(out")
 
@@ -76,6 +93,24 @@ class Targets(unittest.TestCase):
 
     def test_enough_in_the_first_step_are_not_added_to(self):
         self.assertEqual(rows("F.mse_loss(out.repeat(64, 1), x[:, :2].repeat(64, 1))", "pooled_constant_loss"), [])
+
+
+def texts(end):
+    return TEXTS.replace("END", end)
+
+
+class EndTokens(unittest.TestCase):
+    def last(self, end):
+        row = run_watched(python("-c", texts(end))).main.of("quantity", "end_tokens")[-1]
+        return row.value, round(row.aux, 3)
+
+    def test_of_texts_that_end_with_one_token_are_one(self):
+        self.assertEqual(self.last("1"), (1, 1))
+
+    def test_of_texts_that_end_with_any_are_many(self):
+        tokens, share = self.last("torch.randint(2, 20, (16,))")
+        self.assertEqual(tokens, 18)
+        self.assertLess(share, 0.2)
 
 
 class OfProbabilities(unittest.TestCase):

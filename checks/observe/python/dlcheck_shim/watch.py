@@ -52,6 +52,7 @@ from .hooks.modules import ModuleHooks
 from .hooks.modules_met import ModulesMet
 from .hooks.no_evaluation import NoEvaluation
 from .hooks.not_zeroed import Uncleared
+from .hooks.open_ends import OpenEnds
 from .hooks.plateaus import Plateaus
 from .hooks.raised_calls import RaisedCalls
 from .hooks.repeated_rows import RepeatedRows
@@ -115,7 +116,7 @@ class Watch:
         ignored, half = IgnoredInMean(guard, recorder, sites), UnscaledHalf(guard, recorder, sites, self.forwards)
         means = MeanLosses(guard, recorder)
         self.of_losses = (TargetClasses(recorder, self.losses.last_batch), LossPrecision(recorder),
-                          RepeatedRows(recorder), ignored, means)  # fmt: skip
+                          RepeatedRows(recorder), OpenEnds(recorder, sites, self.losses.last_batch), ignored, means)  # fmt: skip
         looks = tuple(part.reached_by for part in (self.unused, ignored, half, means)) + (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip

@@ -191,4 +191,5 @@ QUANTITIES = {
     "pooled_constant_loss": 149,
     "loss_term_share": 150,
     "mean_loss": 151,
+    "end_tokens": 152,
 }
