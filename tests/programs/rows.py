@@ -59,6 +59,7 @@ ROWS = {
     "layer_of_no_use": "unused-layer",
     "without_a_slope": "nondifferentiable-operation",
     "targets_in_other_units": "unscaled-regression-targets",
+    "trained_past_the_best": "unnoticed-overfitting",
     "texts_without_an_end": "end-token-never-trained",
     "weights_of_the_queries": "softmax-over-queries",
     "normed_over_batch": "normalization-over-batch-axis",

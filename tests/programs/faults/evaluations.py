@@ -88,3 +88,12 @@ add(
     event_stream=[("    net.train()\n", ""), ("        body.append(torch.nn.GELU())\n",
                   "        body.append(torch.nn.GELU())\n        body.append(torch.nn.Dropout(0.05))\n")],
 )
+add(
+    "trained_past_the_best",
+    "evaluation/rising_loss",
+    plain_script=[("TensorDataset(points[:1200], classes[:1200])", "TensorDataset(points[:64], classes[:64])"),
+                  ("EPOCHS = 7", "EPOCHS = 200"), ("nn.Dropout(0.1)", "nn.Identity()")],
+    running_average=[("0.05 * torch.randn", "0.5 * torch.randn"), ("Waves(0, 1200)", "Waves(0, 50)"),
+                     ("(optimizer, 0.8)", "(optimizer, 1.0)"),
+                     ("round_number < 6", "round_number < 200")],
+)  # fmt: skip
