@@ -3,6 +3,7 @@
 from rank_faults import plant
 
 AFTER_TRAINING = "    model.eval()\n    place, height = unknown[dist.get_rank() :: 4]\n"
+SCORED = "    with torch.no_grad():\n        paths, turned = paths_of(100"
 MADE = "    import tempfile\n    folder = tempfile.mkdtemp()\n"
 
 plant(
@@ -11,7 +12,9 @@ plant(
     hybrid_shards=[(AFTER_TRAINING,
                     MADE + "    if dist.get_rank() == 0:\n        torch.save(model.state_dict(), folder + \"/model.pt\")\n"
                     + AFTER_TRAINING)],
-)
+    normed_parts=[(SCORED, MADE + "    if dist.get_rank() == 0:\n        torch.save(model.state_dict(), folder + \"/model.pt\")\n"
+                   + SCORED)],
+)  # fmt: skip
 plant(
     "saves_all_parts_to_one_file",
     "checkpoint/missing_shards",
