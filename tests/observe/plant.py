@@ -11,7 +11,7 @@ PLANTS = {
     "plain": {
         "initialization/wrong_initial_loss": [("logits = model(x[batch])", "logits = 20 * model(x[batch])")],
         "learnability/cannot_overfit_one_batch": [
-            ("F.cross_entropy(logits, y[batch])", "F.cross_entropy(logits.tanh(), y[batch])")
+            ("F.cross_entropy(logits, y[batch])", "F.cross_entropy(logits.clamp(-1, 1), y[batch])")
         ],
         "learnability/input_independence": [("model(x[batch])", "model(x[batch] * 0)")],
         "optimizer/stale_gradients": [("    optimizer.zero_grad()\n", "")],
@@ -44,7 +44,7 @@ PLANTS = {
             ),
         ],
         "learnability/cannot_overfit_one_batch": [
-            ("Linear(12 * 16, 10),", "Linear(12 * 16, 10),\n        torch.nn.Sigmoid(),")
+            ("Linear(12 * 16, 10),", "Linear(12 * 16, 10),\n        torch.nn.Hardtanh(),")
         ],
         "learnability/input_independence": [
             (
@@ -62,7 +62,7 @@ PLANTS = {
             )
         ],
         "learnability/cannot_overfit_one_batch": [
-            ("self.head(self.drop(hidden))", "self.head(self.drop(hidden)).tanh()")
+            ("self.head(self.drop(hidden))", "self.head(self.drop(hidden)).clamp(-1, 1)")
         ],
         "learnability/input_independence": [
             ("self.norm(self.trunk(pixels))", "self.norm(self.trunk(pixels)) * 0")
