@@ -77,8 +77,9 @@ Check RngReset() {
            .silent_when = "",
            .severity =
                "Warning; note if every step draws the same numbers, which may be intentional.",
-           .blind_spots = "Only the first 2,048 calls are recorded. Random numbers of NumPy, Python "
-                          "and accelerators are not compared.",
+           .blind_spots =
+               "Only the first 2,048 calls are recorded. Random numbers of NumPy, Python "
+               "and accelerators are not compared.",
            .sensitivity = ""},
       .python = {.bad = R"(for epoch in range(epochs):
     torch.manual_seed(0)
