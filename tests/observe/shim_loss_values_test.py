@@ -61,6 +61,13 @@ class Terms(unittest.TestCase):
         self.assertEqual(self.told(f"({summed} + F.mse_loss(out, x[:, :2])) / 2"),
                          {("cross_entropy", 2, 4), ("mse_loss", 0.5, 8)})
 
+    def test_a_sum_that_is_doubled_again_and_again_ends(self):
+        doubled = "out.square().mean()\n    for i in range(60): loss = loss + loss"
+        self.assertTrue(rows(doubled, "loss"))
+
+    def test_a_term_that_is_added_with_a_factor_is_left_out(self):
+        self.assertEqual(self.told("out.mean().add(F.cross_entropy(out, y), alpha=3)"), set())
+
     def test_a_loss_that_stands_alone_is_no_term_and_one_in_a_product_neither(self):
         self.assertEqual(self.told("F.cross_entropy(out, y, reduction='sum')"), set())
         self.assertEqual(self.told("F.cross_entropy(out, y) * out.square().mean() + out.mean()"), set())
@@ -73,6 +80,11 @@ class Means(unittest.TestCase):
         first = [rows(f"{way} * 3 + out.square().mean()", "mean_loss")[0] for way in ways]
         self.assertEqual(len({round(row.value, 5) for row in first}), 1)
         self.assertEqual([row.aux for row in first], [4, 4, 4])
+
+    def test_are_those_of_the_call_where_the_program_adds_to_the_result_in_place(self):
+        added = [rows(f"F.cross_entropy(out, y){more}", "mean_loss")[0].value
+                 for more in (" + 7 + out.mean()", "; loss += 7; loss += out.mean()")]
+        self.assertAlmostEqual(*added, places=5)
 
     def test_of_a_function_that_stands_alone_or_weighs_its_classes_are_not_told(self):
         for loss in ("F.cross_entropy(out, y) / 4",

@@ -142,7 +142,9 @@ def loss_behind(loss):
 def terms_behind(loss):
     """Like loss_behind, of each term of a sum that is a loss function times a number; other terms are left out."""
     waiting, found = [(loss.grad_fn, 1.0)], []
-    while waiting and len(found) < LONGEST_CHAIN and not SavedTensors.packed:
+    for _ in range(0 if SavedTensors.packed else MOST_BEHIND):  # a sum of sums of itself has a path for each
+        if not waiting:
+            break
         node, factor = waiting.pop()
         marked = mark_of(node, LOSS)
         if marked is not None:
@@ -150,7 +152,7 @@ def terms_behind(loss):
             continue
         before = [n for n, _ in node.next_functions if n is not None]
         step = None
-        if node.name() == "AddBackward0":
+        if node.name() == "AddBackward0" and private.saved(node, "alpha", 1) == 1:
             step = 1.0
         elif len(before) == 1:
             step = 1.0 if mark_of(node, SCALE) else factor_of(node)

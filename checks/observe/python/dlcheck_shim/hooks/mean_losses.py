@@ -63,4 +63,4 @@ def mean_of(call):
         if target.shape != call.output.shape:
             return None
         mean = result if reduction == "mean" else result.sum() / target.numel()
-    return mean.reshape(1), float(target.numel())
+    return mean.reshape(1).clone(), float(target.numel())  # the program may add to it in place
