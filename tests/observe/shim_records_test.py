@@ -3,6 +3,7 @@
 import textwrap
 import unittest
 
+from tests.observe import shim_attention_reach_test as reach
 from tests.observe import shim_compared_test as compared
 from tests.observe import shim_derivatives_test as derivatives
 from tests.observe import shim_dropout_test as dropout
@@ -142,7 +143,7 @@ class ShimRecords(unittest.TestCase):
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
         traces += [run_watched(python("-c", text)).main for text in (
-            stated.program(True), compared.program(True), compared.words(), values.texts('1'), raised.program(raised.RAISED[0])[-1], stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
+            stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]

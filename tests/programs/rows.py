@@ -65,6 +65,7 @@ ROWS = {
     "normed_over_batch": "normalization-over-batch-axis",
     "scores_compete_over_samples": "normalization-over-batch-axis",
     "sees_the_future": "causal-mask-leak",
+    "next_token_in_sight": "causal-mask-leak",
     "loud_start": "wrong-initial-variance",
     "frozen_but_moving": ("frozen-parameter-updated", "zero-instead-of-missing-gradient", "frozen-layers-change"),
     # Evaluations.

@@ -27,7 +27,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const FrozenFromStart& frozen) {
 }
 
 // Four steps with the head frozen, of which it may be known that it is loaded or thawed later.
-Evidence Frozen(std::string_view head, bool loads, bool thaws) {
+Evidence Frozen(std::string_view head, bool loads, bool thaws, bool loads_at_end = false) {
   RunBuilder run = TwoLayers();
   run.Attribute("parameter", "head.weight", "requires_grad", head);
   if (loads) run.Event(Event::kLoaded, 0, "model", "Net");
@@ -36,6 +36,7 @@ Evidence Frozen(std::string_view head, bool loads, bool thaws) {
     if (step == 3 && thaws) run.Event(Event::kThawed, 0, "parameter", "head.weight");
     run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
   }
+  if (loads_at_end) run.Event(Event::kLoaded, 0, "model", "Net");
   return PlainOnly(run);
 }
 
@@ -54,7 +55,8 @@ Check FrozenFromTheStart() {
           "any file or state was loaded.",
       .fix = "Remove requires_grad_(False), or load the weights before you freeze them.",
       .limits = {.needs = "An optimizer step.",
-                 .silent_when = "The program loads any file or state. The weight requires a "
+                 .silent_when = "The program loads any file or state before the last optimizer "
+                                "begins. The weight requires a "
                                 "gradient at any sampled step.",
                  .severity = "Always a note: random features may be meant.",
                  .blind_spots = "Parameters with other names than weight, and those that the "
@@ -80,6 +82,8 @@ optimizer = SGD(model.head.parameters(), lr=0.1))"},
                    {"a frozen head", Expect::kNote, [] { return Frozen("0", false, false); }},
                    {"a frozen head that was loaded", Expect::kClean,
                     [] { return Frozen("0", true, false); }},
+                   {"a frozen head, and a checkpoint loaded after training", Expect::kNote,
+                    [] { return Frozen("0", false, false, true); }},
                    {"a head that is thawed later", Expect::kClean,
                     [] { return Frozen("0", false, true); }}},
   };

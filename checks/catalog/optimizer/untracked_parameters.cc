@@ -21,7 +21,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Gradients& gradients) {
     ++judged;
     // A model without optimized parameters is a teacher or a loss network.
     if (parameter.optimizer.empty() && parameter.gradient_seen &&
-        tracked_models.contains(parameter.model)) {
+        (parameter.part_of_trained || tracked_models.contains(parameter.model))) {
       untracked.push_back(parameter.name);
     }
   }
@@ -35,6 +35,16 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Gradients& gradients) {
         gradients));
   }
   return verdict;
+}
+
+// A part that is called by itself, of a module whose other part is optimized.
+Evidence PartWithoutOptimizer(bool part_of_trained) {
+  RunBuilder run = TwoLayers();
+  run.Ordinal(1).Attribute("parameter", "scale", "gradient_seen", "1");
+  if (part_of_trained) run.Attribute("model", "", "part_of_trained", "1");
+  run.Ordinal(0);
+  for (int step = 0; step < 8; ++step) AddStep(run, {.held = {}});
+  return PlainOnly(run);
 }
 
 Evidence HeadIn(std::string_view optimizer) {
@@ -59,7 +69,7 @@ Check UntrackedParameters() {
           "A parameter outside the optimizer keeps its initial value although it looks trainable.",
       .method =
           "Compares the parameters of every model that runs with the parameter groups of all "
-          "optimizers.",
+          "optimizers. Parts that a method of a module calls belong to that module.",
       .fix =
           "Build the optimizer from model.parameters() after the model is complete and on its "
           "device. Call optimizer.add_param_group() for parts added later, and "
@@ -93,7 +103,11 @@ optimizer.step())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"all in one group", Expect::kClean,
                     [] { return HeadIn("optimizer#0/group#0"); }},
-                   {"the head is in no optimizer", Expect::kWarning, [] { return HeadIn(""); }}},
+                   {"the head is in no optimizer", Expect::kWarning, [] { return HeadIn(""); }},
+                   {"another model without an optimizer", Expect::kClean,
+                    [] { return PartWithoutOptimizer(false); }},
+                   {"a part without an optimizer, called by itself", Expect::kWarning,
+                    [] { return PartWithoutOptimizer(true); }}},
   };
 }
 

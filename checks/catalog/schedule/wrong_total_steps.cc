@@ -1,7 +1,9 @@
-#include <algorithm>
-#include <cmath>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "checks/catalog/examples/scheduler_runs.h"
+#include "checks/catalog/findings/schedule_length.h"
 #include "checks/catalog/findings/scheduler_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/whole.h"
@@ -26,69 +28,55 @@ constexpr Setting kAgreement{
     .meaning = "largest relative difference of two equal counts, plus one",
     .source = "own reasoning: both follow from the loader's length and the number of epochs"};
 
-struct Counts {
-  double horizon, moves, calls, backward_calls;
-  const std::vector<double>& batches_in_pass;
-  double agreement;
+// One without an end that never came to its first change.
+std::optional<Finding> NeverChanges(const Schedulers& schedulers,
+                                    const Schedulers::Scheduler& scheduler) {
+  const auto moves = static_cast<double>(scheduler.most);
+  if (moves < 2 || moves >= scheduler.first_change) return std::nullopt;
+  const std::string bound = scheduler.fewest == scheduler.most ? "" : "at most ";
+  return FindingAbout(
+      schedulers, scheduler, Severity::kNote,
+      StrCat(scheduler.name, " changes the learning rate after ",
+             WithCommas(Whole(scheduler.first_change)), " steps, but stepped ", bound,
+             WithCommas(scheduler.most), " times: the learning rate never changed."),
+      moves, scheduler.first_change);
+}
 
-  bool Agree(double a, double b) const { return std::abs(a - b) <= 1 + agreement * a; }
-  // The length equals the number of passes over the data of some loader, three or more.
-  bool IsInPasses() const {
-    return horizon >= 3 && std::ranges::any_of(batches_in_pass, [this](double batches) {
-             return std::abs(backward_calls / batches - horizon) <= agreement * horizon;
-           });
-  }
-};
-
-// Empty if nothing is wrong.
-std::string WhatIsWrong(const Counts& n, bool rises_again, Severity& severity) {
-  severity = Severity::kWarning;
-  if (n.Agree(n.horizon, n.calls) && n.moves >= 2 && n.moves <= n.calls / 4) {
-    return ". Its length equals the number of step calls, so it should have stepped at each of "
-           "them";
-  }
-  const bool moves_each_step = n.Agree(n.moves, n.calls);
-  if (rises_again && n.moves >= 2 * n.horizon) {
-    if (!moves_each_step) return "";
-    if (n.IsInPasses()) {
-      return ". Its length equals the number of passes over the data, so it should have stepped "
-             "once per pass; its learning rate rose repeatedly";
-    }
-    severity = Severity::kNote;
-    return n.batches_in_pass.empty() ? ", so its learning rate rose repeatedly" : "";
-  }
-  if (n.horizon < 2 * n.moves || n.moves < 2) return "";
-  if (moves_each_step && n.Agree(n.horizon, n.backward_calls)) {
-    return ". Its length equals the number of backward calls, but several backward calls make one "
-           "step, so it stopped far from its end";
-  }
-  severity = Severity::kNote;
-  return ": the run ended before half of the schedule";
+// `alone`: the counts of the run are those of this scheduler. Otherwise only its own tell.
+std::optional<Finding> WrongLength(const Settings& settings, const Schedulers& schedulers,
+                                   const Schedulers::Scheduler& scheduler, bool alone) {
+  const LengthCounts counts{.horizon = scheduler.horizon,
+                            .moves = static_cast<double>(scheduler.most),
+                            .calls = static_cast<double>(scheduler.calls_since_built),
+                            .backward_calls = static_cast<double>(schedulers.backward_calls),
+                            .batches_in_pass = schedulers.batches_in_pass,
+                            .agreement = settings[kAgreement]};
+  Severity severity = Severity::kNote;
+  const std::string wrong = alone ? WrongWithLength(counts, scheduler.rises_again, severity)
+                                  : (counts.EndedEarly() ? kEndedEarly : "");
+  if (wrong.empty()) return std::nullopt;
+  // Which of several schedulers moved in steps that were not sampled is not known.
+  const std::string moves = alone
+                                ? StrCat("stepped ", WithCommas(scheduler.most), " times in ",
+                                         Counted(scheduler.calls_since_built, "step call"))
+                                : StrCat("stepped at most ", WithCommas(scheduler.most), " times");
+  return FindingAbout(schedulers, scheduler, severity,
+                      StrCat(scheduler.name, " has a length of ", WithCommas(Whole(counts.horizon)),
+                             " steps, but ", moves, wrong, "."),
+                      counts.moves, counts.horizon);
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Schedulers& schedulers) {
   Verdict verdict{.findings = {}, .judged = JudgedSchedulers(schedulers)};
-  const bool judged = schedulers.finished && !schedulers.state_loaded &&
-                      schedulers.has_one_optimizer() && schedulers.schedulers.size() == 1;
-  if (!judged) return verdict;
-  const Schedulers::Scheduler& scheduler = schedulers.schedulers.front();
-  const auto calls = static_cast<double>(scheduler.calls_since_built);
-  if (scheduler.horizon <= 1 || calls < settings[kSteps]) return verdict;
-  const Counts counts{.horizon = scheduler.horizon,
-                      .moves = static_cast<double>(scheduler.most),
-                      .calls = calls,
-                      .backward_calls = static_cast<double>(schedulers.backward_calls),
-                      .batches_in_pass = schedulers.batches_in_pass,
-                      .agreement = settings[kAgreement]};
-  Severity severity;
-  const std::string wrong = WhatIsWrong(counts, scheduler.rises_again, severity);
-  if (wrong.empty()) return verdict;
-  verdict.findings.push_back(
-      FindingAbout(schedulers, scheduler, severity,
-                   StrCat(scheduler.name, " has a length of ", WithCommas(Whole(counts.horizon)),
-                          " steps, but stepped ", WithCommas(scheduler.most), " times in ",
-                          Counted(scheduler.calls_since_built, "step call"), wrong, "."),
-                   counts.moves, counts.horizon));
+  if (!schedulers.finished || schedulers.state_loaded) return verdict;
+  const bool alone = schedulers.has_one_optimizer() && schedulers.schedulers.size() == 1;
+  for (const Schedulers::Scheduler& scheduler : schedulers.schedulers) {
+    if (static_cast<double>(scheduler.calls_since_built) < settings[kSteps]) continue;
+    std::optional<Finding> found;
+    if (scheduler.horizon > 1) found = WrongLength(settings, schedulers, scheduler, alone);
+    if (scheduler.first_change > 0) found = NeverChanges(schedulers, scheduler);
+    if (found.has_value()) verdict.findings.push_back(*std::move(found));
+  }
   return verdict;
 }
 
@@ -111,13 +99,14 @@ Check WrongTotalSteps() {
           "divided by the micro-batches per step. If it is stepped per epoch, give it the number "
           "of epochs.",
       .limits =
-          {.needs = "One optimizer and one scheduler in a run that starts from scratch, ends "
-                    "normally and has 50 step calls.",
+          {.needs = "A run that starts from scratch, ends normally and has 50 step calls.",
            .silent_when =
                "Repeated cosine cycles, unless their length is the number of passes over the data.",
            .severity = "Warning. Note if the run ends before half of its schedule and no other "
-                       "count agrees. Note for cycles if the number of passes is not known.",
-           .blind_spots = "",
+                       "count agrees, or before the first change of StepLR. Note for cycles if the "
+                       "number of passes is not known.",
+           .blind_spots = "With several optimizers or schedulers, only a run that ends before half "
+                          "of a schedule is reported.",
            .sensitivity = ""},
       .python = {.bad = R"(scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
 for epoch in range(epochs):
@@ -158,7 +147,13 @@ for epoch in range(epochs):
                     [] { return Scheduled({.horizon = 256, .backward_calls = 4}); }},
                    {"a finished warm-up", Expect::kClean, [] { return Scheduled({.horizon = 5}); }},
                    {"a run that ended early", Expect::kNote,
-                    [] { return Scheduled({.horizon = 1000}); }}},
+                    [] { return Scheduled({.horizon = 1000}); }},
+                   {"one of two schedulers that ended early", Expect::kNote,
+                    [] { return Scheduled({.horizon = 1000, .is_second = true}); }},
+                   {"a decay each 20 steps", Expect::kClean,
+                    [] { return Scheduled({.horizon = 20, .no_end = true}); }},
+                   {"a decay after more steps than were made", Expect::kNote,
+                    [] { return Scheduled({.horizon = 100, .no_end = true}); }}},
   };
 }
 

@@ -66,6 +66,10 @@ absl::StatusOr<Gradients> Gradients::From(const Run& run) {
   if (gradients.steps.empty()) return absl::NotFoundError("no optimizer step was observed");
   const auto modules = ModulesTrained(trace);
   const std::map<int, int64_t> steps = StepsByOptimizer(trace);
+  std::set<int> parts;
+  for (const ThingId id : trace.ThingsOfKind("model")) {
+    if (trace.Attribute(id, "part_of_trained") == "1") parts.insert(trace.thing(id).ordinal);
+  }
   std::vector<std::string> module_names;
   for (const ThingId id : trace.ThingsOfKind("parameter")) {
     Parameter parameter;
@@ -73,6 +77,7 @@ absl::StatusOr<Gradients> Gradients::From(const Run& run) {
     parameter.optimizer = std::string(trace.Attribute(id, "optimizer"));
     parameter.shape = std::string(trace.Attribute(id, "shape"));
     parameter.model = trace.thing(id).ordinal;
+    parameter.part_of_trained = parts.contains(parameter.model);
     (void)absl::SimpleAtod(std::string(trace.Attribute(id, "elements")), &parameter.elements);
     parameter.requires_grad = trace.Attribute(id, "requires_grad") != "0";
     parameter.orphan = trace.Attribute(id, "orphan") == "1";

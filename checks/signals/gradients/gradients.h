@@ -16,10 +16,11 @@ namespace dlcheck {
 struct Gradients {
   static constexpr std::string_view kName = "gradients";
   struct Parameter {
-    std::string name;       // as reports show it
-    std::string optimizer;  // "optimizer#0/group#0"; empty: in none
-    std::string shape;      // "10x64"
-    int model = 0;          // ordinal
+    std::string name;              // as reports show it
+    std::string optimizer;         // "optimizer#0/group#0"; empty: in none
+    std::string shape;             // "10x64"
+    int model = 0;                 // ordinal
+    bool part_of_trained = false;  // its model is a part of a module that an optimizer has
     double elements = 1;
     bool requires_grad = true;
     bool orphan = false;      // in an optimizer, but of no model that ran

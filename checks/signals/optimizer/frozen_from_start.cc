@@ -9,10 +9,14 @@ namespace dlcheck {
 absl::StatusOr<FrozenFromStart> FrozenFromStart::From(const Run& run) {
   const Trace& trace = run.trace;
   FrozenFromStart found;
-  std::set<ThingId> changed;  // whether they require a gradient
+  std::set<ThingId> changed;     // whether they require a gradient
+  std::set<ThingId> optimizers;  // that have stepped
+  bool loaded = false;
   for (const Occurrence& event : FirstProcess(trace.Events())) {
     if (event.event == Event::kStep) found.steps += static_cast<int64_t>(event.count);
-    if (event.event == Event::kLoaded) found.loaded = true;
+    if (event.event == Event::kLoaded) loaded = true;
+    const bool begins = event.event == Event::kStep && optimizers.insert(event.thing).second;
+    if (begins) found.loaded = loaded;
     if (event.event == Event::kFrozen || event.event == Event::kThawed) changed.insert(event.thing);
   }
   if (found.steps == 0) return absl::NotFoundError("no optimizer step was observed");

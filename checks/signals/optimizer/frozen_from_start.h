@@ -16,7 +16,8 @@ struct FrozenFromStart {
   std::vector<std::string> weights;  // matrices and kernels of layers
   int64_t parameters = 0;            // of all optimizers
   int64_t steps = 0;                 // of all optimizers, that were seen or counted
-  bool loaded = false;               // a file was read, or state was put into a model
+  // A file was read, or state was put into a model, before the last optimizer began to step.
+  bool loaded = false;
 
   // Of the first process only. Errors: NotFound if no optimizer step was observed.
   static absl::StatusOr<FrozenFromStart> From(const Run& run);

@@ -95,8 +95,9 @@ class Reading {
   void AddBuilt(const Occurrence& event) {
     Schedulers::Scheduler& scheduler = Of(event);
     scheduler.built_seen = true;
-    scheduler.horizon = event.value;
-    scheduler.rises_again = event.aux != 0;
+    const bool no_end = event.aux == 2;
+    (no_end ? scheduler.first_change : scheduler.horizon) = event.value;
+    scheduler.rises_again = event.aux == 1;
     scheduler.step_depends = !trace_.Attribute(event.thing, "step_depends").empty();
   }
 

@@ -63,3 +63,22 @@ add(
     finetune=[("torch.relu(self.upper(x))", "torch.softmax(self.upper(x), dim=0)")],
     plain_script=[("    nn.ReLU(),\n", "    nn.Softmax(dim=0),\n")],
 )
+add(
+    "padding_in_sight",
+    "attention/padding_without_mask",
+    encoder_class=[(", src_key_padding_mask=mask == 0", "")],
+    masked_tagger=[("key_padding_mask=empty, ", "")],
+    pooled_texts=[
+        ('        features = torch.tanh(self.parts["inner"](self.parts["words"](table)))\n',
+         '        words = self.parts["words"](table)\n'
+         "        words = words + (words @ words.transpose(1, 2)).softmax(-1) @ words\n"
+         '        features = torch.tanh(self.parts["inner"](words))\n'),
+    ],
+)  # fmt: skip
+add(
+    "next_token_in_sight",
+    "attention/visible_next_token",
+    labeled_decoder=[(", is_causal=True", "")],
+    byte_windows=[(", mask=self.hidden", "")],
+    answering_class=[("attn_mask=hidden, ", "")],
+)  # fmt: skip

@@ -103,10 +103,11 @@ class ForwardHooks:
             self.evaluations.end()
         if self.ran != self.recorder.step:
             self.ran, self.seen_now = self.recorder.step, set()
-        self.model, self.last_batch.looked_up = self.models.as_root(module), set()
+        self.model = self.models.as_root(module)
         self.scale_is_known = not self.recorder.detailed
-        if self.model is None:
+        if self.model is None:  # a loss that is a module looks nothing up
             return
+        self.last_batch.looked_up = set()
         if module.training:
             if not self.model.trained:
                 self.scan.meets_model()
@@ -248,9 +249,8 @@ class ForwardHooks:
         if isinstance(weight, torch.Tensor) and weight.dtype in tensors.HALF and thing not in self.norms:
             self.recorder.quantity("half_norm", thing, float(BITS[weight.dtype]), site=self.sites.current())
         self.norms.add(thing)
-        if not isinstance(layer, private.BatchNorm) or isinstance(layer, torch.nn.SyncBatchNorm):
-            return
-        if layer.training and isinstance(output, torch.Tensor) and output.dim() > 1 and output.shape[1]:
+        own = isinstance(layer, private.BatchNorm) and not isinstance(layer, torch.nn.SyncBatchNorm)
+        if own and layer.training and isinstance(output, torch.Tensor) and output.dim() > 1 and output.shape[1]:
             values = output.numel() // output.shape[1]
             if values <= FEW_VALUES:
                 self.recorder.quantity("normalized_values", thing, float(values), site=self.sites.current())

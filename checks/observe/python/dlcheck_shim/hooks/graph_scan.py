@@ -5,6 +5,7 @@ numbers that the nodes made inside of them have.
 
 import dis
 
+from ..autograd import attention_reach
 from ..autograd.chains import linear_pair, repeated_activation, unscaled_attention
 from ..autograd.masks import weight_behind_mask
 from ..autograd.norm_inputs import bias_before_norm
@@ -12,7 +13,8 @@ from ..autograd.policy_terms import weighs_with_gradient
 from ..autograd.rearranged import misdirected_softmax, softmax_over_rows, swapped_sizes
 from ..autograd.zero_units import saturated_units, zero_units
 from ..record.sites import OURS, OWN, kind_of
-from ..torch_api import private
+from ..state.tokens import shift_of
+from ..torch_api import private, tensors
 from ..torch_api.attributes import attribute
 from .forward import PRODUCTS
 from .modules import codes_of
@@ -24,6 +26,7 @@ LATEST_UNITS = 1 << 16  # the last step in which units of zero are looked for; e
 MOST_BACKWARDS = 4  # of such a step
 RESHAPES, NORMALIZERS = ("view", "reshape", "view_as", "reshape_as"), ("softmax", "Softmax")
 OVER_ROWS = (*NORMALIZERS, "log_softmax", "LogSoftmax")
+ATTENTIONS = (*NORMALIZERS, "scaled_dot_product_attention")
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
 LEAST_WEIGHT = 1e-6  # of a masked position that is worth a word
 IDLE = (
@@ -43,6 +46,7 @@ class GraphScan:
         self.spans = []  # first and next number of the nodes made inside of a module, its class; inner ones first
         self.scans, self.until, self.models, self.told = 0, STEPS, 0, {}
         self.compared = 0  # rows of the outputs that the latest loss was given
+        self.next_tokens = None  # (batch, positions): where the latest loss has the next token for its target
 
     def subscribe(self, moments):
         moments.stepped.append(self.end_step)
@@ -50,10 +54,21 @@ class GraphScan:
 
     def loss_examined(self, call):
         self.compared = call.output.shape[0] if 0 < call.output.dim() < 3 else 0
+        if self.wanted():
+            self.next_tokens = self.next_tokens_of(call)
+
+    def next_tokens_of(self, call):
+        target, ignored = call.target, call.options.get("ignore_index", -100)
+        if call.function not in ("cross_entropy", "nll_loss") or not tensors.is_readable(target) or not target.is_cpu:
+            return None
+        for tokens in self.last_batch.tokens():
+            if tokens.is_cpu and shift_of(tokens, target, ignored) == 1:
+                return target.reshape(tokens.shape[0], -1) != ignored
+        return None
 
     def end_step(self):
         """A graph may reach back into an earlier step, so spans stay as long as any graph is looked at."""
-        self.compared = 0
+        self.compared, self.next_tokens = 0, None
         if self.spans and not self.wanted():
             self.spans = []
 
@@ -82,6 +97,8 @@ class GraphScan:
             nodes, users = walked(loss)
             for node in nodes:
                 self.look(node, users)
+            with tensors.unrecorded():
+                self.look_at_attention(nodes)
         step = self.recorder.step
         if step < LATEST_UNITS and step & (step - 1) == 0 and self.recorder.micro_step < MOST_BACKWARDS:
             self.look_for_zeros(nodes or walked(loss)[0])
@@ -113,6 +130,31 @@ class GraphScan:
             self.tell("weight_behind_mask", node, "masked_fill", hidden[0], float(hidden[1]))
         if bias_before_norm(node):
             self.tell("bias_before_norm", node, "bias", 1.0, layer=True)
+
+    def look_at_attention(self, nodes):
+        """Weight that goes to padding, and to the token that is to be predicted. Where several layers have the right
+        shape for that token, all of them must show it: one may look at a source, which is as long by chance."""
+        words = [tokens for tokens in self.last_batch.words() if tokens.is_cpu]
+        paddings = [p for p in map(attention_reach.padding_of, words) if p is not None]
+        if not paddings and self.next_tokens is None:
+            return
+        shown = []
+        for node in nodes:
+            weights = attention_reach.weights_of(node)
+            if weights is None:
+                continue
+            given = [attention_reach.weight_of_padding(weights, padding) for padding in paddings]
+            given = [weight for weight in given if weight is not None]
+            if given and min(given) > LEAST_WEIGHT:
+                self.tell("weight_of_padding", node, "attention", min(given), float(paddings[0].sum()),
+                          words=ATTENTIONS, layer=True)  # fmt: skip
+            if self.next_tokens is not None:
+                shown.append((attention_reach.weight_of_next(weights, self.next_tokens), node))
+        shown = [(weight, node) for weight, node in shown if weight is not None]
+        if shown and min(weight for weight, _ in shown) > LEAST_WEIGHT:
+            weight, node = shown[0]
+            self.tell("weight_of_next_token", node, "attention", weight, float(self.next_tokens.sum()),
+                      words=ATTENTIONS, layer=True)  # fmt: skip
 
     def look_for_zeros(self, nodes):
         """Units that let no gradient through at the start may wake up, and others die later."""

@@ -10,6 +10,7 @@ from ..torch_api.wrapping import Around, followed_by, replace
 
 # Attributes that hold the number of moves after which a scheduler is at its end.
 HORIZONS = ("T_max", "total_steps", "total_iters")
+RISES_AGAIN, NO_END = 1.0, 2.0
 
 
 class Schedulers:
@@ -71,9 +72,8 @@ class Schedulers:
         entry[0] = recorder.thing("scheduler", self.seen, type(scheduler).__name__)
         self.seen += 1
         line = self.lines.get(scheduler)
-        recorder.event("scheduler", entry[0], float(horizon_of(scheduler)),
-                       float(attribute(scheduler, "T_max") is not None), owner=owner, always=True,
-                       site=self.sites.site(*line) if line else 0)  # fmt: skip
+        recorder.event("scheduler", entry[0], *length_of(scheduler), owner=owner, always=True,
+                       site=self.sites.site(*line) if line else 0)
 
     def owner_of(self, scheduler):
         optimizer = attribute(scheduler, "optimizer")
@@ -135,6 +135,14 @@ def scheduler_classes():
 def parts_of(scheduler):
     parts = attribute(scheduler, private.PARTS, ())
     return parts if isinstance(parts, (list, tuple)) else ()
+
+
+def length_of(scheduler):
+    """The value and aux of the event "scheduler"."""
+    period = attribute(scheduler, "step_size")
+    if isinstance(scheduler, torch.optim.lr_scheduler.StepLR) and isinstance(period, (int, float)):
+        return float(period), NO_END
+    return float(horizon_of(scheduler)), RISES_AGAIN if attribute(scheduler, "T_max") is not None else 0.0
 
 
 def horizon_of(scheduler):

@@ -192,4 +192,6 @@ QUANTITIES = {
     "loss_term_share": 150,
     "mean_loss": 151,
     "end_tokens": 152,
+    "weight_of_padding": 153,
+    "weight_of_next_token": 154,
 }

@@ -33,9 +33,15 @@ class LastBatch:
     def tokens(self):
         """The inputs that hold a token at each position; where some of them are seen to be words, only
         these: others may be targets, which a model may be given too."""
+        return self.words() or self.sequences()
+
+    def words(self):
+        """The inputs that were looked up in a table, a token at each position."""
+        return [part for part in self.sequences() if part.data_ptr() in self.looked_up]
+
+    def sequences(self):
         alive = [reference() for reference, _ in self.parts]
-        found = [part for part in alive if part is not None and is_sequence(part)]
-        return [part for part in found if part.data_ptr() in self.looked_up] or found
+        return [part for part in alive if part is not None and is_sequence(part)]
 
 
 def parts_of(batch):

@@ -13,6 +13,7 @@ from ..record.sites import OWN, kind_of
 from ..torch_api import private
 from ..torch_api.tensors import is_held, is_shard
 from . import walking
+from .enclosing import enclosing
 from .unregistered import Unregistered
 
 WRAPPING = ("module.", "_orig_mod.", "_fsdp_wrapped_module.")
@@ -88,6 +89,7 @@ class Model:
         self.thing = recorder.thing("model", ordinal, type(root).__name__)
         self.trained = False  # a forward in training mode was seen
         self.feeding = False  # what it gives goes into another model
+        self.around = enclosing(root) or nobody
         # A user's own attribute may be called `module`; only names under a wrapper are shortened.
         self.prefixes = WRAPPING if any(map(is_wrapper, walking.modules(root))) else ()
         self.sharded = is_sharded(root)
@@ -206,6 +208,9 @@ class Models:
         for root, model in self.roots.items():
             self.name_parameters(model, root)
             self.name_forgotten(model, root, groups_of)
+            around = model.around()
+            if around is not None and any(parameter in groups_of for parameter in walking.parameters(around)):
+                self.recorder.attribute(model.thing, "part_of_trained", 1)
         self.unoptimized = []
         for parameter, (thing, _, module) in self.parameters.items():
             group = groups_of.get(parameter, "")
