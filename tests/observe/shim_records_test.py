@@ -7,6 +7,7 @@ from tests.observe import shim_attention_reach_test as reach
 from tests.observe import shim_compared_test as compared
 from tests.observe import shim_derivatives_test as derivatives
 from tests.observe import shim_dropout_test as dropout
+from tests.observe import shim_fed_rows_test as fed
 from tests.observe import shim_graph_scan_test as axes
 from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_idle_statements_test as statements
@@ -143,7 +144,7 @@ class ShimRecords(unittest.TestCase):
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
         traces += [run_watched(python("-c", text)).main for text in (
-            stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
+            fed.DRAWN.replace("BATCH", "x[torch.arange(20)]"), fed.TEXTS.replace("WIDTH", "8").replace("INPUT", "ids").replace("TARGET", "ids % 2").replace("END", "1"), stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]

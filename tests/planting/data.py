@@ -34,7 +34,17 @@ def each_step_takes_the_first_batch(tree):
 
 @fault("one-batch-repeated")
 def rows_are_drawn_once(tree):
-    """`randint` or `randperm` within the loop of training gives the same rows at each step."""
+    """`randint` within the loop of training gives the same rows at each step."""
+    return drawn_alike(tree, "randint")
+
+
+@fault("same-order-every-epoch")
+def rows_come_in_one_order(tree):
+    """`randperm` within the loop of training gives the same order in each pass."""
+    return drawn_alike(tree, "randperm")
+
+
+def drawn_alike(tree, function):
     places = 0
     for node in ast.walk(tree):
         if not isinstance(node, (ast.For, ast.While)):
@@ -44,7 +54,7 @@ def rows_are_drawn_once(tree):
         for statement in node.body:
             if isinstance(statement, ast.Assign):
                 places += rewrite_calls(
-                    statement, lambda call: is_call(call, "randint", "randperm") and "torch" in spelled(call.func)
+                    statement, lambda call: is_call(call, function) and "torch" in spelled(call.func)
                     and not keyword(call, "generator"),
                     lambda call: parsed(f"{spelled(call)[:-1]}, generator=__import__('torch').Generator().manual_seed(3))"))  # fmt: skip
     return places

@@ -9,6 +9,7 @@ from faults import (  # noqa: F401
     data,
     dependence,
     evaluations,
+    fed_rows,
     functions,
     gradients,
     inputs,

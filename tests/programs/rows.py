@@ -61,6 +61,7 @@ ROWS = {
     "targets_in_other_units": "unscaled-regression-targets",
     "trained_past_the_best": "unnoticed-overfitting",
     "texts_without_an_end": "end-token-never-trained",
+    "answers_that_contradict": "contradicting-labels",
     "weights_of_the_queries": "softmax-over-queries",
     "normed_over_batch": "normalization-over-batch-axis",
     "scores_compete_over_samples": "normalization-over-batch-axis",

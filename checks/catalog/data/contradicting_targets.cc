@@ -31,7 +31,7 @@ Check ContradictingTargets() {
       .promise = "Samples with equal inputs have equal targets.",
       .why =
           "No model can be right for both, so the loss cannot fall below a bound. Often a "
-          "label was shifted or a feature was lost.",
+          "label was shifted, targets were shuffled without their inputs, or a feature was lost.",
       .method =
           "Compares the targets of inputs that are equal bit for bit, for cross_entropy and "
           "nll_loss with one class for each sample.",
@@ -49,7 +49,7 @@ y = torch.cat([y, y.roll(1)]))",
 y = majority(y, index))"},
       .cpp = {},
       .sources = {"own reasoning: a function has one value for one input"},
-      .covers = {"contradicting-labels"},
+      .covers = {"contradicting-labels", "mispaired-targets"},
       .explains = {"data/inconsistent_targets"},
       .worst = Severity::kNote,
       .live = false,

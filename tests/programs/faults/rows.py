@@ -285,9 +285,3 @@ add(
          "        return memory, torch.tanh("),
     ],
 )
-add(
-    "texts_without_an_end",
-    "data/no_end_token",
-    padded_lines=[(" for number in numbers] + [END])", " for number in numbers])")],
-    answering_class=[("        return ids, labels\n\n\nclass Block", "        return ids, labels.masked_fill(ids == END, IGNORED)\n\n\nclass Block")],
-)

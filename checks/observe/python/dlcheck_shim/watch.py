@@ -28,6 +28,7 @@ from .hooks.clipping import Clipping
 from .hooks.conditional_steps import ConditionalSteps
 from .hooks.copied_ties import CopiedTies
 from .hooks.crash import write_crash
+from .hooks.cut_rows import CutRows
 from .hooks.drawn_samples import DrawnSamples
 from .hooks.dropout import DropoutHooks
 from .hooks.edited_rows import EditedRows
@@ -58,6 +59,7 @@ from .hooks.raised_calls import RaisedCalls
 from .hooks.repeated_rows import RepeatedRows
 from .hooks.repeated_samples import RepeatedSamples
 from .hooks.reseeding import Reseeding
+from .hooks.same_rows import SameRows
 from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
 from .hooks.sequence_layers import SequenceLayers
@@ -116,7 +118,8 @@ class Watch:
         ignored, half = IgnoredInMean(guard, recorder, sites), UnscaledHalf(guard, recorder, sites, self.forwards)
         means = MeanLosses(guard, recorder)
         self.of_losses = (TargetClasses(recorder, self.losses.last_batch), LossPrecision(recorder),
-                          RepeatedRows(recorder), OpenEnds(recorder, sites, self.losses.last_batch), ignored, means)  # fmt: skip
+                          RepeatedRows(recorder), OpenEnds(recorder, sites, self.losses.last_batch), ignored, means,
+                          SameRows(recorder, sites), CutRows(recorder, sites, self.losses.last_batch))  # fmt: skip
         looks = tuple(part.reached_by for part in (self.unused, ignored, half, means)) + (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip

@@ -194,4 +194,6 @@ QUANTITIES = {
     "end_tokens": 152,
     "weight_of_padding": 153,
     "weight_of_next_token": 154,
+    "same_rows": 155,
+    "cut_rows": 156,
 }
