@@ -44,7 +44,7 @@ int JudgeMain(const Words& words) {
   const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder, choice->declared);
   if (!evidence.ok()) return Refuse(evidence.status());
   return Deliver(
-      JudgeAs(*choice, *evidence), *choice, *folder,
+      JudgeAs(*choice, *evidence), *evidence, *choice, *folder,
       {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});
 }
 

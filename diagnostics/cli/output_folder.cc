@@ -82,7 +82,8 @@ absl::Status RequireFolder(const fs::path& folder, const std::string& otherwise)
 // Removes what an earlier run wrote. A link is removed, not what it leads to.
 absl::Status Empty(const fs::path& folder) {
   std::error_code error;
-  for (const char* ours : {"runs", "suggestion", "result.json", kReserve}) {
+  for (const char* ours :
+       {"runs", "suggestion", "result.json", "report.html", "series.json", kReserve}) {
     fs::remove_all(folder / ours, error);
     if (error) return absl::UnavailableError(error.message());
   }
@@ -185,6 +186,11 @@ absl::StatusOr<std::vector<std::string>> OutputFolder::Runs() const {
   if (error) return absl::UnavailableError(StrCat("cannot list '", folder, "': ", error.message()));
   std::sort(runs.begin(), runs.end());
   return runs;
+}
+
+absl::Status OutputFolder::WriteBeside(const char* name, const std::string& text) const {
+  const Expected<Done> written = WriteWholeFile(StrCat(path_, "/", name), text, kOwnFile);
+  return written.ok() ? absl::OkStatus() : ToStatus(written.failure());
 }
 
 absl::Status OutputFolder::WriteResult(const std::string& json) const {

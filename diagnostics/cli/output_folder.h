@@ -35,6 +35,8 @@ class OutputFolder {
   // Folders of all runs, in the order in which they were made. Errors: Unavailable.
   absl::StatusOr<std::vector<std::string>> Runs() const;
 
+  // Writes a page or a file of numbers beside result.json.
+  absl::Status WriteBeside(const char* name, const std::string& text) const;
   // Writes result.json. Space for it was set aside when the folder was made, so that a disk that
   // fills up while recording does not cost the verdict.
   absl::Status WriteResult(const std::string& json) const;

@@ -5,9 +5,21 @@
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/config/outputs.h"
+#include "diagnostics/cli/excerpts.h"
 #include "diagnostics/cli/result_file.h"
 
 namespace dlcheck::cli {
+namespace {
+
+// None in a folder of a version that wrote none.
+absl::StatusOr<SeriesOfRun> SeriesIn(const std::string& folder) {
+  const Expected<std::string> json = ReadWholeFile(folder + "/series.json", kMostResultBytes);
+  if (json.ok()) return ParseSeries(*json);
+  if (json.failure().cause == Failure::Cause::kNotFound) return SeriesOfRun();
+  return absl::InvalidArgumentError(json.failure().message);
+}
+
+}  // namespace
 
 int ReportMain(const Words& words) {
   std::string path = "dlcheck-out";
@@ -17,7 +29,7 @@ int ReportMain(const Words& words) {
                    "Renders the result of an earlier run again. Exits as that run did.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   line.Value("--report", "FORMAT[=FILE]", &texts,
-             "also write junit=FILE, json=FILE, text=FILE or github; repeatable");
+             "also write junit=FILE, json=, text=, html= or github; repeatable");
   line.Flag("--show-skipped", &show_skipped, "list each check without a verdict, and the reason");
   if (const auto code = line.Parse(words)) return *code;
   std::vector<Output> outputs;
@@ -33,9 +45,12 @@ int ReportMain(const Words& words) {
   if (!read.ok()) return Refuse(read.status());
   read->frame.result_path = file;
   read->frame.with_reasons = show_skipped;
+  read->frame.excerpts = ExcerptsOf(read->report);
+  const absl::StatusOr<SeriesOfRun> series = SeriesIn(path);
+  if (!series.ok()) return Refuse(series.status());
   std::fputs(RenderText(read->report, read->frame).c_str(), stderr);
   for (const Output& output : outputs) {
-    const absl::Status written = Write(output, read->report, read->frame);
+    const absl::Status written = Write(output, read->report, read->frame, *series);
     if (!written.ok()) return Refuse(written);
   }
   return read->frame.exit_code;

@@ -6,6 +6,7 @@
 #include "checks/engine/status.h"
 #include "checks/records/line_file.h"
 #include "diagnostics/cli/config/baseline_file.h"
+#include "diagnostics/cli/excerpts.h"
 #include "diagnostics/cli/redacted.h"
 #include "diagnostics/cli/unobserved.h"
 #include "diagnostics/exit_code.h"
@@ -44,6 +45,20 @@ Frame FrameOf(const Report& report, const Choice& choice, const OutputFolder& fo
   return frame;
 }
 
+SeriesOfRun PlainSeries(const Evidence& evidence) {
+  const Run* plain = evidence.RunOf(kPlain);
+  return plain == nullptr ? SeriesOfRun() : ReadSeries(*plain);
+}
+
+// The verdict stands without these two files: what keeps them from being written is said, no more.
+bool WritePage(const Report& report, const Frame& frame, const SeriesOfRun& series,
+               const OutputFolder& folder) {
+  absl::Status written = folder.WriteBeside("series.json", RenderSeries(series));
+  if (written.ok()) written = folder.WriteBeside("report.html", RenderHtml(report, frame, series));
+  if (!written.ok()) Refuse(written);
+  return written.ok();
+}
+
 }  // namespace
 
 Report JudgeAs(const Choice& choice, const Evidence& evidence) {
@@ -52,14 +67,19 @@ Report JudgeAs(const Choice& choice, const Evidence& evidence) {
   return report;
 }
 
-int Deliver(const Report& report, const Choice& choice, const OutputFolder& folder,
-            const Occasion& occasion) {
+int Deliver(const Report& report, const Evidence& evidence, const Choice& choice,
+            const OutputFolder& folder, const Occasion& occasion) {
   Frame frame = FrameOf(report, choice, folder, occasion);
+  frame.excerpts = ExcerptsOf(report);
+  frame.environment = EnvironmentOf(evidence);
+  const SeriesOfRun series = PlainSeries(evidence);
   const std::string json = RenderJson(report, frame);
   if (occasion.write_result) {
     const absl::Status written = folder.WriteResult(json);
     frame.result_path = written.ok() ? choice.output_dir + "/result.json" : "";
     if (!written.ok()) Refuse(written);
+    frame.page_path =
+        WritePage(report, frame, series, folder) ? choice.output_dir + "/report.html" : "";
   }
   std::fputs(RenderText(report, frame).c_str(), stderr);
   if (choice.write_baseline) {
@@ -67,7 +87,7 @@ int Deliver(const Report& report, const Choice& choice, const OutputFolder& fold
     if (!written.ok()) return Refuse(written);
   }
   for (const Output& output : choice.reports) {
-    const absl::Status written = Write(output, report, frame);
+    const absl::Status written = Write(output, report, frame, series);
     if (!written.ok()) return Refuse(written);
   }
   return frame.exit_code;

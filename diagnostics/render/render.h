@@ -5,26 +5,38 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checks/engine/report.h"
+#include "diagnostics/series/series.h"
 #include "diagnostics/tried_change.h"
 
 namespace dlcheck {
 
+// Lines of a program around one that a finding names.
+struct Excerpt {
+  std::string file;
+  int line = 0, first_line = 0;
+  std::vector<std::string> lines;
+};
+
 // What is known about the run beside the report itself.
 struct Frame {
-  std::vector<std::string> command;  // as given, secrets redacted
+  std::vector<std::string> command = {};  // as given, secrets redacted
   std::string result_path = "";      // where result.json was put; empty: nowhere
+  std::string page_path = "";        // where report.html was put; empty: nowhere
   int exit_code = 0;
-  std::string exit_reason;
+  std::string exit_reason = "";
   Severity fail_on = Severity::kError;
   bool with_reasons = false;    // the text says why each check reached no verdict
   bool new_only = false;        // the text counts what is accepted, and does not list it
   std::string unobserved = "";  // why the program could not be observed, where that is known
   std::optional<TriedChange> tried = {};  // with --deep, where a repair is known
+  std::vector<Excerpt> excerpts = {};     // of the findings' lines, for the HTML page alone
+  std::vector<std::pair<std::string, std::string>> environment = {};  // "python", "3.11.7"
   // Differs from run to run, and alone goes into the `volatile` object.
-  std::string started;
+  std::string started = "";
   double wall_seconds = 0;
 };
 
@@ -41,6 +53,9 @@ std::string RenderJunit(const Report& report, const Frame& frame);
 // Workflow commands of GitHub Actions, an annotation a finding, at most ten of a severity: the
 // platform shows no more.
 std::string RenderGithub(const Report& report);
+
+// One HTML page without scripts or links to other files; everything in it works from a file.
+std::string RenderHtml(const Report& report, const Frame& frame, const SeriesOfRun& series);
 
 // A check's page, from its own fields; `dlcheck explain`.
 std::string RenderExplanation(const Check& check);

@@ -272,6 +272,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
                            causes.front().result->check->id, "`"));
   }
   if (!frame.result_path.empty()) text += Row("", frame.result_path);
+  if (!frame.page_path.empty()) text += Row("", frame.page_path);
   return text;
 }
 

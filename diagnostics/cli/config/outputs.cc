@@ -17,9 +17,11 @@ using Format = Output::Format;
 constexpr std::pair<const char*, Format> kFormats[] = {{"text", Format::kText},
                                                        {"json", Format::kJson},
                                                        {"junit", Format::kJunit},
-                                                       {"github", Format::kGithub}};
+                                                       {"github", Format::kGithub},
+                                                       {"html", Format::kHtml}};
 
-std::string Render(Format format, const Report& report, const Frame& frame) {
+std::string Render(Format format, const Report& report, const Frame& frame,
+                   const SeriesOfRun& series) {
   switch (format) {
     case Format::kText:
       return RenderText(report, frame);
@@ -29,6 +31,8 @@ std::string Render(Format format, const Report& report, const Frame& frame) {
       return RenderJunit(report, frame);
     case Format::kGithub:
       return RenderGithub(report);
+    case Format::kHtml:
+      return RenderHtml(report, frame, series);
   }
   return "";
 }
@@ -54,8 +58,9 @@ absl::StatusOr<Output> OutputFrom(const std::string& text) {
                                            ", not '", name, "'", DidYouMean(name, names)));
 }
 
-absl::Status Write(const Output& output, const Report& report, const Frame& frame) {
-  const std::string text = Render(output.format, report, frame);
+absl::Status Write(const Output& output, const Report& report, const Frame& frame,
+                   const SeriesOfRun& series) {
+  const std::string text = Render(output.format, report, frame, series);
   if (output.file.empty()) {
     std::fputs(text.c_str(), stderr);
     return absl::OkStatus();

@@ -1,0 +1,38 @@
+// Curves over the steps of a run, as SVG with a title, a description and a table behind it.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diagnostics/render/html/markup.h"
+#include "diagnostics/series/series.h"
+
+namespace dlcheck::html {
+
+inline constexpr size_t kMostLines = 6;  // of one plot
+
+struct Line {
+  std::string label;
+  const Series* series;
+};
+
+struct Plot {
+  std::string id;       // in the page, unique
+  std::string title;    // "Gradient norm of head.weight"
+  std::string caption;  // what to see in it; may be empty
+  std::vector<Line> lines;
+  std::optional<std::pair<int64_t, int64_t>> shaded;  // steps that a finding is about
+  std::optional<double> level;                        // a dotted horizontal line
+  std::span<const Mark> marks = {};                   // vertical lines
+};
+
+// False, with nothing added, if no line has a number.
+bool AddPlot(Node parent, const Plot& plot);
+
+// Whether numbers between these two are drawn by their logarithm.
+bool FarApart(double least, double most);
+
+}  // namespace dlcheck::html

@@ -1,0 +1,97 @@
+#include "diagnostics/render/html/proofs.h"
+
+#include <algorithm>
+#include <set>
+
+#include "checks/engine/text.h"
+
+namespace dlcheck::html {
+namespace {
+
+struct Proof {
+  std::string_view check, quantity;
+  bool of_places;  // the series of the things that the finding names, otherwise any of the run
+  std::string_view level;  // a quantity whose number is drawn as a horizontal line
+  std::string_view title, caption;
+};
+
+constexpr std::string_view kHeld =
+    "Each number is the gradient norm before the first backward "
+    "call of a step. It is zero where gradients were cleared.";
+constexpr std::string_view kShaded = "Where only some steps are at fault, they are shaded.";
+
+constexpr Proof kProofs[] = {
+    {"optimizer/stale_gradients", "held_gradient_norm", false, "",
+     "Gradient norm that a step starts with", kHeld},
+    {"gradients/exploding", "total_gradient_norm", false, "", "Norm of all gradients", kShaded},
+    {"gradients/vanishing", "gradient_norm", true, "", "Gradient norms", kShaded},
+    {"gradients/missing", "gradient_norm", true, "", "Gradient norms", kShaded},
+    {"gradients/always_clipped", "total_gradient_norm", false, "", "Norm of all gradients",
+     "The norm that each step used, after clipping, is the bound."},
+    {"numerics/nonfinite_values", "loss", false, "", "Loss",
+     "The curve ends where the loss is no longer a finite number."},
+    {"precision/nonfinite_step", "total_gradient_norm", false, "", "Norm of all gradients",
+     kShaded},
+    {"training_loop/loss_spike", "loss", false, "", "Loss", kShaded},
+    {"optimizer/lr_too_large", "loss", false, "", "Loss", kShaded},
+    {"learnability/no_better_than_constant", "loss", false, "constant_loss", "Loss",
+     "The dotted line is the loss of the best constant prediction."},
+    {"initialization/wrong_initial_loss", "loss", false, "", "Loss", "See the first step."},
+    {"evaluation/rising_loss", "evaluation_loss", false, "", "Loss of the evaluations", kShaded},
+    {"optimizer/growing_weights", "weight_norm", true, "", "Weight norm", kShaded},
+    {"optimizer/excessive_weight_decay", "weight_norm", true, "", "Weight norm", kShaded},
+    {"optimizer/negligible_updates", "update_ratio", true, "",
+     "Update as a share of the weight norm", kShaded},
+    {"optimizer/frozen_parameters_updated", "update_norm", true, "", "Norm of each update",
+     kShaded},
+    {"optimizer/lr_independent_update", "update_norm", true, "", "Norm of each update", kShaded},
+    {"optimizer/no_op_step", "update_norm", true, "", "Norm of each update", kShaded},
+    {"schedule/wrong_total_steps", "learning_rate", false, "", "Learning rate", kShaded},
+    {"schedule/stepped_per_epoch", "learning_rate", false, "", "Learning rate", kShaded},
+    {"schedule/never_stepped", "learning_rate", false, "", "Learning rate",
+     "The learning rate never changes."},
+    {"schedule/lr_is_zero", "learning_rate", false, "", "Learning rate", kShaded},
+    {"schedule/wrong_lr", "learning_rate", false, "", "Learning rate", kShaded},
+    {"schedule/unscheduled_group", "learning_rate", false, "", "Learning rate", kShaded},
+    {"precision/stuck_scale", "loss_scale", false, "", "Loss scale", kShaded},
+    {"precision/wrong_scale_growth", "loss_scale", false, "", "Loss scale", kShaded},
+    {"performance/step_time_growth", "step_time", false, "", "Time of a step", kShaded},
+    {"performance/step_time", "step_time", false, "", "Time of a step", kShaded},
+    {"performance/dataloader_bottleneck", "loader_wait", false, "",
+     "Time that a step waits for data", kShaded},
+    {"performance/memory_growth", "resident_memory", false, "", "Memory of the process", kShaded},
+    {"performance/memory", "memory", false, "", "Peak memory of the process", kShaded},
+};
+
+std::vector<Line> LinesFor(const Proof& proof, const Finding& finding, const SeriesOfRun& run) {
+  std::set<std::string> things;
+  for (const Place& place : finding.places) things.insert(place.thing);
+  std::vector<Line> lines;
+  for (const Series& series : run.series) {
+    if (series.quantity != proof.quantity || lines.size() == kMostLines) continue;
+    if (series.rank != 0 || series.samples == 0) continue;
+    if (proof.of_places && !things.contains(series.thing)) continue;
+    lines.push_back({series.thing.empty() ? std::string(proof.title) : series.thing, &series});
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::optional<Plot> ProofOf(const Check& check, const Finding& finding, const SeriesOfRun& run,
+                            const std::string& id) {
+  const auto* const proof = std::ranges::find(kProofs, check.id, &Proof::check);
+  if (proof == std::end(kProofs)) return std::nullopt;
+  Plot plot{.id = id,
+            .title = std::string(proof->title),
+            .caption = std::string(proof->caption),
+            .lines = LinesFor(*proof, finding, run),
+            .shaded = std::pair(finding.first_step, finding.last_step),
+            .level = std::nullopt};
+  if (plot.lines.empty()) return std::nullopt;
+  const Series* level = proof->level.empty() ? nullptr : Find(run, proof->level);
+  if (level != nullptr && level->samples > 0) plot.level = level->last;
+  return plot;
+}
+
+}  // namespace dlcheck::html

@@ -1,0 +1,98 @@
+"""The HTML pages in a real browser: nothing is asked for, nothing is wrong in the console, the keyboard reaches what
+can be opened, and axe-core finds no violation, at the widths of a telephone and of a desk.
+
+Needs Chromium, and playwright, axe-playwright-python and jsonschema in the Python that runs it.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+try:
+    import jsonschema
+    from axe_playwright_python.sync_playwright import Axe
+    from playwright.sync_api import sync_playwright
+except ImportError as missing:
+    raise unittest.SkipTest(f"no {missing.name} in this Python; ci/test installs it") from None
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
+TESTS = pathlib.Path(os.environ["DLCHECK_BUILD"]) / "tests/diagnostics_test"
+PAGES = ("small", "markup", "long", "large", "nothing", "nonfinite", "processes")
+WIDTHS = (360, 1600)
+
+
+@unittest.skipUnless(CHROMIUM, "no Chromium is installed")
+class Pages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
+        environment = dict(os.environ, DLCHECK_PAGES=cls.folder)
+        subprocess.run([TESTS, "--gtest_filter=Page.*:SeriesFile.*"], env=environment, check=True, capture_output=True)
+        playwright = cls.enterClassContext(sync_playwright())
+        cls.browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        cls.addClassCleanup(cls.browser.close)
+
+    def opened(self, name, width=1600, **options):
+        context = self.browser.new_context(viewport={"width": width, "height": 900}, **options)
+        self.addCleanup(context.close)
+        page = context.new_page()
+        page.said, page.asked = [], []
+        page.on("console", lambda message: page.said.append(message.text))
+        page.on("pageerror", lambda error: page.said.append(str(error)))
+        page.on("request", lambda request: page.asked.append(request.url))
+        page.goto(f"file://{self.folder}/{name}.html")
+        return page
+
+    def test_series_follow_their_schema(self):
+        schema = json.loads((ROOT / "docs/series.schema.json").read_text())
+        jsonschema.validate(json.loads(pathlib.Path(self.folder, "series.json").read_text()), schema)
+
+    def test_ask_for_no_other_file_and_leave_the_console_empty(self):
+        for name in PAGES:
+            page = self.opened(name)
+            self.assertEqual(page.said, [], name)
+            self.assertEqual(len(page.asked), 1, (name, page.asked))
+
+    def test_have_their_sections_without_scripts(self):
+        page = self.opened("small", java_script_enabled=False)
+        for section in ("findings", "timeline", "layers", "not-judged", "run", "raw"):
+            self.assertTrue(page.locator(f"section#{section}").is_visible(), section)
+        self.assertTrue(page.locator("#finding-1 svg").first.is_visible())
+
+    def test_are_no_wider_than_the_window(self):
+        for name in PAGES:
+            for width in WIDTHS:
+                page = self.opened(name, width)
+                self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), width, (name, width))
+
+    def test_have_no_violation_that_axe_knows(self):
+        for name, scheme in [("small", "dark"), *((name, "light") for name in PAGES)]:
+            found = Axe().run(self.opened(name, color_scheme=scheme))
+            self.assertEqual(found.violations_count, 0, f"{name} {scheme}: {found.generate_report()}")
+
+    def test_can_be_walked_by_keyboard(self):
+        page = self.opened("small")
+        reached = []
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            reached.append(page.evaluate("document.activeElement.tagName + ' ' + document.activeElement.textContent"))
+        self.assertIn("Skip to the findings", reached[0])
+        for summary in page.locator("summary:visible").all():
+            self.assertIn(f"SUMMARY {summary.text_content()}", reached)
+        page.locator("#raw summary").focus()
+        page.keyboard.press("Enter")
+        self.assertTrue(page.locator("#raw pre").is_visible())
+
+    def test_show_markup_of_strangers_as_text(self):
+        page = self.opened("markup")
+        self.assertEqual(page.locator("img, script").count(), 0)
+        self.assertIn("<img src=x", page.locator("#finding-1").inner_text())
+
+
+if __name__ == "__main__":
+    unittest.main()
