@@ -7,6 +7,7 @@
 #include "diagnostics/cli/config/outputs.h"
 #include "diagnostics/cli/excerpts.h"
 #include "diagnostics/cli/result_file.h"
+#include "diagnostics/series/sparkline.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -48,6 +49,7 @@ int ReportMain(const Words& words) {
   read->frame.excerpts = ExcerptsOf(read->report);
   const absl::StatusOr<SeriesOfRun> series = SeriesIn(path);
   if (!series.ok()) return Refuse(series.status());
+  read->frame.loss = LossLine(*series);
   std::fputs(RenderText(read->report, read->frame).c_str(), stderr);
   for (const Output& output : outputs) {
     const absl::Status written = Write(output, read->report, read->frame, *series);

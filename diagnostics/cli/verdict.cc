@@ -11,6 +11,7 @@
 #include "diagnostics/cli/unobserved.h"
 #include "diagnostics/exit_code.h"
 #include "diagnostics/render/render.h"
+#include "diagnostics/series/sparkline.h"
 #include "diagnostics/set_aside.h"
 
 namespace dlcheck::cli {
@@ -73,6 +74,7 @@ int Deliver(const Report& report, const Evidence& evidence, const Choice& choice
   frame.excerpts = ExcerptsOf(report);
   frame.environment = EnvironmentOf(evidence);
   const SeriesOfRun series = PlainSeries(evidence);
+  frame.loss = LossLine(series);
   const std::string json = RenderJson(report, frame);
   if (occasion.write_result) {
     const absl::Status written = folder.WriteResult(json);

@@ -7,12 +7,22 @@
 
 namespace dlcheck {
 
+namespace {
+
+// Characters, of which each is taken for one column wide.
+size_t ColumnsOf(absl::string_view word) {
+  return static_cast<size_t>(
+      std::ranges::count_if(word, [](unsigned char byte) { return (byte & 0xC0) != 0x80; }));
+}
+
+}  // namespace
+
 std::string Wrap(std::string_view text, size_t indent) {
   std::string out;
   size_t column = indent;
   const std::string source = Visible(text);
   for (const absl::string_view word : absl::StrSplit(source, ' ', absl::SkipEmpty())) {
-    if (column > indent && column + 1 + word.size() > kColumns) {
+    if (column > indent && column + 1 + ColumnsOf(word) > kColumns) {
       out += "\n" + std::string(indent, ' ');
       column = indent;
     }
@@ -21,7 +31,7 @@ std::string Wrap(std::string_view text, size_t indent) {
       ++column;
     }
     out.append(word.data(), word.size());
-    column += word.size();
+    column += ColumnsOf(word);
   }
   return out;
 }

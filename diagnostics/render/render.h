@@ -33,6 +33,7 @@ struct Frame {
   bool new_only = false;        // the text counts what is accepted, and does not list it
   std::string unobserved = "";  // why the program could not be observed, where that is known
   std::optional<TriedChange> tried = {};  // with --deep, where a repair is known
+  std::string loss = "";                  // a line of its course, for the text alone
   std::vector<Excerpt> excerpts = {};     // of the findings' lines, for the HTML page alone
   std::vector<std::pair<std::string, std::string>> environment = {};  // "python", "3.11.7"
   // Differs from run to run, and alone goes into the `volatile` object.

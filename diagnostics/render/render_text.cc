@@ -258,6 +258,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   const bool is_decided = frame.exit_code == kExitUsage || frame.exit_code == kExitNothing;
   if (!losses.empty() && is_decided) text += Row("", frame.exit_reason);
   if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
+  if (!frame.loss.empty()) text += Row("", frame.loss);
   text += RenderCoverage(report.coverage);
   text += RenderProcesses(report.coverage.processes, kIndent);
   text += RenderUnseen(report.coverage);

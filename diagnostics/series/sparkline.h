@@ -12,4 +12,8 @@ namespace dlcheck {
 // far apart. Empty without a finite sample.
 std::string Sparkline(const Series& series, size_t cells);
 
+// The loss of a run: its sparkline, first, last and least value, and from which step on it is not
+// finite. Empty where no loss was recorded. Of several losses, the one with most samples.
+std::string LossLine(const SeriesOfRun& run);
+
 }  // namespace dlcheck

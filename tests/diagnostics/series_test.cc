@@ -127,5 +127,16 @@ TEST(Sparkline, RisesAndFallsWithTheSeries) {
   EXPECT_EQ(Sparkline(Thinned(many, kMostPoints), 8), "▁▂▃▄▅▆▇█");
 }
 
+TEST(LossLine, TellsHowTheLossWent) {
+  SeriesOfRun run;
+  EXPECT_EQ(LossLine(run), "");
+  run.series.push_back(Thinned({{0, 2}, {1, 1}, {2, 0.5}, {3, 1.25}}, kMostPoints));
+  run.series.back().quantity = "loss";
+  EXPECT_EQ(LossLine(run), "loss █▃▁▅ 2 at first, 1.25 at last, least 0.5");
+  run.series.push_back(Thinned({{0, 2}, {1, 1}, {2, 1}, {7, NAN}, {8, 3}, {9, 3}}, kMostPoints));
+  run.series.back().quantity = "loss";
+  EXPECT_EQ(LossLine(run), "loss ▅▁▁██ 2 at first, 3 at last, least 1, not finite from step 7 on");
+}
+
 }  // namespace
 }  // namespace dlcheck

@@ -28,7 +28,8 @@ def transcript():
 
 
 def without_numbers(text):
-    return re.sub(r"\s+", " ", re.sub(r"\d[\d.e+-]*", "#", text))
+    """Nor the heights of a curve."""
+    return re.sub(r"\s+", " ", re.sub(r"\d[\d.e+-]*", "#", re.sub("[▁-█]+", "▁", text)))
 
 
 class Readme(EndToEnd):

@@ -37,6 +37,10 @@ void AddLosses(Node section, const Page& page) {
 
 }  // namespace
 
+std::string ExitOf(const Frame& frame) {
+  return StrCat("Exit ", frame.exit_code, frame.exit_reason.empty() ? "" : ": ", frame.exit_reason);
+}
+
 void AddEvents(Node main, const Page& page) {
   if (page.series.marks.empty()) return;
   Node section = AddSection(main, "events", "Evaluations, files and other events");
@@ -100,7 +104,7 @@ void AddRun(Node main, const Page& page) {
   }
   const Coverage& coverage = page.report.coverage;
   add("Command", command);
-  add("Exit", StrCat(page.frame.exit_code, " (", page.frame.exit_reason, ")"));
+  add("End", ExitOf(page.frame));
   add("Judged",
       StrCat(WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step"), ", ",
              coverage.parameters_with_gradient, " of ", Counted(coverage.parameters, "parameter")));

@@ -70,7 +70,8 @@ void AddLayer(Node table, const Layer& layer) {
     Set(line, "aria-label",
         StrCat("from ", Short(layer.gradient->first), " to ", Short(layer.gradient->last)));
   }
-  if (layer.gradient != nullptr && layer.gradient->nonfinite > 0) AddText(curve, " non-finite");
+  if (layer.gradient != nullptr && layer.gradient->nonfinite > 0)
+    Add(curve, "span", " non-finite", "whole");
   Add(row, "td", Last(layer.update));
   Add(row, "td", Last(layer.weight));
 }

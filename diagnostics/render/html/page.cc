@@ -44,8 +44,7 @@ void AddHeader(Node body, const Page& page) {
   std::string command;
   for (const std::string& word : page.frame.command) StrAppend(&command, word, " ");
   if (!command.empty()) AddName(Add(header, "p"), command);
-  Add(header, "p", StrCat("Exit ", page.frame.exit_code, ": ", page.frame.exit_reason, "."),
-      "soft");
+  Add(header, "p", ExitOf(page.frame), "soft");
 }
 
 // Links to the sections that the page has.

@@ -13,7 +13,8 @@ namespace {
 constexpr double kTicksWanted = 4;
 constexpr double kMostDecades = 7;
 
-constexpr int kMostDigits = 12;
+constexpr int kMostDigits = 8;
+constexpr double kTold = 1e-6;  // smallest span that is drawn, as a share of the numbers
 
 // "1.2e-05", "0.25", "1,500".
 std::string TextOf(double value, int digits) {
@@ -41,11 +42,10 @@ Scale::Scale(double low, double high, double begin, double end, bool by_logarith
     low_ = std::log10(low);
     high_ = std::log10(high);
   }
-  const double least = logarithmic_ ? 0.5 : std::max(std::abs(low_) * 1e-6, 1e-300);
-  if (high_ - low_ < least) {
-    low_ -= least;
-    high_ += least;
-  }
+  if (high_ - low_ > std::abs(low_) * kTold) return;
+  const double room = logarithmic_ || low_ == 0 ? 1 : std::abs(low_) / 2;
+  low_ -= room;
+  high_ += room;
 }
 
 double Scale::operator()(double value) const {

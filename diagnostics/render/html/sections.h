@@ -18,6 +18,9 @@ struct Page {
   std::span<const Cause> causes;
 };
 
+// "Exit 1: findings".
+std::string ExitOf(const Frame& frame);
+
 // A section with its heading, which the contents link to.
 Node AddSection(Node main, const char* id, std::string_view heading);
 
