@@ -1,5 +1,6 @@
 // `dlcheck report [DIR]`: renders a result again, without its records.
 #include <cstdio>
+#include <filesystem>
 
 #include "checks/records/line_file.h"
 #include "diagnostics/cli/commands.h"
@@ -7,7 +8,6 @@
 #include "diagnostics/cli/config/outputs.h"
 #include "diagnostics/cli/excerpts.h"
 #include "diagnostics/cli/result_file.h"
-#include "diagnostics/series/sparkline.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -30,7 +30,7 @@ int ReportMain(const Words& words) {
                    "Renders the result of an earlier run again. Exits as that run did.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   line.Value("--report", "FORMAT[=FILE]", &texts,
-             "also write junit=FILE, json=, text=, html= or github; repeatable");
+             "also write json=FILE, html=FILE, ...; an unknown FORMAT lists all");
   line.Flag("--show-skipped", &show_skipped, "list each check without a verdict, and the reason");
   if (const auto code = line.Parse(words)) return *code;
   std::vector<Output> outputs;
@@ -46,10 +46,11 @@ int ReportMain(const Words& words) {
   if (!read.ok()) return Refuse(read.status());
   read->frame.result_path = file;
   read->frame.with_reasons = show_skipped;
+  std::error_code unknown;
+  read->frame.folder = std::filesystem::current_path(unknown).string();
   read->frame.excerpts = ExcerptsOf(read->report);
   const absl::StatusOr<SeriesOfRun> series = SeriesIn(path);
   if (!series.ok()) return Refuse(series.status());
-  read->frame.loss = LossLine(*series);
   std::fputs(RenderText(read->report, read->frame).c_str(), stderr);
   for (const Output& output : outputs) {
     const absl::Status written = Write(output, read->report, read->frame, *series);

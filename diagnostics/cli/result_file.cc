@@ -189,6 +189,7 @@ absl::StatusOr<ReadResult> From(const Json& json) {
   read.frame.exit_reason = json.at("exit").at("reason");
   read.frame.fail_on = Named(json.at("exit").at("fail_on").get<std::string>(), &SeverityName,
                              {Severity::kError, Severity::kWarning, Severity::kNote});
+  read.frame.loss = Get<std::string>(json, "loss");
   if (json.contains("tried")) read.frame.tried = TriedFrom(json.at("tried"));
   read.frame.started = json.at("volatile").at("started");
   read.frame.wall_seconds = json.at("volatile").at("wall_seconds");

@@ -1,12 +1,15 @@
 #include "diagnostics/cli/verdict.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "checks/engine/clock.h"
 #include "checks/engine/status.h"
 #include "checks/records/line_file.h"
 #include "diagnostics/cli/config/baseline_file.h"
 #include "diagnostics/cli/excerpts.h"
+#include "diagnostics/cli/github_actions.h"
 #include "diagnostics/cli/redacted.h"
 #include "diagnostics/cli/unobserved.h"
 #include "diagnostics/exit_code.h"
@@ -30,7 +33,9 @@ Frame FrameOf(const Report& report, const Choice& choice, const OutputFolder& fo
                                     .required = choice.required,
                                     .partial = choice.partial,
                                     .interrupted = occasion.interrupted});
+  std::error_code unknown;
   Frame frame{.command = Redacted(occasion.command),
+              .folder = std::filesystem::current_path(unknown).string(),
               .exit_code = exit.code,
               .exit_reason = exit.reason,
               .fail_on = choice.fail_on,
@@ -92,6 +97,10 @@ int Deliver(const Report& report, const Evidence& evidence, const Choice& choice
     const absl::Status written = Write(output, report, frame, series);
     if (!written.ok()) return Refuse(written);
   }
+  const bool annotated = std::ranges::any_of(choice.reports, [](const Output& output) {
+    return output.format == Output::Format::kGithub && output.file.empty();
+  });
+  ReportToGithubActions(report, frame, annotated);
   return frame.exit_code;
 }
 

@@ -24,8 +24,9 @@ struct Excerpt {
 // What is known about the run beside the report itself.
 struct Frame {
   std::vector<std::string> command = {};  // as given, secrets redacted
-  std::string result_path = "";      // where result.json was put; empty: nowhere
-  std::string page_path = "";        // where report.html was put; empty: nowhere
+  std::string folder = "";                // in which the program ran; "": not known
+  std::string result_path = "";           // where result.json was put; empty: nowhere
+  std::string page_path = "";             // where report.html was put; empty: nowhere
   int exit_code = 0;
   std::string exit_reason = "";
   Severity fail_on = Severity::kError;
@@ -33,7 +34,7 @@ struct Frame {
   bool new_only = false;        // the text counts what is accepted, and does not list it
   std::string unobserved = "";  // why the program could not be observed, where that is known
   std::optional<TriedChange> tried = {};  // with --deep, where a repair is known
-  std::string loss = "";                  // a line of its course, for the text alone
+  std::string loss = "";                  // a line of its course
   std::vector<Excerpt> excerpts = {};     // of the findings' lines, for the HTML page alone
   std::vector<std::pair<std::string, std::string>> environment = {};  // "python", "3.11.7"
   // Differs from run to run, and alone goes into the `volatile` object.
@@ -54,6 +55,21 @@ std::string RenderJunit(const Report& report, const Frame& frame);
 // Workflow commands of GitHub Actions, an annotation a finding, at most ten of a severity: the
 // platform shows no more.
 std::string RenderGithub(const Report& report);
+
+// SARIF 2.1.0, at most 5,000 results; paths are relative to the folder of the run.
+std::string RenderSarif(const Report& report, const Frame& frame);
+
+// GitLab's code quality report.
+std::string RenderGitlab(const Report& report, const Frame& frame);
+
+// "train.py:23: error: optimizer/stale_gradients: ...", a line a finding.
+std::string RenderConcise(const Report& report, const Frame& frame);
+
+// A JSON object a finding, each in its line.
+std::string RenderJsonLines(const Report& report);
+
+// A summary in Markdown, below 1 MiB.
+std::string RenderMarkdown(const Report& report, const Frame& frame);
 
 // One HTML page without scripts or links to other files; everything in it works from a file.
 std::string RenderHtml(const Report& report, const Frame& frame, const SeriesOfRun& series);

@@ -3,8 +3,8 @@
 #include "absl/strings/str_replace.h"
 #include "checks/engine/text.h"
 #include "diagnostics/fingerprint.h"
+#include "diagnostics/render/in_order.h"
 #include "diagnostics/render/render.h"
-#include "diagnostics/triage.h"
 
 namespace dlcheck {
 namespace {
@@ -29,24 +29,11 @@ std::string_view Level(Severity severity) {
 
 std::string Annotation(const Check& check, const Finding& finding) {
   std::string line = StrCat("::", Level(finding.severity), " ");
-  for (const Place& place : finding.places) {
-    if (place.file.empty() || place.line <= 0) continue;
-    StrAppend(&line, "file=", Property(place.file), ",line=", place.line, ",");
-    break;
+  if (const Place* place = LineOf(finding)) {
+    StrAppend(&line, "file=", Property(place->file), ",line=", place->line, ",");
   }
   StrAppend(&line, "title=", Property(StrCat(check.title, " (dlcheck ", check.id, ")")), "::");
   return StrCat(line, Data(StrCat(finding.message, "\nFix: ", check.fix)), "\n");
-}
-
-// All failed results: causes as a person should read them, then what they explain.
-std::vector<const Result*> InOrder(const Report& report) {
-  std::vector<const Result*> causes, symptoms;
-  for (const Cause& cause : Triage(report)) {
-    causes.push_back(cause.result);
-    symptoms.insert(symptoms.end(), cause.symptoms.begin(), cause.symptoms.end());
-  }
-  causes.insert(causes.end(), symptoms.begin(), symptoms.end());
-  return causes;
 }
 
 }  // namespace

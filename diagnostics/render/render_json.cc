@@ -200,6 +200,7 @@ std::string RenderJson(const Report& report, const Frame& frame) {
       {"suppressions", RenderSuppressions(report)},
       {"volatile", {{"started", frame.started}, {"wall_seconds", frame.wall_seconds}}},
   };
+  if (!frame.loss.empty()) json["loss"] = frame.loss;
   if (frame.tried) json["tried"] = RenderTried(*frame.tried);
   // Whatever bytes a user's names hold, the file stays valid.
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

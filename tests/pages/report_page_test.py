@@ -9,6 +9,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -32,7 +33,8 @@ class Pages(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         environment = dict(os.environ, DLCHECK_PAGES=cls.folder)
-        subprocess.run([TESTS, "--gtest_filter=Page.*:SeriesFile.*"], env=environment, check=True, capture_output=True)
+        subprocess.run([TESTS, "--gtest_filter=Page.*:SeriesFile.*:Sarif.*"], cwd=ROOT, env=environment, check=True,
+                       capture_output=True)  # fmt: skip
         playwright = cls.enterClassContext(sync_playwright())
         cls.browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         cls.addClassCleanup(cls.browser.close)
@@ -51,6 +53,13 @@ class Pages(unittest.TestCase):
     def test_series_follow_their_schema(self):
         schema = json.loads((ROOT / "docs/series.schema.json").read_text())
         jsonschema.validate(json.loads(pathlib.Path(self.folder, "series.json").read_text()), schema)
+
+    def test_sarif_follows_the_schema_of_the_standard(self):
+        schema = pathlib.Path(sys.prefix, "sarif-2.1.0.json")
+        if not schema.exists():
+            self.skipTest("no schema of SARIF; ci/test takes it from npm's @microsoft/sarif-multitool-linux")
+        written = json.loads(pathlib.Path(self.folder, "small.sarif").read_text())
+        jsonschema.validate(written, json.loads(schema.read_text()))
 
     def test_ask_for_no_other_file_and_leave_the_console_empty(self):
         for name in PAGES:

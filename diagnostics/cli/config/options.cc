@@ -27,7 +27,7 @@ void AddSharedOptions(CommandLine& line, Options& options) {
   line.Flag("--new-only", &options.new_only, "list only new findings, and count the accepted ones");
   line.Group("Report");
   line.Value("--report", "FORMAT[=FILE]", &options.reports,
-             "also write junit=FILE, json=, text=, html= or github; repeatable");
+             "also write json=FILE, html=FILE, ...; an unknown FORMAT lists all");
   line.Flag("--partial", &options.partial,
             "judge damaged or incomplete records as if they were complete");
   line.Flag("--show-skipped", &options.show_skipped,

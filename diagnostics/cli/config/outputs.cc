@@ -14,11 +14,11 @@ namespace {
 
 using Format = Output::Format;
 
-constexpr std::pair<const char*, Format> kFormats[] = {{"text", Format::kText},
-                                                       {"json", Format::kJson},
-                                                       {"junit", Format::kJunit},
-                                                       {"github", Format::kGithub},
-                                                       {"html", Format::kHtml}};
+constexpr std::pair<const char*, Format> kFormats[] = {
+    {"text", Format::kText},     {"json", Format::kJson},       {"junit", Format::kJunit},
+    {"github", Format::kGithub}, {"concise", Format::kConcise}, {"jsonl", Format::kJsonLines},
+    {"sarif", Format::kSarif},   {"gitlab", Format::kGitlab},   {"markdown", Format::kMarkdown},
+    {"html", Format::kHtml}};
 
 std::string Render(Format format, const Report& report, const Frame& frame,
                    const SeriesOfRun& series) {
@@ -31,6 +31,16 @@ std::string Render(Format format, const Report& report, const Frame& frame,
       return RenderJunit(report, frame);
     case Format::kGithub:
       return RenderGithub(report);
+    case Format::kConcise:
+      return RenderConcise(report, frame);
+    case Format::kJsonLines:
+      return RenderJsonLines(report);
+    case Format::kSarif:
+      return RenderSarif(report, frame);
+    case Format::kGitlab:
+      return RenderGitlab(report, frame);
+    case Format::kMarkdown:
+      return RenderMarkdown(report, frame);
     case Format::kHtml:
       return RenderHtml(report, frame, series);
   }
@@ -47,8 +57,8 @@ absl::StatusOr<Output> OutputFrom(const std::string& text) {
   for (const auto& [known, format] : kFormats) {
     names.emplace_back(known);
     if (name != known) continue;
-    // GitHub reads its commands from what a step prints; the others are files.
-    if (file.empty() && format != Format::kGithub) {
+    // GitHub reads its commands from what a step prints, and an editor lines; the others are files.
+    if (file.empty() && format != Format::kGithub && format != Format::kConcise) {
       return absl::InvalidArgumentError(
           StrCat("--report ", name, " needs a file: ", name, "=FILE"));
     }

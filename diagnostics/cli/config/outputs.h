@@ -9,12 +9,24 @@
 namespace dlcheck::cli {
 
 struct Output {
-  enum class Format : uint8_t { kText, kJson, kJunit, kGithub, kHtml };
+  enum class Format : uint8_t {
+    kText,
+    kConcise,
+    kJson,
+    kJsonLines,
+    kJunit,
+    kSarif,
+    kGithub,
+    kGitlab,
+    kMarkdown,
+    kHtml
+  };
   Format format;
   std::string file;  // empty: standard error
 };
 
-// "junit=FILE", "json=FILE", "text=FILE", "html=FILE", "github" or "github=FILE". Errors:
+// "FORMAT=FILE" with one of text, concise, json, jsonl, junit, sarif, github, gitlab, markdown and
+// html; "github" and "concise" may go without a file. Errors:
 // InvalidArgument.
 absl::StatusOr<Output> OutputFrom(const std::string& text);
 
