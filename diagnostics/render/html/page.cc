@@ -29,9 +29,9 @@ std::string CountsOf(const Page& page) {
 }
 
 std::string VerdictOf(const Page& page) {
-  if (!page.report.coverage.training) return "No training was observed";
   const std::string counts = CountsOf(page);
-  return counts.empty() ? "No findings" : counts;
+  if (!counts.empty()) return counts;
+  return page.report.coverage.training ? "No findings" : "No training was observed";
 }
 
 void AddHeader(Node body, const Page& page) {

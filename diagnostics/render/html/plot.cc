@@ -159,7 +159,7 @@ void AddSvg(Node figure, const Plot& plot, const Range& steps, const Range& valu
   const Canvas canvas{.svg = svg,
                       .x = Scale(steps.low, steps.high, kLeft, kWidth - kRight, false),
                       .y = Scale(values.low, values.high, kHeight - kBottom, kTop,
-                                 FarApart(values.low, values.high))};
+                                 !plot.from_zero && FarApart(values.low, values.high))};
   if (plot.shaded.has_value()) AddShade(canvas, *plot.shaded);
   AddAxes(canvas);
   AddMarks(canvas, plot.marks);
@@ -189,6 +189,7 @@ bool AddPlot(Node parent, const Plot& plot) {
   }
   if (values.low > values.high) return false;
   if (plot.level.has_value()) values.Add(*plot.level);
+  if (plot.from_zero) values.Add(0);
   Node figure = Add(parent, "figure");
   Set(figure, "id", plot.id);
   Node caption = Add(figure, "figcaption");

@@ -25,6 +25,7 @@ struct Plot {
   std::string caption;  // what to see in it; may be empty
   std::vector<Line> lines;
   std::optional<std::pair<int64_t, int64_t>> shaded;  // steps that a finding is about
+  bool from_zero = false;                             // the axis begins at 0, and is linear
   std::optional<double> level;                        // a dotted horizontal line
   std::span<const Mark> marks = {};                   // vertical lines
 };

@@ -20,12 +20,13 @@ constexpr Track kTimes[] = {{"step_time", "Seconds from one step to the next"},
                             {"memory", "Peak memory in MiB"}};
 
 // All series of the first process, in one plot; of several, at most kMostLines.
-void AddTrack(Node section, const Page& page, const Track& track) {
+void AddTrack(Node section, const Page& page, const Track& track, bool from_zero) {
   Plot plot{.id = StrCat("series-", track.quantity),
             .title = std::string(track.title),
             .caption = "",
             .lines = {},
             .shaded = std::nullopt,
+            .from_zero = from_zero,
             .level = std::nullopt,
             .marks = page.series.marks};
   size_t left_out = 0;
@@ -65,7 +66,7 @@ void AddShares(Node section, const Page& page) {
 
 void AddTimeline(Node main, const Page& page) {
   Node section = AddSection(main, "timeline", "Timeline");
-  for (const Track& track : kTracks) AddTrack(section, page, track);
+  for (const Track& track : kTracks) AddTrack(section, page, track, false);
   if (section.last_child() == section.first_child()) {
     Add(section, "p", "No loss, gradient or learning rate was recorded.");
   }
@@ -75,7 +76,7 @@ void AddStepTimes(Node main, const Page& page) {
   if (Find(page.series, "step_time") == nullptr) return;
   Node section = AddSection(main, "step", "Time and memory of a step");
   AddShares(section, page);
-  for (const Track& track : kTimes) AddTrack(section, page, track);
+  for (const Track& track : kTimes) AddTrack(section, page, track, true);
 }
 
 }  // namespace dlcheck::html
