@@ -75,7 +75,9 @@ void AddCurve(const Canvas& canvas, const Series& series, size_t number) {
   if (series.first_nonfinite < 0) return;
   const double x = canvas.x(static_cast<double>(series.first_nonfinite));
   AddLine(canvas.svg, x, kTop, x, kHeight - kBottom, "nonfinite");
-  AddLabel(canvas.svg, x + 3, kTop + 10, "first non-finite", "tick");
+  const bool at_end = x > 0.8 * kWidth;
+  AddLabel(canvas.svg, at_end ? x - 3 : x + 3, kTop + 10, "first non-finite",
+           at_end ? "tick end" : "tick");
 }
 
 // Nothing where it would be the whole plot.
