@@ -19,6 +19,22 @@ DRAWN = textwrap.dedent(
         optimizer.step()
     """
 )
+# In a function, whose locals() torch's or the program's own code may keep.
+KEPT = textwrap.dedent(
+    """
+    import torch, torch.nn as nn
+    def train(steps=20):
+        kept = locals()
+        net, x = nn.Linear(3, 1), torch.randn(100, 3)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+        for step in range(steps):
+            optimizer.zero_grad()
+            net(x[torch.arange(20)]).square().mean().backward()
+            optimizer.step()
+        return sorted(kept)
+    print(train())
+    """
+)
 TEXTS = textwrap.dedent(
     """
     import torch, torch.nn as nn, torch.nn.functional as F
@@ -66,6 +82,12 @@ class SameRows(unittest.TestCase):
 
     def test_that_no_tensor_of_the_program_has_are_not_told(self):
         self.assertEqual(drawn("torch.linspace(0, 1, 60).view(20, 3)"), [])
+
+
+    def test_are_found_without_a_look_at_the_variables_of_functions(self):
+        run = run_watched(python("-c", KEPT))
+        self.assertEqual(run.out.strip(), "['steps']")
+        self.assertEqual(len(run.main.of("quantity", "same_rows")), 1)
 
 
 class CutRows(unittest.TestCase):

@@ -63,8 +63,8 @@ class Parts(unittest.TestCase):
         things = trace_of(optimized).attributes.values()
         return [values for values in things if "part_of_trained" in values]
 
-    def test_of_a_module_that_an_optimizer_has_say_so(self):
-        self.assertEqual(len(self.parts_of_trained("flow.parts[0]")), 2)
+    def test_that_no_optimizer_has_say_that_their_module_is_trained(self):
+        self.assertEqual(len(self.parts_of_trained("flow.parts[0]")), 1)
 
     def test_of_no_such_module_say_nothing(self):
         self.assertEqual(self.parts_of_trained("nn.Linear(2, 2)"), [])

@@ -2,15 +2,14 @@
 all batches are equal.
 """
 
-import sys
 import weakref
 
 from ..record.rows import row_numbers
-from ..record.sites import OWN, kind_of
+from ..state.objects_alive import tensors_alive
 from ..torch_api import private, tensors
 
 STEPS = 16  # sampled ones, all of which trained on the same rows
-MOST_FRAMES, MOST_ELEMENTS = 32, 1 << 22
+MOST_ELEMENTS = 1 << 22
 
 
 def nothing():
@@ -53,8 +52,8 @@ class SameRows:
 
     def look_for_others(self, batch):
         with tensors.unrecorded():
-            for tensor in tensors_in_reach():
-                if is_larger(tensor, batch) and set(self.rows) <= set(row_numbers(tensor, tensor.shape[0]).tolist()):
+            for tensor in tensors_alive():
+                if is_larger(tensor, batch) and has_rows(tensor, self.rows):
                     thing = self.recorder.thing("batch", 0, "input")
                     self.recorder.quantity("same_rows", thing, float(tensor.shape[0]), float(batch.shape[0]),
                                            self.sites.current())  # fmt: skip
@@ -63,17 +62,11 @@ class SameRows:
 
 def is_larger(tensor, batch):
     """At least twice as many rows of the same kind."""
+    if not tensors.is_readable(tensor) or not tensor.is_cpu:
+        return False
     alike = tensor.dtype == batch.dtype and tensor.dim() == batch.dim() and tensor.shape[1:] == batch.shape[1:]
     return alike and tensor.shape[0] >= 2 * batch.shape[0] and tensor.numel() <= MOST_ELEMENTS
 
 
-def tensors_in_reach():
-    """Of the variables of the program's functions at work, and of their modules."""
-    frame, tables = sys._getframe(1), []
-    for _ in range(MOST_FRAMES):
-        if frame is None:
-            break
-        if kind_of(frame.f_code.co_filename) == OWN:
-            tables += [table for table in (frame.f_locals, frame.f_globals) if all(table is not t for t in tables)]
-        frame = frame.f_back
-    return [value for table in tables for value in list(table.values()) if tensors.is_readable(value) and value.is_cpu]
+def has_rows(tensor, numbers):
+    return set(numbers) <= set(row_numbers(tensor, tensor.shape[0]).tolist())

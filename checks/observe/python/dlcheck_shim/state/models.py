@@ -13,9 +13,10 @@ from ..record.sites import OWN, kind_of
 from ..torch_api import private
 from ..torch_api.tensors import is_held, is_shard
 from . import walking
-from .enclosing import enclosing
+from .objects_alive import modules_around
 from .unregistered import Unregistered
 
+MOST_LOOKS = 2  # for modules around parts that no optimizer has
 WRAPPING = ("module.", "_orig_mod.", "_fsdp_wrapped_module.")
 WRAPPERS = (
     "DistributedDataParallel",
@@ -89,7 +90,6 @@ class Model:
         self.thing = recorder.thing("model", ordinal, type(root).__name__)
         self.trained = False  # a forward in training mode was seen
         self.feeding = False  # what it gives goes into another model
-        self.around = enclosing(root) or nobody
         # A user's own attribute may be called `module`; only names under a wrapper are shortened.
         self.prefixes = WRAPPING if any(map(is_wrapper, walking.modules(root))) else ()
         self.sharded = is_sharded(root)
@@ -110,6 +110,7 @@ class Models:
         self.roots, self.modules, self.parameters = IdentityMap(), IdentityMap(), IdentityMap()
         self.described, self.aliases = IdentityMap(), {}
         self.unoptimized, self.unregistered = [], Unregistered()
+        self.optimized, self.looks = IdentityMap(), MOST_LOOKS
         self.seen = 0  # ordinals are never reused: a model that is gone keeps its records
 
     def as_root(self, module):
@@ -208,10 +209,7 @@ class Models:
         for root, model in self.roots.items():
             self.name_parameters(model, root)
             self.name_forgotten(model, root, groups_of)
-            around = model.around()
-            if around is not None and any(parameter in groups_of for parameter in walking.parameters(around)):
-                self.recorder.attribute(model.thing, "part_of_trained", 1)
-        self.unoptimized = []
+        self.unoptimized, self.optimized = [], groups_of
         for parameter, (thing, _, module) in self.parameters.items():
             group = groups_of.get(parameter, "")
             self.describe_one(thing, parameter, module, group)
@@ -248,9 +246,29 @@ class Models:
     def look_for_gradients(self):
         """Marks parameters of no optimizer that have been given a gradient."""
         waiting, self.unoptimized = self.unoptimized, []
+        found = []
         for reference, thing in waiting:
             parameter = reference()
             if parameter is not None and parameter.is_leaf and parameter.grad is not None:
                 self.recorder.attribute(thing, "gradient_seen", 1)
+                found.append(id(parameter))
             elif parameter is not None:
                 self.unoptimized.append((reference, thing))
+        if found and self.looks:
+            self.look_around(set(found))
+
+    def look_around(self, found):
+        """A model that no optimizer has, and that got gradients, may be a part of a module that one has: methods of
+        that module call it. `found`: numbers of parameters."""
+        alone = {}
+        for root, model in self.roots.items():
+            own = list(walking.parameters(root))
+            if any(id(p) in found for p in own) and not any(p in self.optimized for p in own):
+                alone[id(root)] = root, model
+        if not alone:
+            return
+        self.looks -= 1
+        around = modules_around([root for root, _ in alone.values()])
+        for number, (_, model) in alone.items():
+            if any(p in self.optimized for module in around[number] for p in walking.parameters(module)):
+                self.recorder.attribute(model.thing, "part_of_trained", 1)
