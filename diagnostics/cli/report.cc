@@ -50,10 +50,12 @@ int ReportMain(const Words& words) {
   read->frame.folder = std::filesystem::current_path(unknown).string();
   read->frame.excerpts = ExcerptsOf(read->report);
   const absl::StatusOr<SeriesOfRun> series = SeriesIn(path);
-  if (!series.ok()) return Refuse(series.status());
   std::fputs(RenderText(read->report, read->frame).c_str(), stderr);
   for (const Output& output : outputs) {
-    const absl::Status written = Write(output, read->report, read->frame, *series);
+    const bool draws = output.format == Output::Format::kHtml;
+    if (draws && !series.ok()) return Refuse(series.status());
+    const absl::Status written =
+        Write(output, read->report, read->frame, series.ok() ? *series : SeriesOfRun());
     if (!written.ok()) return Refuse(written);
   }
   return read->frame.exit_code;

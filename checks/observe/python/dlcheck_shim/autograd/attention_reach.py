@@ -59,6 +59,8 @@ def usable(tensor):
 def padding_of(tokens):
     """(batch, positions): where rows of tokens are filled up at their end with one token that is nowhere else; None
     if they are not, or too few lengths occur to tell."""
+    if tokens.shape[0] < FEWEST_LENGTHS:
+        return None
     last = tokens[:, -1:]
     tails = equal_at_end(tokens, last)
     filler = last[tails.sum(1).argmax()]
@@ -94,7 +96,7 @@ def weight_of_next(weights, counted):
     (batch, positions); None if the shapes do not fit."""
     batch, positions = counted.shape
     rows, queries, keys = weights.shape
-    if queries != keys or not positions <= keys <= positions + 1 or rows % batch and rows != 1:
+    if queries != keys or keys < 2 or not positions <= keys <= positions + 1 or rows % batch and rows != 1:
         return None
     split = weights.reshape(-1 if rows == 1 else batch, max(1, rows // batch), queries, keys)
     after = split.diagonal(1, -2, -1)
