@@ -3,7 +3,7 @@
 import textwrap
 import unittest
 
-from tests.observe.reading import python, run_unwatched, run_watched
+from tests.observe.reading import SHIM, python, run_unwatched, run_watched
 
 THREADS = textwrap.dedent(
     """
@@ -59,6 +59,71 @@ ACTORS = textwrap.dedent(
     """
 )
 
+# Each parameter notes the threads that read its gradient, and stays with the thread that trains it.
+READS = textwrap.dedent(
+    """
+    import threading, torch
+    class Noted(torch.nn.Parameter):
+        readers = set()
+        @property
+        def grad(self):
+            Noted.readers.add((self.trainer, threading.get_ident()))
+            return torch.Tensor.grad.__get__(self)
+        @grad.setter
+        def grad(self, value):
+            torch.Tensor.grad.__set__(self, value)
+        @grad.deleter
+        def grad(self):
+            torch.Tensor.grad.__delete__(self)
+    x = torch.randn(64, 20)
+    together = threading.Barrier(2)
+    def train(model, optimizer):
+        for parameter in model.parameters():
+            parameter.trainer = threading.get_ident()
+        together.wait()
+        for _ in range(40):
+            optimizer.zero_grad()
+            loss = model(x).square().mean()
+            together.wait()
+            loss.backward()
+            optimizer.step()
+            together.wait()
+    def trained():
+        model = torch.nn.Linear(20, 3)
+        for name, parameter in list(model.named_parameters()):
+            setattr(model, name, Noted(parameter.detach()))
+        optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
+        return threading.Thread(target=train, args=(model, optimizer))
+    threads = [trained(), trained()]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    print(len(Noted.readers), all(trainer == reader for trainer, reader in Noted.readers))
+    """
+)
+# A thread of the program fills a tuple from a generator, while the probe looks for objects of a class.
+TUPLES = textwrap.dedent(
+    """
+    import sys, threading
+    sys.path.insert(0, {folder!r})
+    from dlcheck_shim.state.objects_alive import tensors_alive
+    done, errors = threading.Event(), []
+    def fill():
+        try:
+            while not done.is_set():
+                tuple(number for number in range(2000))
+        except BaseException as error:
+            errors.append(repr(error))
+    thread = threading.Thread(target=fill)
+    others = [[number] for number in range(100_000)]
+    sys.setswitchinterval(1e-6)
+    thread.start()
+    found = [len(tensors_alive()) for _ in range(100)]
+    done.set()
+    thread.join()
+    print(errors)
+    """
+)
+
 
 class ShimThreads(unittest.TestCase):
     def test_one_thread_is_watched_and_the_others_are_counted(self):
@@ -72,6 +137,15 @@ class ShimThreads(unittest.TestCase):
         self.assertEqual(len(owners), 1)
         parameters = [key for key in run.main.attributes if key and key[0] == "parameter"]
         self.assertEqual(len(parameters), 4)
+
+    def test_gradients_are_read_by_the_thread_that_trains_with_them(self):
+        run = run_watched(python("-c", READS))
+        self.assertEqual((run.status, run.out.strip()), (0, "2 True"), run.err)
+        self.assertEqual(run.main.process["unseen_threads"], "1")
+
+    def test_tuples_that_other_threads_fill_are_not_held(self):
+        run = run_unwatched(python("-c", TUPLES.format(folder=str(SHIM))))
+        self.assertEqual((run.status, run.out.strip()), (0, "[]"), run.err)
 
     def test_a_forward_elsewhere_passes_while_hooks_come_and_go(self):
         alone, watched = (run(python("-c", ACTORS)) for run in (run_unwatched, run_watched))

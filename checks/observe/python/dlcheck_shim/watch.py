@@ -91,14 +91,14 @@ class Watch:
         self.guard = Guard(self.write_failure, self.write_unseen)
         self.moments.begins_anew.append(self.guard.reset)
         sites = Sites(recorder)
-        self.models = Models(recorder)
+        self.models = Models(recorder, self.guard)
         self.make_hooks(recorder, sites)
         self.make_rank_hooks(recorder, sites)
         self.subscribe_all()
 
     def make_hooks(self, recorder, sites):
         guard, models = self.guard, self.models
-        optimizers = Optimizers(recorder, models)
+        optimizers = Optimizers(guard, recorder, models)
         uncleared = Uncleared(recorder, optimizers)
         raised = self.raised = RaisedCalls(guard, recorder)
         self.losses = LossHooks(guard, recorder, sites, raised)

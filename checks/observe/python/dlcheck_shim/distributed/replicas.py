@@ -134,7 +134,7 @@ class Replicas:
     def look_for_gradient(self, place, members):
         """Whether a tensor lies where the gradient of a parameter does: asked at the call, because what
         is freed later may give its place to another."""
-        if place not in self.gradients and self.looked < MOST_LOOKS:
+        if place not in self.gradients and self.looked < MOST_LOOKS and self.models.guard.is_alone():
             self.looked += 1
             self.gradients = {tensors.place_of(p.grad): p for p, _ in self.models.parameters.items()
                               if p.is_leaf and p.grad is not None}  # fmt: skip

@@ -40,7 +40,7 @@ class GradientFactor:
 
     def keep(self):
         with tensors.unrecorded():
-            for optimizer, watched in self.optimizers.watched.items():
+            for optimizer, watched in self.optimizers.ours():
                 first = first_with_gradients(optimizer, 1)
                 if first and tensors.is_readable(first[0].grad) and first[0].grad.is_cpu:
                     self.kept[watched.thing] = (weakref.ref(first[0]), entries_of(first[0].grad).clone())

@@ -101,8 +101,8 @@ class Model:
 
 
 class Models:
-    def __init__(self, recorder):
-        self.recorder = recorder
+    def __init__(self, recorder, guard):
+        self.recorder, self.guard = recorder, guard
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -208,7 +208,8 @@ class Models:
         name."""
         for root, model in self.roots.items():
             self.name_parameters(model, root)
-            self.name_forgotten(model, root, groups_of)
+            if self.guard.is_alone():
+                self.name_forgotten(model, root, groups_of)
         self.unoptimized, self.optimized = [], groups_of
         for parameter, (thing, _, module) in self.parameters.items():
             group = groups_of.get(parameter, "")
@@ -244,7 +245,10 @@ class Models:
         self.described.set(parameter, attributes)
 
     def look_for_gradients(self):
-        """Marks parameters of no optimizer that have been given a gradient."""
+        """Marks parameters of no optimizer that have been given a gradient. Those of another thread have none that
+        the watched optimizers know of."""
+        if not self.guard.is_alone():
+            return
         waiting, self.unoptimized = self.unoptimized, []
         found = []
         for reference, thing in waiting:

@@ -1,8 +1,9 @@
 """Objects of the program by their class, wherever it keeps them. The variables of its functions are not read: that
 would change what its own locals() gave it, and keep alive what it lets go.
 
-A look goes through all objects that the collector of Python knows: tens of milliseconds, so only where little else
-can tell, and a few times in a run.
+A look asks the collector of Python for what refers to a class, as each instance does: tens of milliseconds, so only
+where little else can tell, and a few times in a run. All objects are never held, not even for a moment: another thread
+that fills a tuple would find that it belongs to somebody else, and raise.
 """
 
 import gc
@@ -13,17 +14,27 @@ from . import walking
 
 
 def tensors_alive():
-    return [thing for thing in gc.get_objects() if type(thing) is torch.Tensor]
+    return [thing for thing in gc.get_referrers(torch.Tensor) if type(thing) is torch.Tensor]
 
 
 def modules_around(parts):
     """By number of each part, the modules that have it somewhere below them, but for torch's own containers."""
     above = {}  # by number of a module, those that hold it
-    for thing in gc.get_objects():
+    for thing in gc.get_referrers(*classes_from(torch.nn.Module)):
         if issubclass(type(thing), torch.nn.Module):
             for child in walking.children(thing):
                 above.setdefault(id(child), []).append(thing)
     return {id(part): [m for m in ancestors(part, above) if not is_of_torch(m)] for part in parts}
+
+
+def classes_from(base):
+    """A class and all that come from it."""
+    found, waiting = {base}, [base]
+    while waiting:
+        new = set(type.__subclasses__(waiting.pop())) - found
+        found |= new
+        waiting += new
+    return found
 
 
 def is_of_torch(module):

@@ -36,8 +36,8 @@ class Watched:
 
 
 class Optimizers:
-    def __init__(self, recorder, models):
-        self.recorder, self.models = recorder, models
+    def __init__(self, guard, recorder, models):
+        self.guard, self.recorder, self.models = guard, recorder, models
         self.watched = IdentityMap()
         self.latest = IdentityMap()  # by a first parameter: the optimizer that began to train it last
         self.seen = 0  # ordinals are never reused: an optimizer that is gone keeps its records
@@ -59,7 +59,10 @@ class Optimizers:
             watched.elsewhere = True
 
     def ours(self):
-        return [(optimizer, w) for optimizer, w in self.watched.items() if not w.elsewhere]
+        """Those whose gradients may be read: where other threads train, those that have made a step in the watched
+        one."""
+        alone = self.guard.is_alone()
+        return [(optimizer, w) for optimizer, w in self.watched.items() if not w.elsewhere and (alone or w.stepped)]
 
     def name_parameters(self, optimizer, watched):
         """Gives its parameters their things; again when some were added, and now and then.

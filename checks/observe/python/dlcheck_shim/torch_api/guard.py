@@ -13,15 +13,17 @@ import inspect
 import os
 import signal
 import threading
+import time
 
 import torch
 
 from . import private
 
 NOBODY = -1  # no thread has this number
+LONGEST_WAIT = 1.0  # seconds, of another thread for the end of a hook; once a thread
 # The system's own, all in C: a signal handler of the program can raise between two lines of Python only.
 unseen_by_functions, modes = private.DisableTorchFunction, private.count_dispatch_modes
-get_ident = threading.get_ident
+get_ident, monotonic, sleep = threading.get_ident, time.monotonic, time.sleep
 is_recorded, set_recorded = torch.is_grad_enabled, private.set_grad_enabled
 RAISES = os.environ.get("DLCHECK_SHIM_RAISE") == "1"
 
@@ -113,10 +115,24 @@ class Guard:
             return False
         here = get_ident()
         with self.lock:
-            if here not in self.others:
+            is_new = here not in self.others
+            if is_new:
                 self.others.add(here)
                 self.report_unseen(len(self.others))
+        if is_new:
+            self.wait_for_hook()
         return False
+
+    def is_alone(self):
+        """True while no other thread has trained: only then are gradients of all parameters the watched thread's
+        to read. A gradient that the engine writes in another thread meanwhile is memory that may be gone."""
+        return not self.others
+
+    def wait_for_hook(self):
+        """Before the first training of another thread: a hook under way may have found itself alone."""
+        end = monotonic() + LONGEST_WAIT
+        while self.inside == self.thread and monotonic() < end:
+            sleep(0.001)
 
     def isolated(self, family, anywhere=False, runs_program=False, asks_tensors=True):
         """A decorator: the function gives None when its family is off or fails, and in a thread

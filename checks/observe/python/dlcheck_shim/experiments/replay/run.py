@@ -109,7 +109,7 @@ class Replay:
     def weights(self):
         """Names and parameters of all that optimizers have."""
         known = self.watch.models.parameters
-        for optimizer, _ in self.watch.steps.optimizers.watched.items():
+        for optimizer, _ in self.watch.steps.optimizers.ours():
             for parameter in parameters_of(optimizer):
                 yield known.get(parameter, (0, "", ""))[1], parameter
 
