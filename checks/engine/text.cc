@@ -23,6 +23,7 @@ std::string Short(double number) { return absl::StrFormat("%.3g", number); }
 
 std::pair<std::string, std::string> ShortApart(double one, double other) {
   constexpr int kFewest = 3, kMost = 17;
+  if (one == other) return {Short(one), Short(other)};
   std::pair<std::string, std::string> texts;
   for (int digits = kFewest; digits <= kMost; ++digits) {
     texts = {absl::StrFormat("%.*g", digits, one), absl::StrFormat("%.*g", digits, other)};

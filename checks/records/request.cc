@@ -27,9 +27,27 @@ bool ReadNumber(const std::string& text, double& out) {
 }
 
 // False if the value of a known key cannot be read.
+struct IntegerKey {
+  const char* name;
+  std::optional<int64_t> Request::*value;
+};
+constexpr IntegerKey kIntegerKeys[] = {{"steps", &Request::steps},
+                                       {"at_step", &Request::at_step},
+                                       {"saved_step", &Request::saved_step},
+                                       {"end_step", &Request::end_step},
+                                       {"whole_first", &Request::whole_first},
+                                       {"whole_last", &Request::whole_last},
+                                       {"seed", &Request::seed}};
+
+// False where the value is not of the kind that the key has.
 bool Take(const std::string& key, const std::string& value, Request& request) {
   int64_t integer = 0;
   double number = 0;
+  for (const IntegerKey& known : kIntegerKeys) {
+    if (key != known.name) continue;
+    if (!ReadInteger(value, integer)) return false;
+    request.*known.value = integer;
+  }
   if (key == "run_folder") {
     request.run_folder = value;
   } else if (key == "experiment") {
@@ -37,21 +55,6 @@ bool Take(const std::string& key, const std::string& value, Request& request) {
   } else if (key == "repetition") {
     if (!ReadInteger(value, integer)) return false;
     request.repetition = static_cast<int>(integer);
-  } else if (key == "steps") {
-    if (!ReadInteger(value, integer)) return false;
-    request.steps = integer;
-  } else if (key == "at_step") {
-    if (!ReadInteger(value, integer)) return false;
-    request.at_step = integer;
-  } else if (key == "saved_step") {
-    if (!ReadInteger(value, integer)) return false;
-    request.saved_step = integer;
-  } else if (key == "end_step") {
-    if (!ReadInteger(value, integer)) return false;
-    request.end_step = integer;
-  } else if (key == "seed") {
-    if (!ReadInteger(value, integer)) return false;
-    request.seed = integer;
   } else if (key == "size_cap_bytes") {
     if (!ReadInteger(value, integer)) return false;
     request.size_cap_bytes = integer;
@@ -79,13 +82,12 @@ std::string FormatRequest(const Request& request) {
                      FormatLine({"experiment", request.experiment}) +
                      FormatLine({"repetition", std::to_string(request.repetition)}) +
                      FormatLine({"size_cap_bytes", std::to_string(request.size_cap_bytes)});
-  if (request.steps) text += FormatLine({"steps", std::to_string(*request.steps)});
-  if (request.at_step) text += FormatLine({"at_step", std::to_string(*request.at_step)});
-  if (request.saved_step) text += FormatLine({"saved_step", std::to_string(*request.saved_step)});
-  if (request.end_step) text += FormatLine({"end_step", std::to_string(*request.end_step)});
+  for (const IntegerKey& known : kIntegerKeys) {
+    const std::optional<int64_t>& value = request.*known.value;
+    if (value) text += FormatLine({known.name, std::to_string(*value)});
+  }
   if (!request.other_folder.empty()) text += FormatLine({"other_folder", request.other_folder});
   if (request.keep_batch) text += FormatLine({"keep_batch", "1"});
-  if (request.seed) text += FormatLine({"seed", std::to_string(*request.seed)});
   if (request.reference_rate) {
     char number[40];
     std::snprintf(number, sizeof(number), "%.17g", *request.reference_rate);

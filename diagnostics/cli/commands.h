@@ -12,6 +12,7 @@ using Words = std::vector<std::string>;
 int RunMain(const Words& words);
 int CheckMain(const Words& words);
 int JudgeMain(const Words& words);
+int CompareMain(const Words& words);
 int VerifyMain(const Words& words);
 int ReportMain(const Words& words);
 int SuggestMain(const Words& words);

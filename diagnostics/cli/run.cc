@@ -144,6 +144,8 @@ int RunMain(const Words& words) {
   line.Flag("--save-batch", &options.save_batch,
             "save the batch of the first step with a non-finite value");
   line.Value("--seed", "N", &options.seed, "seed for programs that take one");
+  line.Value("--record-steps", "FIRST:LAST", &options.record_steps,
+             "record these steps in full, beside those that are anyway");
   line.Value("--steps", "N", &options.steps, "end the program after this many optimizer steps",
              {.positive = true});
   const auto dashes = std::find(words.begin(), words.end(), "--");

@@ -148,6 +148,8 @@ absl::StatusOr<Run> CommandSubject::RunPlain() {
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kPlain, absl::InfiniteDuration()));
   launch.own_group = false;
   launch.request.steps = choice_.steps;
+  launch.request.whole_first = choice_.whole_first;
+  launch.request.whole_last = choice_.whole_last;
   if (choice_.timeout) launch.deadline = *choice_.timeout;
   if (!python_folder_.ok()) Say("Python programs are not watched", python_folder_.status());
   if (choice_.live) launch.look = LiveJudge(choice_, launch.request.run_folder);

@@ -95,8 +95,9 @@ class Collector {
 };
 
 void AddMarks(const Trace& trace, SeriesOfRun& run) {
+  std::map<uint16_t, double> steps;  // by process
   for (const Occurrence& event : trace.Events()) {
-    run.steps = std::max(run.steps, event.event == Event::kStep ? event.last_step + 1 : 0);
+    if (event.event == Event::kStep) steps[event.rank] += event.count;
     if (event.gap || std::ranges::find(kMarked, event.event) == std::end(kMarked)) continue;
     if (run.marks.size() == kMostMarks) {
       ++run.marks_left_out;
@@ -106,6 +107,9 @@ void AddMarks(const Trace& trace, SeriesOfRun& run) {
                          .thing = event.thing == 0 ? "" : trace.Display(event.thing),
                          .step = event.step,
                          .rank = event.rank});
+  }
+  for (const auto& [rank, count] : steps) {
+    run.steps = std::max(run.steps, static_cast<int64_t>(count));
   }
 }
 

@@ -23,7 +23,12 @@ Record Fields(const ProbeClock::About& about, const ProbeClock::Moment& moment, 
 
 }  // namespace
 
-bool ProbeClock::takes_digest() const { return TakesDigest(step_); }
+bool ProbeClock::takes_digest() const { return TakesDigest(step_) || is_asked_for(); }
+
+bool ProbeClock::is_asked_for() const {
+  return request_.whole_first && request_.whole_last && *request_.whole_first <= step_ &&
+         step_ <= *request_.whole_last;
+}
 
 void ProbeClock::Put(Event event, const About& about, double value, double aux) {
   if (sampled_) {
@@ -64,7 +69,7 @@ void ProbeClock::EndStep() {
   micro_step_ = 0;
   sampled_evaluation_ = false;
   if (sampled_) gap_start_ = step_;
-  sampled_ = IsSampled(step_);
+  sampled_ = IsSampled(step_) || is_asked_for();
   if (sampled_) WriteGap(step_ - 1);
   writer_->EndStep();
   if (request_.steps && step_ >= *request_.steps) {

@@ -33,7 +33,7 @@ class ProbeClock {
   uint32_t micro_step() const { return micro_step_; }
   bool sampled() const { return sampled_; }
   bool takes_digest() const;
-  bool is_detailed() const { return sampled_ && IsDetailed(step_); }
+  bool is_detailed() const { return sampled_ && (IsDetailed(step_) || is_asked_for()); }
   bool takes_scalars() const { return sampled_ || !writer_->past_half_cap(); }
 
   // Writes an event of a sampled step; of another step only the count is kept.
@@ -69,6 +69,8 @@ class ProbeClock {
   [[noreturn]] void Refuse(std::string_view reason);
 
  private:
+  // Whether the user asked for this step in full.
+  bool is_asked_for() const;
   void WriteGap(int64_t last_step);
   [[noreturn]] void EndProcess();
 

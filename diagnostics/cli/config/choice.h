@@ -29,6 +29,7 @@ struct Choice {
   Allowance allowance;
   std::optional<absl::Duration> timeout;  // of the plain run; none: it ends by itself
   std::optional<int64_t> seed, steps;
+  std::optional<int64_t> whole_first, whole_last;  // steps that the plain run records in full
   std::string resume_command;  // for /bin/sh; empty: the same command
   bool live = true;
   bool stop_on_error = false;  // end the program at its first live error

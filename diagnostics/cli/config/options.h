@@ -24,7 +24,7 @@ struct Options {
   bool partial = false;
   bool no_live = false;
   std::string exit_code = "dlcheck";
-  std::string resume_command;
+  std::string resume_command, record_steps;
   bool save_batch = false;
 };
 

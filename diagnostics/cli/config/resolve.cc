@@ -100,6 +100,23 @@ absl::Status ResolveExemptions(const Options& options, const Configuration& file
   return absl::OkStatus();
 }
 
+// "FIRST:LAST", both counted from 0.
+absl::Status ResolveSteps(const std::string& text, Choice& choice) {
+  if (text.empty()) return absl::OkStatus();
+  int64_t first = 0, last = 0;
+  const size_t colon = text.find(':');
+  const bool is_range = colon != std::string::npos &&
+                        absl::SimpleAtoi(text.substr(0, colon), &first) &&
+                        absl::SimpleAtoi(text.substr(colon + 1), &last);
+  if (!is_range || first < 0 || last < first) {
+    return absl::InvalidArgumentError(
+        "--record-steps takes FIRST:LAST with 0 <= FIRST <= LAST, not '" + text + "'");
+  }
+  choice.whole_first = first;
+  choice.whole_last = last;
+  return absl::OkStatus();
+}
+
 // How the program is run, and for how long.
 absl::Status ResolveRun(const Options& options, const Configuration& file, Choice& choice) {
   if (options.stop_on && options.no_live) {
@@ -111,6 +128,7 @@ absl::Status ResolveRun(const Options& options, const Configuration& file, Choic
   }
   choice.allowance.experiments = options.deep;
   if (options.timeout) choice.timeout = absl::Seconds(*options.timeout);
+  DLCHECK_RETURN_IF_ERROR(ResolveSteps(options.record_steps, choice));
   choice.seed = options.seed;
   choice.steps = options.steps;
   choice.resume_command = options.resume_command;

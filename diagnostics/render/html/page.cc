@@ -1,9 +1,7 @@
 #include <pugixml.hpp>
-#include <sstream>
 
 #include "checks/engine/text.h"
 #include "diagnostics/render/html/sections.h"
-#include "diagnostics/render/html/style.h"
 
 namespace dlcheck {
 namespace html {
@@ -47,32 +45,7 @@ void AddHeader(Node body, const Page& page) {
   Add(header, "p", ExitOf(page.frame), "soft");
 }
 
-// Links to the sections that the page has.
-void AddContents(Node before, Node main) {
-  Node nav = before.parent().insert_child_before("nav", before);
-  Set(nav, "aria-label", "Contents");
-  Node list = Add(nav, "ul");
-  for (const Node section : main.children("section")) {
-    Node link = Add(Add(list, "li"), "a", section.child("h2").text().get());
-    Set(link, "href", StrCat("#", section.attribute("id").value()));
-  }
-}
-
-std::string Written(Node body) {
-  std::ostringstream text;
-  body.print(text, "", pugi::format_raw | pugi::format_no_empty_element_tags, pugi::encoding_utf8);
-  return text.str();
-}
-
 }  // namespace
-
-Node AddSection(Node main, const char* id, std::string_view heading) {
-  Node section = Add(main, "section");
-  Set(section, "id", id);
-  Set(section, "aria-labelledby", StrCat(id, "-heading"));
-  Set(Add(section, "h2", heading), "id", StrCat(id, "-heading"));
-  return section;
-}
 
 void AddRaw(Node main, const Page& page) {
   Node section = AddSection(main, "raw", "Raw result");
@@ -102,11 +75,8 @@ std::string RenderHtml(const Report& report, const Frame& frame, const SeriesOfR
       html::AddEvents,   html::AddProcesses, html::AddNotJudged, html::AddRun,
       html::AddSetAside, html::AddPassed,    html::AddRaw};
   for (const auto add : kSections) add(main, page);
-  html::AddContents(main, main);
-  return StrCat("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">",
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
-                "<title>dlcheck report</title><style>", html::kStyle, "</style></head>",
-                html::Written(body), "</html>\n");
+  html::AddContents(main);
+  return html::DocumentOf("dlcheck report", body);
 }
 
 }  // namespace dlcheck

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "diagnostics/render/html/document.h"
 #include "diagnostics/render/html/markup.h"
 #include "diagnostics/render/render.h"
 #include "diagnostics/series/series.h"
@@ -20,9 +21,6 @@ struct Page {
 
 // "Exit 1: findings".
 std::string ExitOf(const Frame& frame);
-
-// A section with its heading, which the contents link to.
-Node AddSection(Node main, const char* id, std::string_view heading);
 
 void AddFindings(Node main, const Page& page);
 void AddTimeline(Node main, const Page& page);

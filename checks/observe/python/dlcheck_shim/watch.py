@@ -65,6 +65,7 @@ from .hooks.schedulers import Schedulers
 from .hooks.sequence_layers import SequenceLayers
 from .hooks.step import StepHooks
 from .hooks.step_arithmetic import StepArithmetic
+from .hooks.surroundings import Surroundings
 from .hooks.target_classes import TargetClasses
 from .hooks.torch_options import TorchOptions
 from .hooks.unscaled_half import UnscaledHalf
@@ -133,7 +134,7 @@ class Watch:
         self.unseen = Unseen(guard, recorder)
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
         self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
-        self.averages = Averages(guard, recorder)
+        self.averages, self.surroundings = Averages(guard, recorder), Surroundings(guard, recorder, sites, models)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
         self.make_comparisons(recorder, sites, optimizers)
@@ -168,7 +169,7 @@ class Watch:
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.built, self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
-            self.sequences, self.cuts, *self.comparisons,
+            self.sequences, self.cuts, *self.comparisons, self.surroundings,
         ):  # fmt: skip
             part.subscribe(self.moments)
 
@@ -255,7 +256,7 @@ class Watch:
                               ("source", self.source.write), ("options", self.options.write),
                               ("loops", self.empty.write), ("plateaus", self.plateaus.write),
                               ("samples", self.drawn.write), ("evaluation", self.no_evaluation.write),
-                              ("conditions", self.conditional.write)):  # fmt: skip
+                              ("conditions", self.conditional.write), ("surroundings", self.surroundings.write)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
 

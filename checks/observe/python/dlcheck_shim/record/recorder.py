@@ -206,9 +206,10 @@ class Recorder:
         self.step += 1
         self.micro_step = 0
         was_sampled = self.sampled
-        self.sampled = is_sampled(self.step) or self.step >= self.always_from
-        self.digests = takes_digest(self.step)
-        self.detailed = self.sampled and is_detailed(self.step)
+        asked_for = self.step in self.request.whole
+        self.sampled = is_sampled(self.step) or self.step >= self.always_from or asked_for
+        self.digests = takes_digest(self.step) or asked_for
+        self.detailed = self.sampled and is_detailed(self.step) or asked_for
         if was_sampled:
             self.gap_start = self.step
         elif self.sampled:

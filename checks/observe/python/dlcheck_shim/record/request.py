@@ -16,6 +16,8 @@ class Request:
         self.experiment = values.get("experiment", "plain")
         end = values.get("end_step", values.get("steps"))
         self.steps = None if end is None else int(end)
+        # Steps that are recorded in full, beside the sampled ones.
+        self.whole = range(int(values.get("whole_first", 0)), int(values.get("whole_last", -1)) + 1)
         self.saved_step = int(values.get("saved_step", 0))
         self.other_folder = values.get("other_folder", "")
         self.keeps_batch = values.get("keep_batch") == "1"
