@@ -1,33 +1,17 @@
 #include "diagnostics/cli/announcement.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <vector>
 
 #include "checks/engine/runner.h"
 #include "checks/engine/text.h"
 #include "checks/observe/launcher/network.h"
-#include "checks/observe/launcher/private_files.h"
+#include "diagnostics/cli/reach.h"
 #include "diagnostics/cli/try_change.h"
 
 namespace dlcheck::cli {
 namespace {
 
 constexpr size_t kChecksShown = 4;
-
-// Whether an experiment's files can all be copies, tried in a child.
-bool CanHavePrivateFiles() {
-  const PrivateFiles files = PrivateFiles::Plan();
-  const pid_t child = fork();
-  if (child == 0) _exit(files.Enter("/") ? 0 : 1);
-  int status = 1;
-  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  files.Clear(0);
-  return child > 0 && status == 0;
-}
 
 std::string FilesOf(bool are_private) {
   return are_private ? "Files that it writes are private copies."

@@ -20,6 +20,7 @@ int BaselineMain(const Words& words);
 int ListMain(const Words& words);
 int ExplainMain(const Words& words);
 int SelftestMain(const Words& words);
+int DoctorMain(const Words& words);
 int VersionMain(const Words& words);
 
 }  // namespace dlcheck::cli

@@ -10,6 +10,7 @@
 #include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/result_file.h"
+#include "diagnostics/cli/terminal.h"
 #include "diagnostics/compare/comparison.h"
 
 namespace dlcheck::cli {
@@ -81,7 +82,7 @@ absl::Status WriteAs(const std::string& output, const Comparison& comparison) {
 }
 
 struct CompareOptions {
-  std::string a, b, fail_on = "error";
+  std::string a, b, fail_on = "error", color = "auto";
   std::vector<std::string> more_a, more_b, reports;
   std::optional<int64_t> offset;
 };
@@ -93,7 +94,8 @@ absl::StatusOr<int> CompareAs(const CompareOptions& options) {
   DLCHECK_ASSIGN_OR_RETURN(const std::vector<SeriesOfRun> more_b, SeriesOf(options.more_b));
   const Comparison comparison =
       Compare(a.AsCompared(), b.AsCompared(), options.offset, more_a, more_b);
-  std::fputs(RenderComparison(comparison).c_str(), stdout);
+  Print(
+      stdout, [&] { return RenderComparison(comparison); }, options.color);
   for (const std::string& output : options.reports) {
     DLCHECK_RETURN_IF_ERROR(WriteAs(output, comparison));
   }
@@ -122,6 +124,7 @@ int CompareMain(const Words& words) {
              {.choices = {"note", "warning", "error"}});
   line.Value("--report", "FORMAT=FILE", &options.reports,
              "also write text=FILE, json=FILE or html=FILE; repeatable");
+  AddColorOption(line, options.color);
   if (const auto code = line.Parse(words)) return *code;
   const absl::StatusOr<int> code = CompareAs(options);
   return code.ok() ? *code : Refuse(code.status());

@@ -34,6 +34,7 @@ constexpr Command kCommands[] = {
     {"list", ListMain, "list all checks"},
     {"explain", ExplainMain, "print one check's page, or all with --all"},
     {"selftest", SelftestMain, "run every check's own examples"},
+    {"doctor", DoctorMain, "say whether dlcheck works on this machine"},
     {"version", VersionMain, "print versions"},
 };
 

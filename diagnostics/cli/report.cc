@@ -2,12 +2,14 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "checks/engine/status.h"
 #include "checks/records/line_file.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/config/outputs.h"
 #include "diagnostics/cli/excerpts.h"
 #include "diagnostics/cli/result_file.h"
+#include "diagnostics/cli/terminal.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -20,25 +22,32 @@ absl::StatusOr<SeriesOfRun> SeriesIn(const std::string& folder) {
   return absl::InvalidArgumentError(json.failure().message);
 }
 
+absl::StatusOr<std::vector<Output>> OutputsFrom(const std::vector<std::string>& texts) {
+  std::vector<Output> outputs;
+  for (const std::string& text : texts) {
+    DLCHECK_ASSIGN_OR_RETURN(Output output, OutputFrom(text));
+    outputs.push_back(std::move(output));
+  }
+  return outputs;
+}
+
 }  // namespace
 
 int ReportMain(const Words& words) {
   std::string path = "dlcheck-out";
   std::vector<std::string> texts;
   bool show_skipped = false;
+  std::string color = "auto";
   CommandLine line("report [OPTIONS] [DIR]",
                    "Renders the result of an earlier run again. Exits as that run did.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   line.Value("--report", "FORMAT[=FILE]", &texts,
              "also write json=FILE, html=FILE, ...; an unknown FORMAT lists all");
   line.Flag("--show-skipped", &show_skipped, "list each check without a verdict, and the reason");
+  AddColorOption(line, color);
   if (const auto code = line.Parse(words)) return *code;
-  std::vector<Output> outputs;
-  for (const std::string& text : texts) {
-    absl::StatusOr<Output> output = OutputFrom(text);
-    if (!output.ok()) return Refuse(output.status());
-    outputs.push_back(*std::move(output));
-  }
+  const absl::StatusOr<std::vector<Output>> outputs = OutputsFrom(texts);
+  if (!outputs.ok()) return Refuse(outputs.status());
   const std::string file = path + "/result.json";
   const Expected<std::string> json = ReadWholeFile(file, kMostResultBytes);
   if (!json.ok()) return Refuse(absl::InvalidArgumentError(json.failure().message));
@@ -50,8 +59,9 @@ int ReportMain(const Words& words) {
   read->frame.folder = std::filesystem::current_path(unknown).string();
   read->frame.excerpts = ExcerptsOf(read->report);
   const absl::StatusOr<SeriesOfRun> series = SeriesIn(path);
-  std::fputs(RenderText(read->report, read->frame).c_str(), stderr);
-  for (const Output& output : outputs) {
+  Print(
+      stderr, [&] { return RenderText(read->report, read->frame); }, color);
+  for (const Output& output : *outputs) {
     const bool draws = output.format == Output::Format::kHtml;
     if (draws && !series.ok()) return Refuse(series.status());
     const absl::Status written =

@@ -24,8 +24,9 @@ namespace {
 // Says once what experiments may do, and on a terminal which one is under way.
 class Announcer {
  public:
-  explicit Announcer(const Choice& choice)
-      : choice_(choice), planned_(PlannedExperiments(choice.checks).size()) {}
+  // Both must outlive it; `spent` grows as experiments run.
+  Announcer(const Choice& choice, const absl::Duration& spent)
+      : choice_(choice), spent_(spent), planned_(PlannedExperiments(choice.checks).size()) {}
 
   void operator()(const Experiment& experiment) {
     Show(StrCat("experiment ", ++number_, " of at most ", planned_, ": ", Describe(experiment)));
@@ -45,10 +46,14 @@ class Announcer {
       std::fprintf(stderr, "%s\n", line.c_str());
     }
     has_begun_ = true;
-    if (isatty(STDERR_FILENO)) std::fprintf(stderr, "\r\033[Kdlcheck  %s ...\r", what.c_str());
+    if (!isatty(STDERR_FILENO)) return;
+    const int64_t left = absl::ToInt64Seconds(choice_.allowance.time - spent_);
+    std::fprintf(stderr, "\r\033[Kdlcheck  %s, %ld s left ...\r", what.c_str(),
+                 static_cast<long>(left));
   }
 
   const Choice& choice_;
+  const absl::Duration& spent_;
   bool has_begun_ = false;
   const size_t planned_;  // experiments
   size_t number_ = 0;     // of the one under way
@@ -84,7 +89,7 @@ int RunInto(const OutputFolder& folder, const Choice& choice, const Words& comma
     if (experiment != kPlain) spent += MonotonicNow() - start;
     return run;
   };
-  Announcer announcer(choice);
+  Announcer announcer(choice, spent);
   const Evidence evidence = Gather(run_under, choice.checks, choice.settings, choice.allowance,
                                    std::ref(announcer), WasInterrupted);
   int code = kExitUsage;

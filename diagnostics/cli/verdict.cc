@@ -11,6 +11,7 @@
 #include "diagnostics/cli/excerpts.h"
 #include "diagnostics/cli/github_actions.h"
 #include "diagnostics/cli/redacted.h"
+#include "diagnostics/cli/terminal.h"
 #include "diagnostics/cli/unobserved.h"
 #include "diagnostics/exit_code.h"
 #include "diagnostics/render/render.h"
@@ -88,7 +89,8 @@ int Deliver(const Report& report, const Evidence& evidence, const Choice& choice
     frame.page_path =
         WritePage(report, frame, series, folder) ? choice.output_dir + "/report.html" : "";
   }
-  std::fputs(RenderText(report, frame).c_str(), stderr);
+  Print(
+      stderr, [&] { return RenderText(report, frame); }, choice.color);
   if (choice.write_baseline) {
     const absl::Status written = WriteBaseline(json, *choice.write_baseline);
     if (!written.ok()) return Refuse(written);

@@ -9,6 +9,8 @@ namespace dlcheck {
 
 namespace {
 
+size_t longest = kColumns;  // a line
+
 // Characters, of which each is taken for one column wide.
 size_t ColumnsOf(absl::string_view word) {
   return static_cast<size_t>(
@@ -17,12 +19,15 @@ size_t ColumnsOf(absl::string_view word) {
 
 }  // namespace
 
+LineLength::LineLength(size_t columns) : before_(longest) { longest = columns; }
+LineLength::~LineLength() { longest = before_; }
+
 std::string Wrap(std::string_view text, size_t indent) {
   std::string out;
   size_t column = indent;
   const std::string source = Visible(text);
   for (const absl::string_view word : absl::StrSplit(source, ' ', absl::SkipEmpty())) {
-    if (column > indent && column + 1 + ColumnsOf(word) > kColumns) {
+    if (column > indent && column + 1 + ColumnsOf(word) > longest) {
       out += "\n" + std::string(indent, ' ');
       column = indent;
     }
@@ -38,11 +43,13 @@ std::string Wrap(std::string_view text, size_t indent) {
 
 std::string Spread(std::string_view left, std::string_view right) {
   std::string line = Visible(left);
-  if (right.empty()) return line;
   const std::string end = Visible(right);
-  const size_t used = line.size() + end.size();
-  line.append(used + 2 <= kColumns ? kColumns - used : 2, ' ');
-  return line + end;
+  const size_t used = ColumnsOf(line) + ColumnsOf(end);
+  if (right.empty()) return line;
+  if (used + 2 <= longest) return line + std::string(longest - used, ' ') + end;
+  line = Visible(left.substr(0, kIndent));
+  const std::string rest = Wrap(left.substr(std::min(left.size(), kIndent)), kIndent);
+  return line + rest + "\n" + std::string(kIndent, ' ') + end;
 }
 
 std::string Row(std::string_view label, std::string_view text) {

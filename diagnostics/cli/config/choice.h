@@ -23,6 +23,7 @@ struct Choice {
   Severity fail_on = Severity::kError;
   Declarations declared;
   Exemptions exemptions;
+  std::string color = "auto";
   bool partial = false;  // damaged and missing records are judged as if they were whole
 
   // How the program is run.
@@ -30,7 +31,7 @@ struct Choice {
   std::optional<absl::Duration> timeout;  // of the plain run; none: it ends by itself
   std::optional<int64_t> seed, steps;
   std::optional<int64_t> whole_first, whole_last;  // steps that the plain run records in full
-  std::string resume_command;  // for /bin/sh; empty: the same command
+  std::string resume_command;                      // for /bin/sh; empty: the same command
   bool live = true;
   bool stop_on_error = false;  // end the program at its first live error
   bool deep_network = false;

@@ -4,6 +4,7 @@
 
 #include "checks/engine/report.h"
 #include "checks/records/visible.h"
+#include "diagnostics/cli/terminal.h"
 
 namespace dlcheck::cli {
 
@@ -32,6 +33,7 @@ void AddSharedOptions(CommandLine& line, Options& options) {
             "judge damaged or incomplete records as if they were complete");
   line.Flag("--show-skipped", &options.show_skipped,
             "list each check without a verdict, and the reason");
+  AddColorOption(line, options.color);
 }
 
 void AddRunOptions(CommandLine& line, Options& options) {

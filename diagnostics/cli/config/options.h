@@ -23,7 +23,7 @@ struct Options {
   bool new_only = false;
   bool partial = false;
   bool no_live = false;
-  std::string exit_code = "dlcheck";
+  std::string exit_code = "dlcheck", color = "auto";
   std::string resume_command, record_steps;
   bool save_batch = false;
 };

@@ -149,6 +149,7 @@ absl::Status ResolveReports(const Options& options, const Configuration& file, C
   }
   choice.write_baseline = options.write_baseline;
   choice.show_skipped = options.show_skipped;
+  choice.color = options.color;
   choice.new_only = options.new_only;
   choice.output_dir_is_default = !options.output_dir && !file.output_dir;
   choice.output_dir = options.output_dir.value_or(file.output_dir.value_or(choice.output_dir));
