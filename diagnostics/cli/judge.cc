@@ -1,10 +1,18 @@
 // `dlcheck judge DIR`: judges records that are there already, of `dlcheck run` or of any probe.
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
 #include "absl/time/clock.h"
 #include "checks/engine/clock.h"
 #include "checks/engine/status.h"
+#include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
+#include "checks/records/visible.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/choice.h"
+#include "diagnostics/cli/log_reader.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/verdict.h"
 
@@ -28,23 +36,68 @@ absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarat
   return evidence;
 }
 
+// Checks that need nothing but the numbers which programs log.
+constexpr std::string_view kLogChecks[] = {"training_loop/loss_spike", "evaluation/rising_loss",
+                                           "numerics/nonfinite_values"};
+
+int JudgeLog(Choice choice, const std::string& path) {
+  const absl::StatusOr<Log> log = LogAt(path);
+  if (!log.ok()) return Refuse(log.status());
+  if (std::ranges::none_of(
+          log->rows, [](const LogRow& row) { return RoleOf(row.name) == Role::kTrainingLoss; })) {
+    std::set<std::string> names;
+    for (const LogRow& row : log->rows) names.insert(row.name);
+    return Refuse(absl::InvalidArgumentError(StrCat("'", path, "' names no training loss, but ",
+                                                    Listed({names.begin(), names.end()}, 8))));
+  }
+  std::erase_if(choice.checks, [](const Check* check) {
+    return std::ranges::find(kLogChecks, check->id) == std::end(kLogChecks);
+  });
+  if (choice.checks.empty()) {
+    return Refuse(absl::InvalidArgumentError("none of the selected checks can judge a log"));
+  }
+  std::fprintf(stderr, "dlcheck  %s: %s, %s\n", Visible(path).c_str(), log->kind.c_str(),
+               Counted(static_cast<int64_t>(log->rows.size()), "number").c_str());
+  for (const std::string& flaw : log->flaws) {
+    std::fprintf(stderr, "dlcheck  %s: %s\n", Visible(path).c_str(), Visible(flaw).c_str());
+  }
+  Evidence evidence;
+  evidence.Add(kPlain, RunOf(*log));
+  return Deliver(
+      JudgeAs(choice, evidence), evidence, choice, nullptr,
+      {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});
+}
+
+bool IsOurs(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::is_directory(path + "/runs", unknown) ||
+         std::filesystem::exists(path + "/result.json", unknown);
+}
+
 }  // namespace
 
 int JudgeMain(const Words& words) {
   Options options;
   std::string path;
-  CommandLine line("judge [OPTIONS] DIR", "Judges the records of an earlier run again.");
+  CommandLine line(
+      "judge [OPTIONS] PATH",
+      "Judges the records of an earlier run again, or the log that another tool wrote.");
   AddSharedOptions(line, options);
-  line.Value("DIR", "DIR", &path, "an output folder of dlcheck run", {.required = true});
+  line.Value(
+      "PATH", "PATH", &path,
+      "an output folder of dlcheck run; a CSV, JSON lines, trainer_state.json, TensorBoard or "
+      "W&B log",
+      {.required = true});
   if (const auto code = line.Parse(words)) return *code;
   const absl::StatusOr<Choice> choice = Resolve(options);
   if (!choice.ok()) return Refuse(choice.status());
+  if (!IsOurs(path)) return JudgeLog(*choice, path);
   const absl::StatusOr<OutputFolder> folder = OutputFolder::Open(path);
   if (!folder.ok()) return Refuse(folder.status());
   const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder, choice->declared);
   if (!evidence.ok()) return Refuse(evidence.status());
   return Deliver(
-      JudgeAs(*choice, *evidence), *evidence, *choice, *folder,
+      JudgeAs(*choice, *evidence), *evidence, *choice, &*folder,
       {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});
 }
 

@@ -13,6 +13,7 @@
 #include "checks/records/nearest.h"
 #include "checks/records/visible.h"
 #include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/log_reader.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -25,7 +26,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"run", RunMain, "run a training program, watch it, and judge what was seen"},
     {"check", CheckMain, "train a model with the reference trainer under every experiment"},
-    {"judge", JudgeMain, "judge an earlier run's records again"},
+    {"judge", JudgeMain, "judge an earlier run, or the log of another tool"},
     {"compare", CompareMain, "name the first difference of two runs, and its cause"},
     {"verify", VerifyMain, "say whether an earlier run's records are as they were written"},
     {"report", ReportMain, "render an earlier run's result again"},
@@ -61,6 +62,7 @@ int Main(const Words& words) {
     return words.empty() ? kExitUsage : kExitClean;
   }
   const Words rest(words.begin() + 1, words.end());
+  if (words[0] == kReadLogCommand) return ReadLogMain(rest);
   std::vector<std::string> names;
   for (const Command& command : kCommands) {
     if (words[0] == command.name) return command.main(rest);

@@ -104,7 +104,7 @@ int RunInto(const OutputFolder& folder, const Choice& choice, const Words& comma
     }
     announcer.End();
     occasion.interrupted = WasInterrupted();
-    code = Deliver(report, evidence, choice, folder, occasion);
+    code = Deliver(report, evidence, choice, &folder, occasion);
   }
   const Ending& ending = subject.plain_ending();
   const bool has_run = ending.how != Ending::How::kTruncated;

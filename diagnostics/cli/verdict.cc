@@ -28,7 +28,7 @@ absl::Status WriteBaseline(const std::string& result_json, const std::string& pa
 }
 
 // What stands beside the report.
-Frame FrameOf(const Report& report, const Choice& choice, const OutputFolder& folder,
+Frame FrameOf(const Report& report, const Choice& choice, const OutputFolder* folder,
               const Occasion& occasion) {
   const Exit exit = ExitOf(report, {.fail_on = choice.fail_on,
                                     .required = choice.required,
@@ -45,9 +45,9 @@ Frame FrameOf(const Report& report, const Choice& choice, const OutputFolder& fo
               .tried = occasion.tried,
               .started = absl::FormatTime(occasion.started),
               .wall_seconds = absl::ToDoubleSeconds(MonotonicNow() - occasion.began)};
-  if (report.recording.empty) {
+  if (report.recording.empty && folder != nullptr) {
     frame.unobserved =
-        WhyUnobserved(occasion.command, folder.Runs().value_or(std::vector<std::string>()));
+        WhyUnobserved(occasion.command, folder->Runs().value_or(std::vector<std::string>()));
   }
   return frame;
 }
@@ -75,19 +75,19 @@ Report JudgeAs(const Choice& choice, const Evidence& evidence) {
 }
 
 int Deliver(const Report& report, const Evidence& evidence, const Choice& choice,
-            const OutputFolder& folder, const Occasion& occasion) {
+            const OutputFolder* folder, const Occasion& occasion) {
   Frame frame = FrameOf(report, choice, folder, occasion);
   frame.excerpts = ExcerptsOf(report);
   frame.environment = EnvironmentOf(evidence);
   const SeriesOfRun series = PlainSeries(evidence);
   frame.loss = LossLine(series);
   const std::string json = RenderJson(report, frame);
-  if (occasion.write_result) {
-    const absl::Status written = folder.WriteResult(json);
+  if (occasion.write_result && folder != nullptr) {
+    const absl::Status written = folder->WriteResult(json);
     frame.result_path = written.ok() ? choice.output_dir + "/result.json" : "";
     if (!written.ok()) Refuse(written);
     frame.page_path =
-        WritePage(report, frame, series, folder) ? choice.output_dir + "/report.html" : "";
+        WritePage(report, frame, series, *folder) ? choice.output_dir + "/report.html" : "";
   }
   Print(
       stderr, [&] { return RenderText(report, frame); }, choice.color);

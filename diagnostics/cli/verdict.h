@@ -25,8 +25,9 @@ struct Occasion {
 // Without what the user accepted or suppressed.
 Report JudgeAs(const Choice& choice, const Evidence& evidence);
 
-// Writes result.json, series.json and report.html, and prints. Returns the exit code.
+// Writes result.json, series.json and report.html to `folder`, null where the run left none, and
+// prints. Returns the exit code.
 int Deliver(const Report& report, const Evidence& evidence, const Choice& choice,
-            const OutputFolder& folder, const Occasion& occasion);
+            const OutputFolder* folder, const Occasion& occasion);
 
 }  // namespace dlcheck::cli

@@ -181,10 +181,11 @@ std::string RenderNothing(const Report& report, const Frame& frame) {
 
 std::string RenderCoverage(const Coverage& coverage) {
   if (coverage.steps == 0) return "";
-  return Row("",
-             StrCat("judged ", coverage.parameters_with_gradient, " of ",
-                    Counted(coverage.parameters, "parameter"), ", ",
-                    WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step")));
+  const std::string steps =
+      StrCat(WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step"));
+  if (coverage.parameters == 0) return Row("", StrCat("judged ", steps));
+  return Row("", StrCat("judged ", coverage.parameters_with_gradient, " of ",
+                        Counted(coverage.parameters, "parameter"), ", ", steps));
 }
 
 // Which experiments were run, and of those that were not, or came to nothing, why.

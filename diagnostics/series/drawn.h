@@ -21,6 +21,7 @@ inline constexpr DrawnQuantity kDrawn[] = {
     {Quantity::kLoss, ""},
     {Quantity::kEvaluationLoss, ""},
     {Quantity::kConstantLoss, ""},
+    {Quantity::kMetric, ""},
     {Quantity::kLearningRate, ""},
     {Quantity::kScheduledRate, ""},
     {Quantity::kLossScale, ""},

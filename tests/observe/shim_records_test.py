@@ -13,6 +13,7 @@ from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_idle_statements_test as statements
 from tests.observe import shim_loaded_test as loaded
 from tests.observe import shim_loss_values_test as values
+from tests.observe import shim_metrics_test as metrics
 from tests.observe import shim_packed_test as packed
 from tests.observe import shim_raised_errors_test as raised
 from tests.observe import shim_ranks_test as ranks
@@ -122,7 +123,7 @@ class ShimRecords(unittest.TestCase):
         stopped = run_watched(host("plain"), experiment="same_seed", steps=3)
         accelerated = run_watched(python("-c", ACCELERATED))
         runs += [capped, stopped, self.workers, accelerated]
-        runs.append(run_watched(python("-c", NEXT_TOKENS)))
+        runs += [run_watched(python("-c", program)) for program in (NEXT_TOKENS, metrics.PROGRAM)]
         runs.append(derivatives.trials(derivatives.RIGHT))
         traces = [trace for run in runs for trace in run.traces]
         for places in ({}, dependence.OF_ALL_LENGTHS, {"TARGETS": "batch[:, :-1]"}):

@@ -5,6 +5,8 @@
 namespace dlcheck::html {
 namespace {
 
+constexpr size_t kMostMetrics = 24;  // of the program's own, with a plot each
+
 struct Track {
   std::string_view quantity, title;
 };
@@ -43,6 +45,24 @@ void AddTrack(Node section, const Page& page, const Track& track, bool from_zero
   AddPlot(section, plot);
 }
 
+// Numbers that the program logged: each has a scale of its own.
+void AddMetrics(Node section, const Page& page) {
+  size_t count = 0;
+  for (const Series& series : page.series.series) {
+    if (series.quantity != "metric" || series.rank != 0 || series.samples == 0) continue;
+    if (++count > kMostMetrics) continue;
+    AddPlot(section, {.id = StrCat("metric-", count),
+                      .title = StrCat("Logged: ", Cut(series.thing, kLongestName)),
+                      .caption = "",
+                      .lines = {{series.thing, &series}},
+                      .shaded = std::nullopt,
+                      .level = std::nullopt});
+  }
+  if (count > kMostMetrics) {
+    Add(section, "p", StrCat(count - kMostMetrics, " more logged numbers are in series.json."));
+  }
+}
+
 double Middle(const Series& series) {
   double sum = 0;
   for (const Bucket& bucket : series.buckets) sum += (bucket.low + bucket.high) / 2;
@@ -67,6 +87,7 @@ void AddShares(Node section, const Page& page) {
 void AddTimeline(Node main, const Page& page) {
   Node section = AddSection(main, "timeline", "Timeline");
   for (const Track& track : kTracks) AddTrack(section, page, track, false);
+  AddMetrics(section, page);
   if (section.last_child() == section.first_child()) {
     Add(section, "p", "No loss, gradient or learning rate was recorded.");
   }

@@ -4,6 +4,6 @@ For everything else there is the command: `dlcheck run -- python train.py` watch
 a change to it.
 """
 
-from .watching import FindingsError, watch
+from .watching import FindingsError, log, watch
 
-__all__ = ["FindingsError", "watch"]
+__all__ = ["FindingsError", "log", "watch"]

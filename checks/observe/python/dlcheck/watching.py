@@ -37,6 +37,16 @@ class Watched:
         return [dict(f, id=c["id"]) for c in checks for f in c["findings"]]
 
 
+def log(name, value):
+    """Records a number of the program's own under a name, for reports; where nothing is watched, does nothing.
+
+    `value` is an int, a float, or a number of numpy or torch on the host.
+    """
+    probe = sys.modules.get("dlcheck_shim")
+    for watching in getattr(probe, "WATCHING", ()):
+        watching.metrics.log(name, value)
+
+
 @contextlib.contextmanager
 def watch(output_dir="dlcheck-out", fail_on="error", raises=False, options=()):
     """Watches what this thread trains until the `with` ends, and prints the report.

@@ -63,7 +63,9 @@ def reactions(request):
         "torch": torch_arrived,
         "numpy": arrived,
         "safetensors.torch": arrived,
+        "tensorboardX.writer": arrived,
         "torch.distributed": arrived,
+        "torch.utils.tensorboard.writer": arrived,
     }
 
 

@@ -49,6 +49,7 @@ from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
 from .hooks.loss_precision import LossPrecision
 from .hooks.mean_losses import MeanLosses
+from .hooks.metrics import Metrics
 from .hooks.modules import ModuleHooks
 from .hooks.modules_met import ModulesMet
 from .hooks.no_evaluation import NoEvaluation
@@ -134,6 +135,7 @@ class Watch:
         self.unseen = Unseen(guard, recorder)
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
         self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
+        self.metrics = Metrics(guard, recorder, sites)
         self.averages, self.surroundings = Averages(guard, recorder), Surroundings(guard, recorder, sites, models)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
@@ -212,7 +214,9 @@ class Watch:
         return {
             "numpy": self.calls.watch_numpy,
             "safetensors.torch": self.checkpoints.watch_safetensors,
+            "tensorboardX.writer": self.metrics.watch_writer,
             "torch.distributed": self.meet,
+            "torch.utils.tensorboard.writer": self.metrics.watch_writer,
         }
 
     def arrived(self, module):

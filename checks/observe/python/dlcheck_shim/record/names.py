@@ -196,4 +196,5 @@ QUANTITIES = {
     "weight_of_next_token": 154,
     "same_rows": 155,
     "cut_rows": 156,
+    "metric": 157,
 }

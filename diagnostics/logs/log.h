@@ -1,0 +1,51 @@
+// Logs of training runs that dlcheck did not watch: numbers by step and name, whatever tool wrote
+// them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "checks/engine/trace.h"
+
+namespace dlcheck {
+
+struct LogRow {
+  int64_t step = 0;
+  std::string name;
+  double value = 0;
+};
+
+struct Log {
+  std::string kind;                     // "TensorBoard event file"
+  std::vector<LogRow> rows = {};        // in the order written
+  std::vector<std::string> flaws = {};  // "line 812 is cut off", at most kMostFlaws
+};
+
+inline constexpr size_t kMostFlaws = 8;
+
+// Each reads a whole file. What cannot be read is a flaw of the log where the rest can be. Errors:
+// InvalidArgument where nothing can be.
+absl::StatusOr<Log> ReadCsvLog(const std::string& text);
+absl::StatusOr<Log> ReadJsonLinesLog(const std::string& text);
+absl::StatusOr<Log> ReadTrainerState(const std::string& text);  // of transformers
+absl::StatusOr<Log> ReadEventFile(const std::string& bytes);    // of TensorBoard
+absl::StatusOr<Log> ReadWandbFile(const std::string& bytes);    // of an offline run of W&B
+
+// Looks at the content, and reads it by its kind. Errors: InvalidArgument if it is of no kind.
+absl::StatusOr<Log> ReadLog(const std::string& content);
+
+// Where a name's steps go back, as in a run that was restarted, its later rows replace the earlier
+// ones from there on; says so in `flaws`. Sorts by step.
+void KeepLatest(Log& log);
+
+// The same numbers as the records of a run, for checks and reports: `loss`, `evaluation_loss` and
+// `learning_rate` under the names that programs usually give them, all others as metrics.
+Run RunOf(const Log& log);
+
+// Of a name in a log: what RunOf makes of it.
+enum class Role : uint8_t { kTrainingLoss, kEvaluationLoss, kLearningRate, kMetric };
+Role RoleOf(const std::string& name);
+
+}  // namespace dlcheck

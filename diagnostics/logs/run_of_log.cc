@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "absl/strings/ascii.h"
+#include "diagnostics/logs/log.h"
+
+namespace dlcheck {
+namespace {
+
+// "train/loss_step" gives train, loss, step.
+std::set<std::string> WordsOf(const std::string& name) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : name + " ") {
+    if (absl::ascii_isalnum(static_cast<unsigned char>(c))) {
+      word += absl::ascii_tolower(static_cast<unsigned char>(c));
+    } else if (!word.empty()) {
+      words.insert(std::move(word));
+      word.clear();
+    }
+  }
+  return words;
+}
+
+bool HasOneOf(const std::set<std::string>& words, std::initializer_list<const char*> some) {
+  return std::ranges::any_of(some, [&words](const char* word) { return words.contains(word); });
+}
+
+// Of several training losses, the one that stands for all: a total, then one by step.
+int RankOf(const std::string& name) {
+  const std::set<std::string> words = WordsOf(name);
+  const bool is_mean = words.contains("epoch");
+  const bool is_plain = words.size() <= 2 || (words.size() == 3 && words.contains("step"));
+  return (is_plain ? 2 : 0) + (words.contains("total") ? 2 : 0) - (is_mean ? 1 : 0);
+}
+
+std::string MainLossOf(const Log& log) {
+  std::string best;
+  for (const LogRow& row : log.rows) {
+    if (row.name == best || RoleOf(row.name) != Role::kTrainingLoss) continue;
+    if (best.empty() || RankOf(row.name) > RankOf(best)) best = row.name;
+  }
+  return best;
+}
+
+}  // namespace
+
+Role RoleOf(const std::string& name) {
+  const std::set<std::string> words = WordsOf(name);
+  const bool is_of_evaluation =
+      HasOneOf(words, {"val", "valid", "validation", "eval", "evaluation", "test", "dev"});
+  if (words.contains("loss")) {
+    return is_of_evaluation ? Role::kEvaluationLoss : Role::kTrainingLoss;
+  }
+  if (words.contains("lr") || (words.contains("learning") && words.contains("rate"))) {
+    return Role::kLearningRate;
+  }
+  return Role::kMetric;
+}
+
+Run RunOf(const Log& log) {
+  Run run{.trace = {}, .ending = {Ending::How::kFinished, 0}};
+  const std::string main_loss = MainLossOf(log);
+  std::set<int64_t> steps;
+  uint64_t order = 0;
+  for (const LogRow& row : log.rows) {
+    const Role role = RoleOf(row.name);
+    const auto add = [&](Quantity quantity, const char* kind) {
+      run.trace.AddSample(quantity, run.trace.AddThing(kind, 0, row.name),
+                          {.step = row.step, .order = order++, .value = row.value});
+    };
+    if (role == Role::kTrainingLoss && row.name == main_loss) {
+      steps.insert(row.step);
+      add(Quantity::kLoss, "loss");
+    } else if (role == Role::kEvaluationLoss) {
+      add(Quantity::kEvaluationLoss, "model");
+    } else if (role == Role::kLearningRate) {
+      add(Quantity::kLearningRate, "group");
+    } else {
+      add(Quantity::kMetric, "metric");
+    }
+  }
+  for (const int64_t step : steps) {
+    run.trace.AddEvent({.event = Event::kStep, .step = step, .last_step = step, .order = order++});
+  }
+  return run;
+}
+
+}  // namespace dlcheck
