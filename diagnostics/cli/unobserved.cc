@@ -1,8 +1,10 @@
 #include "diagnostics/cli/unobserved.h"
 
+#include <algorithm>
 #include <fstream>
 
 #include "checks/engine/text.h"
+#include "checks/records/request.h"
 #include "diagnostics/fingerprint.h"
 
 namespace dlcheck::cli {
@@ -32,6 +34,14 @@ char Blinding(std::vector<std::string>::const_iterator word,
   return 0;
 }
 
+// A program that reads the request by itself, as `dlcheck.watch` does for another process, needs
+// nothing in its way.
+bool ReadsRequest(const std::vector<std::string>& command) {
+  return std::ranges::any_of(command, [](const std::string& word) {
+    return word.find(kRequestVariable) != std::string::npos;
+  });
+}
+
 }  // namespace
 
 std::string WhyUnobserved(const std::vector<std::string>& command,
@@ -42,6 +52,7 @@ std::string WhyUnobserved(const std::vector<std::string>& command,
     if (!std::getline(file, line)) continue;
     return StrCat("the probe could not start: ", line);
   }
+  if (ReadsRequest(command)) return "";
   for (auto word = command.begin(); word != command.end(); ++word) {
     if (!IsPython(*word)) continue;
     const char letter = Blinding(word + 1, command.end());
