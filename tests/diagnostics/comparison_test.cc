@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "checks/engine/run_builder.h"
+#include "tests/diagnostics/kept_page.h"
 
 namespace dlcheck {
 namespace {
@@ -117,12 +118,13 @@ TEST(Compare, ExitsAsNothingJudgedWithoutACommonStep) {
   EXPECT_THAT(RenderComparison(comparison), HasSubstr("No step of both runs was recorded"));
 }
 
-TEST(Compare, ShowsHostileNamesAsText) {
+// With the pages of reports, which a browser opens.
+TEST(Page, OfAComparisonShowsHostileNamesAsText) {
   const Recorded a = Changed({}), b = Changed({.loss = 1});
   const Comparison comparison = Compare(
       {.name = "<script>alert(1)</script>\x1b[31m", .run = &a, .report = nullptr, .command = {}},
       {.name = "b", .run = &b, .report = nullptr, .command = {}}, std::nullopt, {}, {});
-  EXPECT_THAT(RenderComparisonHtml(comparison), Not(HasSubstr("<script")));
+  EXPECT_THAT(Kept("comparison", RenderComparisonHtml(comparison)), Not(HasSubstr("<script")));
   EXPECT_THAT(RenderComparison(comparison), Not(HasSubstr("\x1b")));
 }
 

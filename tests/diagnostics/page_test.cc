@@ -3,8 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
 #include <pugixml.hpp>
 #include <set>
 
@@ -13,6 +11,7 @@
 #include "checks/engine/text.h"
 #include "diagnostics/render/html/scale.h"
 #include "diagnostics/render/render.h"
+#include "tests/diagnostics/kept_page.h"
 
 namespace dlcheck {
 namespace {
@@ -61,14 +60,6 @@ Report Stale(const std::string& thing, int findings = 1) {
 
 Frame ExitOne() {
   return {.command = {"python", "train.py"}, .exit_code = 1, .exit_reason = "findings"};
-}
-
-// Also put into the folder DLCHECK_PAGES, where a browser opens it; see tests/pages.
-std::string Kept(const std::string& name, const std::string& page) {
-  if (const char* folder = std::getenv("DLCHECK_PAGES")) {
-    std::ofstream(StrCat(folder, "/", name, ".html")) << page;
-  }
-  return page;
 }
 
 pugi::xml_document BodyOf(const std::string& page) {

@@ -25,7 +25,7 @@ except ImportError as error:
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 TESTS = pathlib.Path(os.environ["DLCHECK_BUILD"]) / "tests/diagnostics_test"
-PAGES = ("small", "markup", "long", "large", "nothing", "nonfinite", "processes")
+PAGES = ("small", "markup", "long", "large", "nothing", "nonfinite", "processes", "comparison")
 WIDTHS = (360, 1600)
 
 
