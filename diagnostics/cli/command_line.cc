@@ -29,6 +29,9 @@ class Formatter : public CLI::Formatter {
 
 bool IsNamed(const std::string& name) { return name.starts_with("-"); }
 
+bool collects = false;
+std::optional<CommandLine> collected;
+
 void TakeRules(const ValueRules& rules, CLI::Option& option) {
   option.required(rules.required);
   // Without a description, which CLI11 would put behind the value's name.
@@ -68,7 +71,18 @@ int RefuseUnknown(const CLI::App& app) {
 
 }  // namespace
 
+CommandLine::Collector::Collector() {
+  collects = true;
+  collected.reset();
+}
+CommandLine::Collector::~Collector() { collects = false; }
+const CommandLine& CommandLine::Collector::line() const { return *collected; }
+
 std::optional<int> CommandLine::Parse(Words words, Words* rest) const {
+  if (collects) {
+    collected = *this;
+    return kExitClean;
+  }
   CLI::App app(description_);
   app.set_help_flag("-h,--help", "print this help and exit");
   app.formatter(std::make_shared<Formatter>(usage_));

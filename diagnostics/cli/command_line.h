@@ -51,13 +51,28 @@ class CommandLine {
   // that are no option of this command are kept there instead of being refused.
   std::optional<int> Parse(Words words, Words* rest = nullptr) const;
 
- private:
   struct Option {
     std::string group, name, value, meaning;
     Target target;
     ValueRules rules;
+    bool is_named() const { return name.starts_with("-"); }
+  };
+  const std::string& usage() const { return usage_; }
+  const std::string& description() const { return description_; }
+  // Their targets are gone with the command that made them.
+  const std::vector<Option>& options() const { return options_; }
+
+  // While one lives, Parse keeps the command line for it, sets nothing, and ends its command.
+  class Collector {
+   public:
+    Collector();
+    ~Collector();
+    Collector(const Collector&) = delete;
+    Collector& operator=(const Collector&) = delete;
+    const CommandLine& line() const;
   };
 
+ private:
   std::string usage_, description_;
   std::string group_ = "Options";
   std::vector<Option> options_;

@@ -21,6 +21,8 @@ int ListMain(const Words& words);
 int ExplainMain(const Words& words);
 int SelftestMain(const Words& words);
 int DoctorMain(const Words& words);
+int CompletionsMain(const Words& words);
+int ManualMain(const Words& words);
 int VersionMain(const Words& words);
 
 }  // namespace dlcheck::cli

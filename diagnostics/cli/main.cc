@@ -12,32 +12,12 @@
 #include "checks/observe/launcher/signal_guard.h"
 #include "checks/records/nearest.h"
 #include "checks/records/visible.h"
+#include "diagnostics/cli/command_table.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/log_reader.h"
 
 namespace dlcheck::cli {
 namespace {
-
-struct Command {
-  const char* name;
-  int (*main)(const Words&);
-  const char* meaning;
-};
-constexpr Command kCommands[] = {
-    {"run", RunMain, "run a training program, watch it, and judge what was seen"},
-    {"check", CheckMain, "train a model with the reference trainer under every experiment"},
-    {"judge", JudgeMain, "judge an earlier run, or the log of another tool"},
-    {"compare", CompareMain, "name the first difference of two runs, and its cause"},
-    {"verify", VerifyMain, "say whether an earlier run's records are as they were written"},
-    {"report", ReportMain, "render an earlier run's result again"},
-    {"suggest", SuggestMain, "print a change of the program that would mend a finding"},
-    {"baseline", BaselineMain, "print a run's findings as a baseline for later runs"},
-    {"list", ListMain, "list all checks"},
-    {"explain", ExplainMain, "print one check's page, or all with --all"},
-    {"selftest", SelftestMain, "run every check's own examples"},
-    {"doctor", DoctorMain, "say whether dlcheck works on this machine"},
-    {"version", VersionMain, "print versions"},
-};
 
 void PrintHelp(FILE* to) {
   std::fputs(
@@ -45,8 +25,8 @@ void PrintHelp(FILE* to) {
       "  dlcheck run -- python train.py --its --own --flags\n"
       "  dlcheck check --model ./libmynet.so --data digits.h5\n\nCommands:\n",
       to);
-  for (const Command& command : kCommands) {
-    std::fprintf(to, "  %-9s %s\n", command.name, command.meaning);
+  for (const Command& command : Commands()) {
+    std::fprintf(to, "  %-11s %s\n", command.name, command.meaning);
   }
   std::fputs(
       "\n`dlcheck COMMAND --help` lists a command's options.\n"
@@ -64,7 +44,7 @@ int Main(const Words& words) {
   const Words rest(words.begin() + 1, words.end());
   if (words[0] == kReadLogCommand) return ReadLogMain(rest);
   std::vector<std::string> names;
-  for (const Command& command : kCommands) {
+  for (const Command& command : Commands()) {
     if (words[0] == command.name) return command.main(rest);
     names.emplace_back(command.name);
   }
