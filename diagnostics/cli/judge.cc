@@ -83,11 +83,8 @@ int JudgeMain(const Words& words) {
       "judge [OPTIONS] PATH",
       "Judges the records of an earlier run again, or the log that another tool wrote.");
   AddSharedOptions(line, options);
-  line.Value(
-      "PATH", "PATH", &path,
-      "an output folder of dlcheck run; a CSV, JSON lines, trainer_state.json, TensorBoard or "
-      "W&B log",
-      {.required = true});
+  line.Value("PATH", "PATH", &path, "an output folder of dlcheck run, or a log of another tool",
+             {.required = true});
   if (const auto code = line.Parse(words)) return *code;
   const absl::StatusOr<Choice> choice = Resolve(options);
   if (!choice.ok()) return Refuse(choice.status());

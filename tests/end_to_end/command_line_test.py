@@ -204,7 +204,7 @@ class Records(EndToEnd):
         self.judged(2, "holds no runs")
 
     def test_a_folder_that_is_not_there_is_refused(self):
-        self.judged(2, "is not a folder")
+        self.judged(2, "is neither a folder nor a file")
 
     def test_foreign_records_are_refused_with_the_file(self):
         path = self.record()
