@@ -15,6 +15,7 @@ constexpr Command kCommands[] = {
     {"list", ListMain, "list all checks"},
     {"explain", ExplainMain, "print one check's page, or all with --all"},
     {"selftest", SelftestMain, "run every check's own examples"},
+    {"init", InitMain, "write a commented dlcheck.toml for the project at hand"},
     {"doctor", DoctorMain, "say whether dlcheck works on this machine"},
     {"completions", CompletionsMain, "print completions for bash, zsh or fish"},
     {"manual", ManualMain, "print the manual page"},

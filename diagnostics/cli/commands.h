@@ -20,6 +20,7 @@ int BaselineMain(const Words& words);
 int ListMain(const Words& words);
 int ExplainMain(const Words& words);
 int SelftestMain(const Words& words);
+int InitMain(const Words& words);
 int DoctorMain(const Words& words);
 int CompletionsMain(const Words& words);
 int ManualMain(const Words& words);
