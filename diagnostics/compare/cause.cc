@@ -139,13 +139,9 @@ bool SharesBatches(const Measured& a, const Measured& b, int64_t offset) {
   using Batch = std::pair<double, double>;
   const auto batches = [](const Measured& run) {
     std::map<int64_t, std::set<Batch>> found;
-    for (const auto& [step, stages] : run.steps) {
-      const auto data = stages.find(Stage::kData);
-      if (data == stages.end()) continue;
-      for (const auto& [key, values] : data->second) {
-        if (key.quantity != "batch_fingerprint" && key.quantity != "batch_digest") continue;
-        for (const Measurement& one : values) found[step].emplace(one.value, one.aux);
-      }
+    for (const Measured::Entry& entry : run.Of(Stage::kData)) {
+      if (!IsDigest(run.KeyOf(entry).names.quantity)) continue;
+      found[entry.step].emplace(entry.value.value, entry.value.aux);
     }
     return found;
   };

@@ -8,7 +8,6 @@ namespace dlcheck {
 namespace {
 
 constexpr double kRoundingOfNorms = 1e-5;  // float32 norms of a million elements, summed otherwise
-constexpr int64_t kStepsToFit = 32;        // of B, that are held against each step of A
 
 double Relative(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
@@ -40,7 +39,7 @@ std::optional<Difference> OneClips(const StageValues* a, const StageValues* b) {
 class StepComparison {
  public:
   StepComparison(const Measured& a, const Measured& b)
-      : one_language_(a.of_python == b.of_python) {}
+      : one_language_(a.of_python() == b.of_python()) {}
 
   // Of one stage of a step; what only one run records is passed over.
   std::optional<Difference> InStage(Stage stage, const StageValues& a, const StageValues& b) {
@@ -114,53 +113,6 @@ class StepComparison {
   int64_t values_ = 0;
 };
 
-// How many of the first losses of B are those of A from `offset` on.
-int64_t EqualLosses(const Measured& a, const Measured& b, int64_t offset) {
-  int64_t equal = 0;
-  for (int64_t step = 0; step < kStepsToFit; ++step) {
-    const auto at_a = a.steps.find(step + offset);
-    const auto at_b = b.steps.find(step);
-    if (at_a == a.steps.end() || at_b == b.steps.end()) continue;
-    const auto loss_a = at_a->second.find(Stage::kForward);
-    const auto loss_b = at_b->second.find(Stage::kForward);
-    if (loss_a == at_a->second.end() || loss_b == at_b->second.end()) continue;
-    StepComparison comparison(a, b);
-    if (!comparison.InStage(Stage::kForward, loss_a->second, loss_b->second).has_value()) ++equal;
-  }
-  return equal;
-}
-
-// The loss of the first thing in a step; NaN where none was recorded.
-double LossAt(const Measured& run, int64_t step) {
-  const auto at = run.steps.find(step);
-  if (at == run.steps.end()) return NAN;
-  const auto losses = at->second.find(Stage::kForward);
-  if (losses == at->second.end() || losses->second.empty()) return NAN;
-  return losses->second.begin()->second.front().value;
-}
-
-// The step of A with a batch of the first step of B, if there is just one.
-std::optional<int64_t> StepWithBatch(const Measured& a, const Measured& b) {
-  const auto first = b.steps.find(0);
-  if (first == b.steps.end()) return std::nullopt;
-  const auto data = first->second.find(Stage::kData);
-  if (data == first->second.end()) return std::nullopt;
-  std::optional<int64_t> found;
-  for (const auto& [step, stages] : a.steps) {
-    const auto other = stages.find(Stage::kData);
-    if (other == stages.end()) continue;
-    for (const auto& [key, values] : data->second) {
-      const auto match = other->second.find(key);
-      if (!IsDigest(key.quantity) || match == other->second.end()) continue;
-      const Measurement &one = values.front(), &two = match->second.front();
-      if (one.value != two.value || one.aux != two.aux) continue;
-      if (found.has_value() && *found != step) return std::nullopt;
-      found = step;
-    }
-  }
-  return found;
-}
-
 }  // namespace
 
 bool Walk::trains_alike() const {
@@ -173,11 +125,9 @@ Walk WalkTogether(const Measured& a, const Measured& b, int64_t offset) {
   Walk walk;
   StepComparison comparison(a, b);
   int64_t last_equal = -1;
-  for (const auto& [step, stages] : b.steps) {
-    const auto other = a.steps.find(step + offset);
-    if (other == a.steps.end()) continue;
+  for (const int64_t step : b.Steps()) {
     const int64_t before = comparison.values();
-    std::vector<Difference> found = comparison.InStep(other->second, stages);
+    std::vector<Difference> found = comparison.InStep(a.At(step + offset), b.At(step));
     if (found.empty() && comparison.values() == before) continue;
     ++walk.steps;
     for (Difference& difference : found) {
@@ -195,32 +145,6 @@ Walk WalkTogether(const Measured& a, const Measured& b, int64_t offset) {
     }
   }
   return walk;
-}
-
-std::optional<int64_t> OffsetOf(const Measured& a, const Measured& b, bool loads) {
-  if (!loads) return 0;
-  std::optional<int64_t> best;
-  int64_t most = 0;
-  for (const auto& [step, stages] : a.steps) {
-    const int64_t equal = EqualLosses(a, b, step);
-    if (equal > most) {
-      most = equal;
-      best = step;
-    }
-  }
-  if (best.has_value()) return best;
-  const std::optional<int64_t> by_batch = StepWithBatch(a, b);
-  if (by_batch.has_value()) return by_batch;
-  const double begin = LossAt(b, 0);
-  double least = INFINITY;
-  for (const auto& [step, stages] : a.steps) {
-    const double distance = std::abs(LossAt(a, step) - begin);
-    if (distance < least) {
-      least = distance;
-      best = step;
-    }
-  }
-  return best;
 }
 
 }  // namespace dlcheck

@@ -37,16 +37,42 @@ struct Quantities {
 // Of one stage of one step: by quantity and thing, in the order written.
 using StageValues = std::map<Quantities, std::vector<Measurement>>;
 
-struct Measured {
-  std::map<int64_t, std::map<Stage, StageValues>> steps;
-  int64_t last_step = -1;  // with anything recorded
-  bool of_python = false;  // recorded by the Python probe
+class Measured {
+ public:
+  // One number in the records. Of a long run there are millions.
+  struct Entry {
+    int64_t step;
+    uint32_t key;  // place in the keys
+    Measurement value;
+  };
+  struct Key {
+    Stage stage;
+    Quantities names;
+  };
+
+  Measured() = default;
+  // `entries` in the order written.
+  Measured(std::vector<Key> keys, std::vector<Entry> entries, bool of_python);
+
+  // With anything recorded, ascending.
+  std::vector<int64_t> Steps() const;
+  // All of a step; empty where nothing was recorded.
+  std::map<Stage, StageValues> At(int64_t step) const;
+  // All of one stage, by step: the keys have the names.
+  std::vector<Entry> Of(Stage stage) const;
+  const Key& KeyOf(const Entry& entry) const { return keys_[entry.key]; }
+  bool of_python() const { return of_python_; }  // recorded by the Python probe
+
+ private:
+  std::vector<Key> keys_;
+  std::vector<Entry> entries_;  // by step
+  bool of_python_ = false;
 };
 
 // Of values that are equal or not, and have no size.
 bool IsDigest(const std::string& quantity);
 
-// Time and memory grow with the records.
+// Time and memory grow with the records: 32 bytes a number.
 Measured MeasuredIn(const Trace& trace);
 
 }  // namespace dlcheck
