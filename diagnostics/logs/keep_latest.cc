@@ -8,6 +8,9 @@
 namespace dlcheck {
 
 void KeepLatest(Log& log) {
+  if (std::erase_if(log.rows, [](const LogRow& row) { return row.step < 0; }) > 0) {
+    AddFlaw("it has steps below 0, which are left out", log);
+  }
   std::map<std::string, std::vector<LogRow>> kept;  // by name, by step
   int64_t last = -1;
   for (LogRow& row : log.rows) {

@@ -46,7 +46,12 @@ class Table {
     int64_t step = rows_++;
     double written = 0;
     if (step_ < cells.size() && absl::SimpleAtod(cells[step_], &written)) {
-      step = static_cast<int64_t>(written);
+      const std::optional<int64_t> whole = StepOf(written);
+      if (!whole.has_value()) {
+        AddFlaw(StrCat("line ", number, " names no step, but ", cells[step_]), log);
+        return;
+      }
+      step = *whole;
     }
     for (size_t i = 0; i < cells.size(); ++i) {
       double value = 0;

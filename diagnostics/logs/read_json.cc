@@ -65,9 +65,14 @@ void AddEntry(const Value& entry, int64_t count, Log& log) {
   std::vector<std::string> names;
   for (const auto& [name, value] : numbers) names.push_back(name);
   const size_t place = StepNameIn(names);
-  const int64_t step = place < numbers.size() ? static_cast<int64_t>(numbers[place].second) : count;
+  const std::optional<int64_t> step =
+      place < numbers.size() ? StepOf(numbers[place].second) : std::optional(count);
+  if (!step.has_value()) {
+    AddFlaw(StrCat("entry ", count, " names no step, but ", numbers[place].second), log);
+    return;
+  }
   for (size_t i = 0; i < numbers.size(); ++i) {
-    if (i != place) log.rows.push_back({step, numbers[i].first, numbers[i].second});
+    if (i != place) log.rows.push_back({*step, numbers[i].first, numbers[i].second});
   }
 }
 

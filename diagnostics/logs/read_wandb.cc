@@ -49,7 +49,8 @@ void AddHistory(std::string_view message, Log& log) {
   }
   for (const Item& item : items) {
     const auto value = nlohmann::json::parse(item.json, nullptr, false);
-    if (item.name == "_step" && value.is_number()) step = value.get<int64_t>();
+    if (item.name == "_step" && value.is_number())
+      step = StepOf(value.get<double>()).value_or(step);
   }
   for (const Item& item : items) {
     const auto value = nlohmann::json::parse(item.json, nullptr, false);

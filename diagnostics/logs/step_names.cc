@@ -1,6 +1,6 @@
 #include "diagnostics/logs/step_names.h"
 
-#include <algorithm>
+#include <cmath>
 
 #include "absl/strings/ascii.h"
 
@@ -17,6 +17,11 @@ size_t StepNameIn(const std::vector<std::string>& names) {
     }
   }
   return names.size();
+}
+
+std::optional<int64_t> StepOf(double number) {
+  if (!(number >= 0) || number > 0x1p53) return std::nullopt;
+  return static_cast<int64_t>(number);
 }
 
 void AddFlaw(std::string flaw, Log& log) {

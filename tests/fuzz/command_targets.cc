@@ -1,10 +1,13 @@
-// What the command is given: results, baselines, configurations. Refusals quote strangers' text as
-// it is; the command shows them through Refuse(), which escapes it.
+// What the command is given: results, baselines, configurations, logs of other tools. Refusals
+// quote strangers' text as it is; the command shows them through Refuse(), which escapes it.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "diagnostics/cli/config/baseline_file.h"
 #include "diagnostics/cli/config/configuration.h"
 #include "diagnostics/cli/result_file.h"
+#include "diagnostics/logs/log.h"
+#include "diagnostics/series/series.h"
 #include "tests/fuzz/promises.h"
 #include "tests/fuzz/targets.h"
 
@@ -22,6 +25,16 @@ void ReadResultFile(std::string_view bytes) {
   Require(RenderJson(reread->report, reread->frame) == again, "it is the same then");
   (void)RenderJunit(read->report, read->frame);
   (void)RenderGithub(read->report);
+}
+
+void ReadLogFile(std::string_view bytes) {
+  absl::StatusOr<Log> log = ReadLog(std::string(bytes));
+  if (!log.ok()) return;
+  const size_t before = log->rows.size();
+  KeepLatest(*log);
+  Require(log->rows.size() <= before, "no number is made up");
+  Require(std::ranges::is_sorted(log->rows, {}, &LogRow::step), "steps go up");
+  (void)RenderSeries(ReadSeries(RunOf(*log)));
 }
 
 void ReadBaselineFile(std::string_view bytes) {

@@ -14,9 +14,10 @@ namespace {
 const std::map<std::string, void (*)(std::string_view)>& Targets() {
   static const std::map<std::string, void (*)(std::string_view)> targets = {
       {"baseline", ReadBaselineFile}, {"configuration", ReadConfigurationFile},
-      {"fixture", ReadFixtureFile},   {"names", ReadNamesFile},
-      {"recipe", ReadRecipeFile},     {"records", ReadRecordFile},
-      {"result", ReadResultFile},     {"run_files", ReadRunFiles},
+      {"fixture", ReadFixtureFile},   {"log", ReadLogFile},
+      {"names", ReadNamesFile},       {"recipe", ReadRecipeFile},
+      {"records", ReadRecordFile},    {"result", ReadResultFile},
+      {"run_files", ReadRunFiles},
 #ifdef DLCHECK_FUZZ_TENSORS
       {"tensors", ReadTensorFile},
 #endif

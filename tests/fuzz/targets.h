@@ -10,6 +10,7 @@ namespace dlcheck::fuzz {
 void ReadBaselineFile(std::string_view bytes);
 void ReadConfigurationFile(std::string_view bytes);
 void ReadFixtureFile(std::string_view bytes);
+void ReadLogFile(std::string_view bytes);
 void ReadNamesFile(std::string_view bytes);
 void ReadRecipeFile(std::string_view bytes);
 void ReadRecordFile(std::string_view bytes);
