@@ -41,9 +41,11 @@ class Surroundings:
                 self.recorder.attribute(0, key, value)
 
     def source(self):
-        """The same for the same files, wherever they are. Only of files that were seen at work."""
+        """The same for the same files, wherever they are. Only of files that were seen at work; empty for a program
+        that stands in none, as with `python -c`."""
         files = self.sites.own_files() | self.files_of_models()
-        parts = sorted(hashlib.sha256(source_of(path)).digest() for path in sorted(files)[:MOST_FILES])
+        sources = filter(None, map(source_of, sorted(files)[:MOST_FILES]))
+        parts = sorted(hashlib.sha256(source).digest() for source in sources)
         return hashlib.sha256(b"".join(parts)).hexdigest()[:DIGITS] if parts else ""
 
     def files_of_models(self):
