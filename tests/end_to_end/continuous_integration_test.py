@@ -288,13 +288,5 @@ class Guide(Recorded):
         self.judge(1)
 
 
-class Examples(EndToEnd):
-    def test_the_examples_use_options_that_exist(self):
-        options = self.dlcheck("run", "--help").stdout
-        for path in (SOURCE / "ci" / "examples").iterdir():
-            for option in re.findall(r"--[a-z-]+", path.read_text()):
-                self.assertIn(option, options, path.name)
-
-
 if __name__ == "__main__":
     unittest.main()
