@@ -52,11 +52,14 @@ def problem(result, claim):
     order = [cause["id"] for cause in result["order"] if cause["id"] not in aside]
     if claim not in worst:
         return "missed; found: " + (", ".join(order) or "nothing")
-    alarms = [check for check, severity in worst.items()
+    errors = [check for check, severity in worst.items()
               if severity == "error" and check not in explained(claim) | aside | {claim}]
+    # A check that explains the claim has seen the same fault by other means.
+    causes = {check for check in errors if claim in explained(check)}
+    alarms = set(errors) - causes
     if alarms:
         return "also an error: " + ", ".join(sorted(alarms))
-    if worst[claim] == "error" and order[0] != claim:
+    if worst[claim] == "error" and order[0] not in causes | {claim}:
         return f"not first: {order[0]} is"
     return None
 
