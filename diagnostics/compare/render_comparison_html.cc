@@ -52,7 +52,7 @@ void AddOverlays(Node main, const Comparison& comparison) {
     }
     if (const auto& first = comparison.walk.first; first.has_value()) {
       plot.shaded = {std::max<int64_t>(0, first->last_equal), first->step_a};
-      plot.caption = StrCat("The shaded steps hold the first difference.");
+      plot.caption = "The shaded steps hold the first difference.";
     }
     AddPlot(section, plot);
   }

@@ -52,6 +52,11 @@ class ShimMetrics(unittest.TestCase):
         self.assertEqual([row.step for row in rows if row.thing[2] == "train/loss"], [1, 2, 3])
         self.assertNotIn("hook_failed/metric", watched.main.process)
 
+    def test_a_program_that_logs_and_trains_nothing_leaves_no_records(self):
+        source = f"import sys; sys.path.insert(0, {str(SHIM)!r}); import torch, dlcheck; dlcheck.log('a', 1.0)"
+        run = run_watched(python("-c", source))
+        self.assertEqual((run.status, run.traces), (0, []), run.err)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -37,7 +37,6 @@ class Metrics:
         if name not in self.names and len(self.names) == MOST_NAMES:
             return
         self.names.add(name)
-        self.recorder.begin()
         self.recorder.quantity("metric", self.recorder.thing("metric", 0, name), number, site=self.sites.current())
 
 
