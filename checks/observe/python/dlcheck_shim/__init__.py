@@ -9,6 +9,7 @@ import gc
 import os
 
 from .after_import import AfterImport
+from .loggers import LOGGERS
 from .record.request import read_request
 from .system import open_file
 
@@ -63,9 +64,8 @@ def reactions(request):
         "torch": torch_arrived,
         "numpy": arrived,
         "safetensors.torch": arrived,
-        "tensorboardX.writer": arrived,
         "torch.distributed": arrived,
-        "torch.utils.tensorboard.writer": arrived,
+        **dict.fromkeys(LOGGERS, arrived),
     }
 
 

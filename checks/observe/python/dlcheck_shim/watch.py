@@ -73,6 +73,7 @@ from .hooks.unscaled_half import UnscaledHalf
 from .hooks.unseen import Unseen
 from .hooks.unused_losses import UnusedLosses
 from .hooks.weights_met import WeightsMet
+from .loggers import LOGGERS
 from .record.recorder import Recorder
 from .record.sites import Sites
 from .state.models import Models
@@ -214,9 +215,8 @@ class Watch:
         return {
             "numpy": self.calls.watch_numpy,
             "safetensors.torch": self.checkpoints.watch_safetensors,
-            "tensorboardX.writer": self.metrics.watch_writer,
             "torch.distributed": self.meet,
-            "torch.utils.tensorboard.writer": self.metrics.watch_writer,
+            **dict.fromkeys(LOGGERS, self.metrics.watch_loggers),
         }
 
     def arrived(self, module):
