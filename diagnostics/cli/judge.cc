@@ -12,6 +12,7 @@
 #include "checks/records/visible.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/choice.h"
+#include "diagnostics/cli/exported.h"
 #include "diagnostics/cli/log_reader.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/verdict.h"
@@ -37,10 +38,18 @@ absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarat
 }
 
 // Checks that need nothing but the numbers which programs log.
-constexpr std::string_view kLogChecks[] = {"training_loop/loss_spike", "evaluation/rising_loss",
-                                           "numerics/nonfinite_values"};
+constexpr std::string_view kLogChecks[] = {
+    "evaluation/better_than_training", "evaluation/rising_loss",       "numerics/nonfinite_values",
+    "performance/step_stalls",         "performance/step_time_growth", "schedule/lr_is_zero",
+    "training_loop/diverging_loss",    "training_loop/flat_loss",      "training_loop/loss_spike",
+    "training_loop/oscillating_loss"};
 
-int JudgeLog(Choice choice, const std::string& path) {
+int64_t NumbersIn(const Log& log) {
+  return std::ranges::count_if(log.rows,
+                               [](const LogRow& row) { return RoleOf(row.name) != Role::kTime; });
+}
+
+int JudgeLog(Choice choice, const std::string& path, const std::vector<Export>& exports) {
   const absl::StatusOr<Log> log = LogAt(path);
   if (!log.ok()) return Refuse(log.status());
   if (std::ranges::none_of(
@@ -57,12 +66,15 @@ int JudgeLog(Choice choice, const std::string& path) {
     return Refuse(absl::InvalidArgumentError("none of the selected checks can judge a log"));
   }
   std::fprintf(stderr, "dlcheck  %s: %s, %s\n", Visible(path).c_str(), log->kind.c_str(),
-               Counted(static_cast<int64_t>(log->rows.size()), "number").c_str());
+               Counted(NumbersIn(*log), "number").c_str());
   for (const std::string& flaw : log->flaws) {
     std::fprintf(stderr, "dlcheck  %s: %s\n", Visible(path).c_str(), Visible(flaw).c_str());
   }
   Evidence evidence;
   evidence.Add(kPlain, RunOf(*log));
+  if (const absl::Status done = WriteExports(exports, *evidence.RunOf(kPlain)); !done.ok()) {
+    return Refuse(done);
+  }
   return Deliver(
       JudgeAs(choice, evidence), evidence, choice, nullptr,
       {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});
@@ -79,20 +91,28 @@ bool IsOurs(const std::string& path) {
 int JudgeMain(const Words& words) {
   Options options;
   std::string path;
+  std::vector<std::string> texts;
   CommandLine line(
       "judge [OPTIONS] PATH",
       "Judges the records of an earlier run again, or the log that another tool wrote.");
   AddSharedOptions(line, options);
   line.Value("PATH", "PATH", &path, "an output folder of dlcheck run, or a log of another tool",
              {.required = true});
+  line.Value("--export", "FORMAT=PATH", &texts,
+             "also write all recorded numbers: csv=FILE, tensorboard=FOLDER or mlflow=FOLDER");
   if (const auto code = line.Parse(words)) return *code;
   const absl::StatusOr<Choice> choice = Resolve(options);
   if (!choice.ok()) return Refuse(choice.status());
-  if (!IsOurs(path)) return JudgeLog(*choice, path);
+  const absl::StatusOr<std::vector<Export>> exports = ExportsFrom(texts);
+  if (!exports.ok()) return Refuse(exports.status());
+  if (!IsOurs(path)) return JudgeLog(*choice, path, *exports);
   const absl::StatusOr<OutputFolder> folder = OutputFolder::Open(path);
   if (!folder.ok()) return Refuse(folder.status());
   const absl::StatusOr<Evidence> evidence = ReadEvidence(*folder, choice->declared);
   if (!evidence.ok()) return Refuse(evidence.status());
+  if (const Run* run = evidence->RunOf(kPlain)) {
+    if (const absl::Status done = WriteExports(*exports, *run); !done.ok()) return Refuse(done);
+  }
   return Deliver(
       JudgeAs(*choice, *evidence), *evidence, *choice, &*folder,
       {.command = {}, .started = absl::Now(), .began = MonotonicNow(), .write_result = false});

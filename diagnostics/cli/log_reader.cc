@@ -23,6 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr size_t kMostLogBytes = size_t{256} << 20;
 constexpr size_t kMostParsedBytes = size_t{1} << 30;  // what the process may write
+constexpr size_t kMostMetrics = 512;                  // files of one run
 constexpr rlim_t kMostMemory = rlim_t{4} << 30;
 constexpr rlim_t kMostSeconds = 120;  // of a processor
 
@@ -34,6 +35,33 @@ bool IsLog(const fs::path& file) {
   const std::string name = file.filename().string();
   return name == "trainer_state.json" || name == "metrics.csv" || file.extension() == ".wandb" ||
          file.extension() == ".jsonl" || IsEventFile(file);
+}
+
+// A run of MLflow has a folder with a file for each metric.
+bool IsMlflow(const fs::path& folder) {
+  std::error_code unknown;
+  return fs::is_directory(folder / "metrics", unknown) && fs::exists(folder / "meta.yaml", unknown);
+}
+
+std::vector<std::string> MetricsOfMlflow(const fs::path& folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  if (!IsMlflow(folder)) return files;
+  for (fs::recursive_directory_iterator at(folder / "metrics", error), end; at != end && !error;
+       at.increment(error)) {
+    std::error_code unknown;
+    if (at->is_regular_file(unknown)) files.push_back(at->path().string());
+    if (files.size() > kMostMetrics) break;
+  }
+  return files;
+}
+
+// The name of a metric is that of its file, below the folder of all metrics.
+void NameRows(const fs::path& file, const fs::path& path, Log& log) {
+  const fs::path below = file == path ? file.filename() : file.lexically_relative(path / "metrics");
+  for (LogRow& row : log.rows) {
+    if (row.name.empty()) row.name = below.generic_string();
+  }
 }
 
 std::string Written(const Log& log) {
@@ -103,15 +131,21 @@ absl::StatusOr<std::vector<std::string>> LogFilesAt(const std::string& path) {
     if (entry.is_regular_file(unknown) && IsLog(entry.path()))
       files.push_back(entry.path().string());
   }
+  if (files.empty()) files = MetricsOfMlflow(path);
   std::ranges::sort(files);
   if (files.empty()) {
     return absl::NotFoundError(
         StrCat("'", path,
                "' holds no runs of dlcheck, and no metrics.csv, trainer_state.json, *.jsonl, "
-               "*.wandb or *.tfevents.* file"));
+               "*.wandb or *.tfevents.* file, and is no run of MLflow"));
   }
-  // A run of TensorBoard may have several files; others are a run each.
-  if (files.size() > 1 && !std::ranges::all_of(files, IsEventFile)) {
+  if (files.size() > kMostMetrics) {
+    return absl::InvalidArgumentError(
+        StrCat("'", path, "' holds more than ", kMostMetrics, " files"));
+  }
+  // A run of TensorBoard or MLflow may have several files; others are a run each.
+  const bool is_one = std::ranges::all_of(files, IsEventFile) || IsMlflow(path);
+  if (files.size() > 1 && !is_one) {
     return absl::InvalidArgumentError(
         StrCat("'", path, "' holds several logs, name one of them: ", Listed(files)));
   }
@@ -128,6 +162,10 @@ absl::StatusOr<Log> LogAt(const std::string& path) {
       last = log.status();
       if (files.size() > 1) all.flaws.emplace_back(last.message());
       continue;
+    }
+    NameRows(file, path, *log);
+    if (IsMlflow(path) && !all.rows.empty()) {  // one clock, whatever each metric was logged at
+      std::erase_if(log->rows, [](const LogRow& row) { return RoleOf(row.name) == Role::kTime; });
     }
     all.kind = log->kind;
     all.rows.insert(all.rows.end(), log->rows.begin(), log->rows.end());

@@ -32,6 +32,7 @@ absl::StatusOr<Log> ReadJsonLinesLog(const std::string& text);
 absl::StatusOr<Log> ReadTrainerState(const std::string& text);  // of transformers
 absl::StatusOr<Log> ReadEventFile(const std::string& bytes);    // of TensorBoard
 absl::StatusOr<Log> ReadWandbFile(const std::string& bytes);    // of an offline run of W&B
+absl::StatusOr<Log> ReadMlflowMetric(const std::string& text);  // one of a run; rows have no name
 
 // Looks at the content, and reads it by its kind. Errors: InvalidArgument if it is of no kind.
 absl::StatusOr<Log> ReadLog(const std::string& content);
@@ -41,11 +42,12 @@ absl::StatusOr<Log> ReadLog(const std::string& content);
 void KeepLatest(Log& log);
 
 // The same numbers as the records of a run, for checks and reports: `loss`, `evaluation_loss` and
-// `learning_rate` under the names that programs usually give them, all others as metrics.
+// `learning_rate` under the names that programs usually give them, `step_time` between steps with a
+// time and no evaluation between them, all others as metrics.
 Run RunOf(const Log& log);
 
-// Of a name in a log: what RunOf makes of it.
-enum class Role : uint8_t { kTrainingLoss, kEvaluationLoss, kLearningRate, kMetric };
+// Of a name in a log: what RunOf makes of it. Times are in seconds, from any beginning.
+enum class Role : uint8_t { kTrainingLoss, kEvaluationLoss, kLearningRate, kTime, kMetric };
 Role RoleOf(const std::string& name);
 
 }  // namespace dlcheck

@@ -14,7 +14,7 @@ namespace dlcheck {
 namespace {
 
 constexpr size_t kHead = 12, kFoot = 4;  // bytes of a record beside its Event
-enum EventField : uint8_t { kStepOfEvent = 2, kSummary = 5 };
+enum EventField : uint8_t { kWallTime = 1, kStepOfEvent = 2, kSummary = 5 };
 enum SummaryField : uint8_t { kValue = 1 };
 enum ValueField : uint8_t { kTag = 1, kSimpleValue = 2, kTensor = 8 };
 enum TensorField : uint8_t { kType = 1, kContent = 4, kFloats = 5, kDoubles = 6 };
@@ -66,8 +66,10 @@ void AddValue(std::string_view message, int64_t step, Log& log) {
 bool AddEvent(std::string_view message, Log& log) {
   WireReader reader(message);
   int64_t step = 0;
+  double time = 0;
   std::string_view summary;
   for (WireField field; reader.Next(field);) {
+    if (field.number == kWallTime) time = std::bit_cast<double>(field.integer);
     if (field.number == kStepOfEvent) step = static_cast<int64_t>(field.integer);
     if (field.number == kSummary) summary = field.bytes;
   }
@@ -76,6 +78,7 @@ bool AddEvent(std::string_view message, Log& log) {
   for (WireField field; values.Next(field);) {
     if (field.number == kValue) AddValue(field.bytes, step, log);
   }
+  if (!summary.empty()) log.rows.push_back({step, "wall_time", time});
   return !values.is_damaged();
 }
 

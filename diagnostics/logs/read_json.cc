@@ -10,7 +10,8 @@ namespace {
 
 using Value = nlohmann::json;
 
-constexpr int kDeepest = 8;  // object in an object
+constexpr int kDeepest = 8;          // object in an object
+constexpr size_t kLongestArray = 8;  // of numbers, as one for each parameter group
 
 // Python and others write NaN and Infinity, which JSON has no words for.
 std::string WithoutNaN(const std::string& line) {
@@ -48,10 +49,15 @@ bool NumberIn(const Value& json, double& number) {
 
 using Numbers = std::vector<std::pair<std::string, double>>;
 
-// {"train": {"loss": 1}} gives "train/loss".
+// {"train": {"loss": 1}, "rates": [2]} gives "train/loss" and "rates/0".
 void Flatten(const Value& json, const std::string& name, int depth, Numbers& numbers) {
   double number = 0;
   if (NumberIn(json, number)) numbers.emplace_back(name, number);
+  if (json.is_array() && json.size() <= kLongestArray) {
+    for (size_t i = 0; i < json.size(); ++i) {
+      if (NumberIn(json[i], number)) numbers.emplace_back(StrCat(name, "/", i), number);
+    }
+  }
   if (!json.is_object() || depth == kDeepest) return;
   for (const auto& [key, value] : json.items()) {
     Flatten(value, name.empty() ? key : StrCat(name, "/", key), depth + 1, numbers);

@@ -30,13 +30,15 @@ absl::StatusOr<Log> ReadLog(const std::string& content) {
       return ReadTrainerState(content);
     }
     if (some[first] == '{') return ReadJsonLinesLog(content);
-    if (some.substr(0, some.find('\n')).find(',') != std::string_view::npos) {
-      return ReadCsvLog(content);
+    const std::string_view line = some.substr(0, some.find('\n'));
+    if (line.find(',') != std::string_view::npos) return ReadCsvLog(content);
+    if (line.find_first_not_of("0123456789.+-eEinfa \r") == std::string_view::npos) {
+      return ReadMlflowMetric(content);
     }
   }
   return absl::InvalidArgumentError(
       "it is no log that dlcheck reads: CSV, JSON lines, trainer_state.json, a TensorBoard event "
-      "file, or an offline run of W&B");
+      "file, or a run of W&B or MLflow");
 }
 
 }  // namespace dlcheck

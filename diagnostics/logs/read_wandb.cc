@@ -34,7 +34,8 @@ Item ItemIn(std::string_view message) {
   return item;
 }
 
-// W&B writes numbers of its own beside those of the program: _step, _runtime, _timestamp.
+// W&B writes numbers of its own beside those of the program: _step, _runtime, _timestamp. The last
+// of them is kept.
 void AddHistory(std::string_view message, Log& log) {
   WireReader reader(message);
   int64_t step = 0;
@@ -60,7 +61,8 @@ void AddHistory(std::string_view message, Log& log) {
     if (is_infinite) number = INFINITY;
     const bool is_number =
         value.is_number() || is_infinite || item.json == "NaN" || item.json == "\"NaN\"";
-    if (is_number && !item.name.starts_with("_")) log.rows.push_back({step, item.name, number});
+    const bool is_own = !item.name.starts_with("_") || item.name == "_timestamp";
+    if (is_number && is_own) log.rows.push_back({step, item.name, number});
   }
 }
 

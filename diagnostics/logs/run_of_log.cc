@@ -27,6 +27,25 @@ bool HasOneOf(const std::set<std::string>& words, std::initializer_list<const ch
   return std::ranges::any_of(some, [&words](const char* word) { return words.contains(word); });
 }
 
+// Seconds a step between one row of a log with a time and the next.
+using Times = std::map<int64_t, double>;  // by step; the first of each
+
+void AddStepTimes(const Times& times, const std::set<int64_t>& evaluated, Trace& trace,
+                  uint64_t& order) {
+  const auto falls = [](const auto& one, const auto& next) { return next.second < one.second; };
+  if (std::ranges::adjacent_find(times, falls) != times.end()) return;  // durations, or two clocks
+  const ThingId process = trace.AddThing("process", 0, "log");
+  for (auto at = times.begin(); at != times.end() && std::next(at) != times.end(); ++at) {
+    const auto next = std::next(at);
+    const auto between = evaluated.lower_bound(at->first);
+    if (between != evaluated.end() && *between < next->first) continue;
+    const double seconds =
+        (next->second - at->second) / static_cast<double>(next->first - at->first);
+    trace.AddSample(Quantity::kStepTime, process,
+                    {.step = next->first, .order = order++, .value = seconds});
+  }
+}
+
 // Of several training losses, the one that stands for all: a total, then one by step.
 int RankOf(const std::string& name) {
   const std::set<std::string> words = WordsOf(name);
@@ -53,16 +72,20 @@ Role RoleOf(const std::string& name) {
   if (words.contains("loss")) {
     return is_of_evaluation ? Role::kEvaluationLoss : Role::kTrainingLoss;
   }
-  if (words.contains("lr") || (words.contains("learning") && words.contains("rate"))) {
+  if (HasOneOf(words, {"lr", "rates"}) || (words.contains("learning") && words.contains("rate"))) {
     return Role::kLearningRate;
   }
-  return Role::kMetric;
+  const bool is_time = HasOneOf(words, {"time", "timestamp", "seconds", "elapsed", "walltime"});
+  const size_t beside = words.contains("wall") || words.contains("elapsed") ? 2 : 1;
+  return is_time && words.size() <= beside ? Role::kTime : Role::kMetric;
 }
 
 Run RunOf(const Log& log) {
   Run run{.trace = {}, .ending = {Ending::How::kFinished, 0}};
   const std::string main_loss = MainLossOf(log);
-  std::set<int64_t> steps;
+  run.trace.SetProcessAttribute("log", log.kind);
+  std::set<int64_t> steps, evaluated;
+  Times times;
   uint64_t order = 0;
   for (const LogRow& row : log.rows) {
     const Role role = RoleOf(row.name);
@@ -74,7 +97,10 @@ Run RunOf(const Log& log) {
       steps.insert(row.step);
       add(Quantity::kLoss, "loss");
     } else if (role == Role::kEvaluationLoss) {
+      evaluated.insert(row.step);
       add(Quantity::kEvaluationLoss, "model");
+    } else if (role == Role::kTime) {
+      times.try_emplace(row.step, row.value);
     } else if (role == Role::kLearningRate) {
       add(Quantity::kLearningRate, "group");
     } else {
@@ -84,6 +110,7 @@ Run RunOf(const Log& log) {
   for (const int64_t step : steps) {
     run.trace.AddEvent({.event = Event::kStep, .step = step, .last_step = step, .order = order++});
   }
+  AddStepTimes(times, evaluated, run.trace, order);
   return run;
 }
 

@@ -1,6 +1,5 @@
 #include "diagnostics/logs/step_names.h"
 
-
 #include "absl/strings/ascii.h"
 
 namespace dlcheck {

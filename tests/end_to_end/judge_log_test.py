@@ -28,6 +28,7 @@ class Whole(JudgeLog):
         kinds = {"tensorboard": ("event file of TensorBoard, 140 numbers", 70),
                  "tensorboard_tensors": ("event file of TensorBoard, 30 numbers", 30),
                  "wandb": ("offline run of W&B, 120 numbers", 40),
+                 "mlflow": ("run of MLflow, 50 numbers", 25),
                  "lightning": ("table of numbers (CSV), 60 numbers", 24),
                  "transformers": ("trainer_state.json of transformers, 150 numbers", 30)}  # fmt: skip
         for name, (words, steps) in kinds.items():

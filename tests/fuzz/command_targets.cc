@@ -6,6 +6,7 @@
 #include "diagnostics/cli/config/baseline_file.h"
 #include "diagnostics/cli/config/configuration.h"
 #include "diagnostics/cli/result_file.h"
+#include "diagnostics/logs/export.h"
 #include "diagnostics/logs/log.h"
 #include "diagnostics/series/series.h"
 #include "tests/fuzz/promises.h"
@@ -35,6 +36,9 @@ void ReadLogFile(std::string_view bytes) {
   Require(log->rows.size() <= before, "no number is made up");
   Require(std::ranges::is_sorted(log->rows, {}, &LogRow::step), "steps go up");
   (void)RenderSeries(ReadSeries(RunOf(*log)));
+  const absl::StatusOr<Log> again = ReadEventFile(EventFileOf(*log, 0));
+  Require(log->rows.empty() || again.ok(), "what is written can be read");
+  (void)CsvOf(*log);
 }
 
 void ReadBaselineFile(std::string_view bytes) {

@@ -55,6 +55,24 @@ def wandb(folder):
         shutil.copy(next(pathlib.Path(place).rglob("*.wandb")), folder / "run.wandb")
 
 
+def mlflow(folder):
+    """A run in the file store; the second metric has a folder of its own."""
+    os.environ["MLFLOW_ALLOW_FILE_STORE"] = "true"
+    import mlflow as library
+
+    with tempfile.TemporaryDirectory() as place:
+        store = pathlib.Path(place, "mlruns")
+        library.set_tracking_uri(f"file:{store}")
+        with library.start_run() as run:
+            for step in range(25):
+                library.log_metric("loss", falling(step), step=step)
+                library.log_metrics({"eval/accuracy": step / 25}, step=step)
+        written = store / run.info.experiment_id / run.info.run_id
+        shutil.copytree(written / "metrics", folder / "metrics", dirs_exist_ok=True)
+        about = (written / "meta.yaml").read_text().replace(str(store), "/mlruns").replace(run.info.user_id, "user")
+        (folder / "meta.yaml").write_text(about)
+
+
 def samples():
     import torch
 

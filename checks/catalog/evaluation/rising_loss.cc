@@ -115,7 +115,7 @@ Check RisingLoss() {
           "Keep the weights of the best evaluation. Stop earlier, add data or weight decay, or use "
           "a smaller model.",
       .limits = {.needs = "Six evaluations of one size with a loss of torch.nn.",
-                 .silent_when = "The evaluations differ in size.",
+                 .silent_when = "Fewer than six evaluations have the same size.",
                  .severity = "Always a note: accuracy may improve while the loss rises.",
                  .blind_spots = "A program that keeps its best weights looks the same.",
                  .sensitivity = ""},

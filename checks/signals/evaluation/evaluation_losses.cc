@@ -1,5 +1,7 @@
 #include "checks/signals/evaluation/evaluation_losses.h"
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "checks/signals/run/first_process.h"
@@ -12,14 +14,15 @@ absl::StatusOr<EvaluationLosses> EvaluationLosses::From(const Run& run) {
   if (things.empty()) return absl::NotFoundError("no evaluation with a loss was observed");
   for (const ThingId thing : things) {
     Model model{.name = run.trace.Display(thing), .points = {}};
-    bool is_equal = true;
-    double samples = -1;
-    for (const Sample& sample : FirstProcess(run.trace.Series(Quantity::kEvaluationLoss, thing))) {
-      is_equal = is_equal && (samples < 0 || samples == sample.aux);
-      samples = sample.aux;
-      model.points.push_back({sample.step, sample.value});
+    const auto evaluations = FirstProcess(run.trace.Series(Quantity::kEvaluationLoss, thing));
+    std::map<double, int> sizes;
+    for (const Sample& sample : evaluations) ++sizes[sample.aux];
+    const auto usual =
+        std::ranges::max_element(sizes, {}, [](const auto& size) { return size.second; });
+    for (const Sample& sample : evaluations) {
+      if (sample.aux == usual->first) model.points.push_back({sample.step, sample.value});
     }
-    if (is_equal) found.models.push_back(std::move(model));
+    found.models.push_back(std::move(model));
   }
   return found;
 }

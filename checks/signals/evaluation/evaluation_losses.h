@@ -23,8 +23,8 @@ struct EvaluationLosses {
   };
   std::vector<Model> models;
 
-  // Of the first process. A model whose evaluations differ in size is left out: they may be of
-  // several data sets.
+  // Of the first process. Of a model whose evaluations differ in size, those of the most frequent
+  // size: the others may be of another data set.
   //
   // Errors: NotFound if no evaluation had a loss.
   static absl::StatusOr<EvaluationLosses> From(const Run& run);

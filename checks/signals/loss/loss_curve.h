@@ -15,7 +15,7 @@ struct LossCurve {
   static constexpr std::string_view kName = "loss curve";
   struct Point {
     int64_t step;
-    double loss;  // mean over the backward calls of the step
+    double loss;  // mean over the backward calls of the step, times the first loss scale if any
   };
   std::vector<Point> points;  // by step
   std::string kind;           // cross_entropy, nll, mse, ...; empty if the probe could not tell
@@ -24,6 +24,7 @@ struct LossCurve {
   double samples = 0;      // of the first loss; 0 if unknown
   double share = 1;        // of the mean loss that the first backward used; 1 if unknown
   bool loaded = false;     // state was loaded before the first step
+  bool logged = false;     // read from the log of another tool, which names no kind
   int64_t optimizers = 0;  // that stepped
   size_t alone = 0;        // points before a second optimizer was seen to step
   // Why a healthy model may converge far above zero, or learn nothing of its inputs in a short

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "absl/strings/numbers.h"
 #include "checks/signals/run/first_process.h"
@@ -23,6 +24,20 @@ StepCosts::Costs CostsOf(const Trace& trace, Quantity quantity) {
 double NumberOf(std::string_view text) {
   double number = 0;
   return absl::SimpleAtod(std::string(text), &number) ? number : 0;
+}
+
+// Without those of steps in which a model was evaluated or a file was saved.
+StepCosts::Costs UndisturbedOf(const Trace& trace, StepCosts::Costs costs) {
+  std::set<int64_t> disturbed;
+  for (const Occurrence& event : FirstProcess(trace.Events())) {
+    const bool is_evaluation =
+        event.event == Event::kEvaluationForward || event.event == Event::kEvaluationBegan;
+    if (is_evaluation || event.event == Event::kSaved) disturbed.insert(event.step);
+  }
+  std::erase_if(costs, [&disturbed](const StepCosts::Cost& cost) {
+    return disturbed.contains(cost.step);
+  });
+  return costs;
 }
 
 // Batches handed out, over those that all loaders together have.
@@ -55,6 +70,7 @@ absl::StatusOr<StepCosts> StepCosts::From(const Run& run) {
   const Trace& trace = run.trace;
   StepCosts costs;
   costs.time = CostsOf(trace, Quantity::kStepTime);
+  costs.undisturbed = UndisturbedOf(trace, costs.time);
   costs.wait = CostsOf(trace, Quantity::kLoaderWait);
   costs.peak = CostsOf(trace, Quantity::kMemory);
   costs.resident = CostsOf(trace, Quantity::kResidentMemory);

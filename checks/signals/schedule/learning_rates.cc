@@ -28,12 +28,15 @@ void FindMovesAtZero(const Trace& trace, LearningRates& rates) {
 absl::StatusOr<LearningRates> LearningRates::From(const Run& run) {
   LearningRates rates;
   for (const ThingId group : run.trace.ThingsWith(Quantity::kLearningRate)) {
-    const int ordinal = OptimizerOrdinal(run.trace.thing(group).name);
+    // A log of another tool names no optimizer.
+    const bool is_logged = !run.trace.ProcessAttribute("log").empty();
+    const std::string& group_name = run.trace.thing(group).name;
+    const int ordinal = is_logged ? 0 : OptimizerOrdinal(group_name);
     const std::span<const Sample> samples =
         FirstProcess(run.trace.Series(Quantity::kLearningRate, group));
     if (ordinal < 0 || samples.empty()) continue;
     Optimizer& optimizer = rates.optimizers[ordinal];
-    optimizer.name = StrCat("optimizer#", ordinal);
+    optimizer.name = is_logged ? group_name : StrCat("optimizer#", ordinal);
     for (const Sample& sample : samples) {
       double& highest = optimizer.highest.try_emplace(sample.step, sample.value).first->second;
       highest = std::max(highest, sample.value);
