@@ -6,6 +6,7 @@
 #include <pugixml.hpp>
 #include <set>
 
+#include "absl/strings/str_replace.h"
 #include "checks/catalog/catalog.h"
 #include "checks/engine/run_builder.h"
 #include "checks/engine/text.h"
@@ -26,6 +27,7 @@ SeriesOfRun Curves(int layers, const std::string& name = "layer") {
   RunBuilder run;
   for (int step = 0; step < 8; ++step) {
     run.Quantity(Quantity::kLoss, "loss", "mse_loss", 1.0 / (step + 1));
+    run.Quantity(Quantity::kStepTime, "process", "", 0.01 + 0.001 * step);
     for (int i = 0; i < layers; ++i) {
       const std::string weight = StrCat(name, i, ".weight");
       run.Quantity(Quantity::kGradientNorm, "parameter", weight, 0.1 * (i + 1));
@@ -64,7 +66,7 @@ Frame ExitOne() {
 
 pugi::xml_document BodyOf(const std::string& page) {
   pugi::xml_document document;
-  const size_t begin = page.find("<body"), end = page.find("</html>");
+  const size_t begin = page.find("<body"), end = page.find("</body>") + 7;
   EXPECT_TRUE(document.load_string(page.substr(begin, end - begin).c_str()));
   return document;
 }
@@ -111,7 +113,8 @@ TEST(Page, ShowsMarkupOfStrangersAsText) {
   const std::string page =
       Kept("markup", RenderHtml(Stale(kMarkup), ExitOne(), Curves(2, kMarkup)));
   EXPECT_THAT(page, Not(HasSubstr("<img")));
-  EXPECT_THAT(page, Not(HasSubstr("<script")));
+  EXPECT_EQ(absl::StrReplaceAll(page, {{"<script class=\"dlcheck\"", ""}}).find("<script"),
+            std::string::npos);
   EXPECT_THAT(page, HasSubstr("&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;"));
 }
 

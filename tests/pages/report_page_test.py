@@ -100,9 +100,53 @@ class Pages(unittest.TestCase):
         page.keyboard.press("Enter")
         self.assertTrue(page.locator("#raw pre").is_visible())
 
+    def zoomable(self, name, **options):
+        page = self.opened(name, **options)
+        if page.locator("figure.zoomable").count() == 0:
+            self.skipTest("built without uPlot; ci/setup takes it from npm")
+        return page
+
+    def test_plots_are_zoomed_together_by_steps(self):
+        page = self.zoomable("small")
+        self.assertGreater(page.locator(".u-legend").count(), 1)
+        first = page.locator("#timeline .range input").nth(0)
+        first.fill("3")
+        first.press("Enter")
+        ranges = page.evaluate("[...document.querySelectorAll('.range')].map(form => [...form.elements].map(e => e.value))")
+        self.assertGreater(len(ranges), 1)
+        self.assertEqual({fields[0] for fields in ranges}, {"3"})
+        page.locator("#timeline .range button").focus()
+        page.keyboard.press("Enter")
+        self.assertEqual(page.locator("#step .range input").nth(0).input_value(), "0")
+
+    def test_a_drawn_range_of_one_plot_moves_all_others(self):
+        page = self.zoomable("small")
+        page.locator("#timeline .u-over").first.scroll_into_view_if_needed()
+        box = page.locator("#timeline .u-over").first.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+        page.mouse.down()
+        page.mouse.move(box["x"] + box["width"] * 0.9, box["y"] + 40, steps=5)
+        page.mouse.up()
+        self.assertGreater(int(page.locator("#step .range input").nth(0).input_value()), 0)
+
+    def test_the_cursor_shows_the_values_of_all_plots(self):
+        page = self.zoomable("small")
+        page.locator("#timeline .u-over").first.scroll_into_view_if_needed()
+        box = page.locator("#timeline .u-over").first.bounding_box()
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 20)
+        shown = page.locator(".u-legend .u-series:first-child .u-value").all_text_contents()
+        self.assertGreater(len(shown), 1)
+        self.assertNotIn("--", shown)
+
+    def test_the_drawings_stand_on_paper(self):
+        page = self.zoomable("small")
+        page.emulate_media(media="print")
+        self.assertFalse(page.locator(".zoomed").first.is_visible())
+        self.assertGreater(page.locator("#timeline svg").first.bounding_box()["height"], 100)
+
     def test_show_markup_of_strangers_as_text(self):
         page = self.opened("markup")
-        self.assertEqual(page.locator("img, script").count(), 0)
+        self.assertEqual(page.locator("img, script:not(.dlcheck)").count(), 0)
         self.assertIn("<img src=x", page.locator("#finding-1").inner_text())
 
 

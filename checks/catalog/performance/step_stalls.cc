@@ -32,15 +32,24 @@ constexpr Setting kLost{.name = "lost",
                         .unit = "1",
                         .meaning = "smallest share of the time that stalls cost",
                         .source = "own reasoning: less is not worth a change"};
+constexpr Setting kMore{.name = "more",
+                        .value = 0.01,
+                        .low = 0,
+                        .high = 1e6,
+                        .unit = "s",
+                        .meaning = "smallest stall, over the median",
+                        .source = "measured: pauses of a busy machine are shorter"};
 constexpr size_t kSkipped = 20;
+constexpr double kFewest = 5;                     // stalls
 constexpr double kSlower = 1.5, kDeviations = 8;  // times the median; times its deviation
 
 // A step stalls if it lasts longer than this.
-double BoundOf(const std::vector<double>& times) {
+double BoundOf(const std::vector<double>& times, double more) {
   const double median = Median(times);
   std::vector<double> deviations;
   for (const double time : times) deviations.push_back(std::abs(time - median));
-  return std::max(kSlower * median, median + kDeviations * 1.4826 * Median(std::move(deviations)));
+  return std::max({median + more, kSlower * median,
+                   median + kDeviations * 1.4826 * Median(std::move(deviations))});
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) {
@@ -51,7 +60,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
                                       kSkipped));
   }
   const std::vector<double> times = ValuesOf(costs.undisturbed, kSkipped, count);
-  const double median = Median(times), bound = BoundOf(times);
+  const double median = Median(times), bound = BoundOf(times, settings[kMore]);
   double stalls = 0, lost = 0, total = 0;
   for (const double time : times) {
     total += time;
@@ -62,7 +71,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
   const auto judged = static_cast<int64_t>(times.size());
   const double share = stalls / static_cast<double>(judged);
   Verdict verdict{.findings = {}, .judged = Counted(judged, "sampled step")};
-  if (share <= settings[kShare] || lost <= settings[kLost] * total) return verdict;
+  if (stalls < kFewest || share <= settings[kShare] || lost <= settings[kLost] * total)
+    return verdict;
   verdict.findings.push_back(CostFinding(
       costs.undisturbed, kSkipped, Severity::kNote,
       StrCat(Counted(static_cast<int64_t>(stalls), "step"), " of ", judged, " took longer than ",
@@ -89,8 +99,8 @@ Check StepStalls() {
       .promise = "Steps take about equally long.",
       .why = "The run waits in a few steps, and takes longer than its median step suggests.",
       .method =
-          "Counts steps above 1.5 times the median and above it by eight deviations. Skips steps "
-          "with an evaluation or a saved file, and the first 20.",
+          "Counts steps above 1.5 times the median, and above it by eight deviations and by 10 ms. "
+          "Skips steps with an evaluation or a saved file, and the first 20.",
       .fix =
           "Look at what happens at these steps: a new epoch that starts workers again "
           "(persistent_workers=True), logging, garbage collection, or a slow file system.",
@@ -114,7 +124,7 @@ for epoch in range(100):
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kStep,
-      .settings = {kSteps, kShare, kLost},
+      .settings = {kSteps, kShare, kLost, kMore},
       .judgement = Reads<&Judge>(),
       .examples = {{"even steps", Expect::kClean, [] { return Stalling(0); }},
                    {"one stall in a hundred", Expect::kClean, [] { return Stalling(100); }},

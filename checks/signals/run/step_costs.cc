@@ -5,6 +5,7 @@
 #include <set>
 
 #include "absl/strings/numbers.h"
+#include "checks/records/sampling.h"
 #include "checks/signals/run/first_process.h"
 
 namespace dlcheck {
@@ -26,7 +27,8 @@ double NumberOf(std::string_view text) {
   return absl::SimpleAtod(std::string(text), &number) ? number : 0;
 }
 
-// Without those of steps in which a model was evaluated or a file was saved.
+// Without those of steps in which a model was evaluated or a file was saved, or in which the probe
+// itself read all weights.
 StepCosts::Costs UndisturbedOf(const Trace& trace, StepCosts::Costs costs) {
   std::set<int64_t> disturbed;
   for (const Occurrence& event : FirstProcess(trace.Events())) {
@@ -35,7 +37,7 @@ StepCosts::Costs UndisturbedOf(const Trace& trace, StepCosts::Costs costs) {
     if (is_evaluation || event.event == Event::kSaved) disturbed.insert(event.step);
   }
   std::erase_if(costs, [&disturbed](const StepCosts::Cost& cost) {
-    return disturbed.contains(cost.step);
+    return disturbed.contains(cost.step) || TakesDigest(cost.step) || TakesDigest(cost.step - 1);
   });
   return costs;
 }

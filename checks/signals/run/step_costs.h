@@ -18,7 +18,7 @@ struct StepCosts {
   };
   using Costs = std::vector<Cost>;  // by step
   Costs time;                       // s, from the end of the step before
-  Costs undisturbed;                // the same, of steps with no evaluation and no saving
+  Costs undisturbed;                // the same, of steps without other work
   Costs wait;                       // s of it, for batches of loaders
   Costs peak;                       // bytes, the most resident so far
   Costs resident;                   // bytes, after the step

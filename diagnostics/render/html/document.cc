@@ -27,11 +27,13 @@ void AddContents(Node main) {
 
 std::string DocumentOf(std::string_view title, Node body) {
   std::ostringstream text;
+  const bool has_numbers = !body.select_node(".//figure[@class='zoomable']").node().empty();
   body.print(text, "", pugi::format_raw | pugi::format_no_empty_element_tags, pugi::encoding_utf8);
-  return StrCat("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">",
-                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
-                "<title>", title, "</title><style>", kStyle, "</style></head>", text.str(),
-                "</html>\n");
+  return StrCat(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">",
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">", "<title>", title,
+      "</title><style>", kStyle, has_numbers ? kStyleOfScript : "", "</style></head>", text.str(),
+      has_numbers ? StrCat("<script class=\"dlcheck\">", kScript, "</script>") : "", "</html>\n");
 }
 
 }  // namespace dlcheck::html

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "checks/engine/text.h"
+#include "diagnostics/render/html/numbers.h"
 #include "diagnostics/render/html/scale.h"
 
 namespace dlcheck::html {
@@ -12,7 +13,6 @@ namespace {
 constexpr double kWidth = 720, kHeight = 230;
 constexpr double kLeft = 64, kRight = 12, kTop = 12, kBottom = 34;
 constexpr size_t kRowsOfTable = 20;
-constexpr size_t kMostMarksDrawn = 60;
 constexpr double kTenfold = 30;  // largest ratio that a linear scale shows well
 
 struct Range {
@@ -199,6 +199,7 @@ bool AddPlot(Node parent, const Plot& plot) {
   AddText(caption, plot.caption);
   AddSvg(figure, plot, steps, values);
   AddLegend(figure, plot);
+  if (plot.zoomable) AddNumbers(figure, plot, !plot.from_zero && FarApart(values.low, values.high));
   AddValues(figure, plot);
   return true;
 }

@@ -13,6 +13,7 @@
 namespace dlcheck::html {
 
 inline constexpr size_t kMostLines = 6;  // of one plot
+inline constexpr size_t kMostMarksDrawn = 60;
 
 struct Line {
   std::string label;
@@ -28,6 +29,7 @@ struct Plot {
   bool from_zero = false;                             // the axis begins at 0, and is linear
   std::optional<double> level;                        // a dotted horizontal line
   std::span<const Mark> marks = {};                   // vertical lines
+  bool zoomable = false;                              // holds its numbers for a script
 };
 
 // False, with nothing added, if no line has a number.

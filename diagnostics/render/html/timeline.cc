@@ -30,7 +30,8 @@ void AddTrack(Node section, const Page& page, const Track& track, bool from_zero
             .shaded = std::nullopt,
             .from_zero = from_zero,
             .level = std::nullopt,
-            .marks = page.series.marks};
+            .marks = page.series.marks,
+            .zoomable = true};
   size_t left_out = 0;
   for (const Series& series : page.series.series) {
     if (series.quantity != track.quantity || series.rank != 0 || series.samples == 0) continue;
@@ -56,7 +57,8 @@ void AddMetrics(Node section, const Page& page) {
                       .caption = "",
                       .lines = {{series.thing, &series}},
                       .shaded = std::nullopt,
-                      .level = std::nullopt});
+                      .level = std::nullopt,
+                      .zoomable = true});
   }
   if (count > kMostMetrics) {
     Add(section, "p", StrCat(count - kMostMetrics, " more logged numbers are in series.json."));
