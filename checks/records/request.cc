@@ -37,6 +37,7 @@ constexpr IntegerKey kIntegerKeys[] = {{"steps", &Request::steps},
                                        {"end_step", &Request::end_step},
                                        {"whole_first", &Request::whole_first},
                                        {"whole_last", &Request::whole_last},
+                                       {"samples", &Request::samples},
                                        {"seed", &Request::seed}};
 
 // False where the value is not of the kind that the key has.

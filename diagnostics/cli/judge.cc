@@ -99,7 +99,7 @@ int JudgeMain(const Words& words) {
   line.Value("PATH", "PATH", &path, "an output folder of dlcheck run, or a log of another tool",
              {.required = true});
   line.Value("--export", "FORMAT=PATH", &texts,
-             "also write all recorded numbers: csv=FILE, tensorboard=FOLDER or mlflow=FOLDER");
+             "also write csv=FILE, tensorboard=FOLDER or mlflow=FOLDER");
   if (const auto code = line.Parse(words)) return *code;
   const absl::StatusOr<Choice> choice = Resolve(options);
   if (!choice.ok()) return Refuse(choice.status());

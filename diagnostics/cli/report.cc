@@ -8,6 +8,7 @@
 #include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/config/outputs.h"
 #include "diagnostics/cli/excerpts.h"
+#include "diagnostics/cli/kept_samples.h"
 #include "diagnostics/cli/result_file.h"
 #include "diagnostics/cli/terminal.h"
 
@@ -58,6 +59,7 @@ int ReportMain(const Words& words) {
   std::error_code unknown;
   read->frame.folder = std::filesystem::current_path(unknown).string();
   read->frame.excerpts = ExcerptsOf(read->report);
+  read->frame.samples = SamplesIn(path);
   const absl::StatusOr<SeriesOfRun> series = SeriesIn(path);
   Print(
       stderr, [&] { return RenderText(read->report, read->frame); }, color);

@@ -29,6 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostPathsTold = 32;
+constexpr int64_t kStepsWithPredictions = 65;  // steps after which models predict: 2, 4, ..., 64
 
 bool Lists(std::string_view words, std::string_view word) {
   const std::vector<std::string> all = absl::StrSplit(std::string(words), ' ');
@@ -77,6 +78,10 @@ absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
   if (experiment == kMultiProcess) return RunRanks(deadline);
   if (experiment == kSingleProcess) return RunOneProcess(deadline);
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(experiment, deadline));
+  if (experiment == kTrials && choice_.samples) {
+    launch.request.samples = choice_.samples;
+    launch.request.steps = kStepsWithPredictions;
+  }
   if (in_ranks_.ok() && IsForOneProcess(experiment)) launch.command = InOneProcess(command_);
   return RunAgain(std::move(launch));
 }
@@ -148,6 +153,7 @@ absl::StatusOr<Run> CommandSubject::RunPlain() {
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kPlain, absl::InfiniteDuration()));
   launch.own_group = false;
   launch.request.steps = choice_.steps;
+  launch.request.samples = choice_.samples;
   launch.request.whole_first = choice_.whole_first;
   launch.request.whole_last = choice_.whole_last;
   if (choice_.timeout) launch.deadline = *choice_.timeout;

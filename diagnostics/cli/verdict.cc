@@ -10,6 +10,7 @@
 #include "diagnostics/cli/config/baseline_file.h"
 #include "diagnostics/cli/excerpts.h"
 #include "diagnostics/cli/github_actions.h"
+#include "diagnostics/cli/kept_samples.h"
 #include "diagnostics/cli/redacted.h"
 #include "diagnostics/cli/terminal.h"
 #include "diagnostics/cli/unobserved.h"
@@ -78,6 +79,10 @@ int Deliver(const Report& report, const Evidence& evidence, const Choice& choice
             const OutputFolder* folder, const Occasion& occasion) {
   Frame frame = FrameOf(report, choice, folder, occasion);
   frame.excerpts = ExcerptsOf(report);
+  if (folder != nullptr) frame.samples = SamplesIn(folder->path());
+  if (choice.samples && frame.samples.empty()) {
+    std::fprintf(stderr, "dlcheck  --samples: none were kept, no model of the program trained\n");
+  }
   frame.environment = EnvironmentOf(evidence);
   const SeriesOfRun series = PlainSeries(evidence);
   frame.loss = LossLine(series);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "checks/engine/report.h"
+#include "diagnostics/samples/samples.h"
 #include "diagnostics/series/series.h"
 #include "diagnostics/tried_change.h"
 
@@ -36,6 +37,7 @@ struct Frame {
   std::optional<TriedChange> tried = {};  // with --deep, where a repair is known
   std::string loss = "";                  // a line of its course
   std::vector<Excerpt> excerpts = {};     // of the findings' lines, for the HTML page alone
+  std::vector<KeptRows> samples = {};     // of the program's data, where --samples asked for them
   std::vector<std::pair<std::string, std::string>> environment = {};  // "python", "3.11.7"
   // Differs from run to run, and alone goes into the `volatile` object.
   std::string started = "";

@@ -236,6 +236,16 @@ std::string RenderUnseen(const Coverage& coverage) {
   return Row("", text);
 }
 
+std::string RenderFrame(const Frame& frame) {
+  std::string text;
+  if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
+  if (!frame.loss.empty()) text += Row("", frame.loss);
+  if (!frame.samples.empty()) {
+    text += Row("", "report.html and the folder runs hold samples of your data (--samples)");
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string RenderText(const Report& report, const Frame& frame) {
@@ -258,8 +268,7 @@ std::string RenderText(const Report& report, const Frame& frame) {
   text += losses;
   const bool is_decided = frame.exit_code == kExitUsage || frame.exit_code == kExitNothing;
   if (!losses.empty() && is_decided) text += Row("", frame.exit_reason);
-  if (!frame.unobserved.empty()) text += Row("", frame.unobserved);
-  if (!frame.loss.empty()) text += Row("", frame.loss);
+  text += RenderFrame(frame);
   text += RenderCoverage(report.coverage);
   text += RenderProcesses(report.coverage.processes, kIndent);
   text += RenderUnseen(report.coverage);

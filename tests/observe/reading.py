@@ -77,6 +77,7 @@ class Run:
     out: str
     err: str
     traces: list  # of all processes, by file name
+    samples: tuple = ()  # lines of the files that --samples asks for
 
     @property
     def main(self):
@@ -99,7 +100,8 @@ def run_watched(command, environment=None, raises=True, fresh=False, **request):
         added.update(environment or {})
         done = run_unwatched(command, added, folder, fresh, str(boot))
         files = sorted(folder.glob("records/*.records"))
-        return Run(done.status, done.out, done.err, [ProcessTrace(file) for file in files])
+        samples = [line for file in folder.glob("samples-*") for line in file.read_text().splitlines()]
+        return Run(done.status, done.out, done.err, [ProcessTrace(file) for file in files], tuple(samples))
 
 
 def run_unwatched(command, environment=None, cwd=None, fresh=False, shim=None):

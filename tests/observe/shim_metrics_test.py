@@ -98,12 +98,17 @@ def write_packages(place):
         (folder / f"{module}.py").write_text(textwrap.dedent(source))
 
 
+def runs():
+    """The program alone, and watched."""
+    with tempfile.TemporaryDirectory() as place:
+        write_packages(place)
+        program = python("-c", PROGRAM.format(place=place, shim=str(SHIM)))
+        return run_unwatched(program), run_watched(program)
+
+
 class ShimMetrics(unittest.TestCase):
     def test_they_are_recorded_and_the_program_is_left_alone(self):
-        with tempfile.TemporaryDirectory() as place:
-            write_packages(place)
-            program = python("-c", PROGRAM.format(place=place, shim=str(SHIM)))
-            alone, watched = (run(program) for run in (run_unwatched, run_watched))
+        alone, watched = runs()
         self.assertEqual((watched.status, watched.out), (0, alone.out), watched.err)
         rows = watched.main.of("quantity", "metric")
         given = {name: [row.value for row in rows if row.thing[2] == name] for name in {row.thing[2] for row in rows}}

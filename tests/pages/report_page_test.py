@@ -25,7 +25,7 @@ except ImportError as error:
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome")
 TESTS = pathlib.Path(os.environ["DLCHECK_BUILD"]) / "tests/diagnostics_test"
-PAGES = ("small", "markup", "long", "large", "nothing", "nonfinite", "processes", "comparison")
+PAGES = ("small", "markup", "long", "large", "nothing", "nonfinite", "processes", "comparison", "samples")
 WIDTHS = (360, 1600)
 
 
@@ -36,7 +36,7 @@ class Pages(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         environment = dict(os.environ, DLCHECK_PAGES=cls.folder)
-        subprocess.run([TESTS, "--gtest_filter=Page.*:SeriesFile.*:Sarif.*"], cwd=ROOT, env=environment, check=True,
+        subprocess.run([TESTS, "--gtest_filter=Page.*:Samples.*:SeriesFile.*:Sarif.*"], cwd=ROOT, env=environment, check=True,
                        capture_output=True)  # fmt: skip
         playwright = cls.enterClassContext(sync_playwright())
         cls.browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -69,6 +69,10 @@ class Pages(unittest.TestCase):
             page = self.opened(name)
             self.assertEqual(page.said, [], name)
             self.assertEqual(len(page.asked), 1, (name, page.asked))
+
+    def test_pictures_of_samples_can_be_read_by_a_browser(self):
+        sizes = self.opened("samples").evaluate("[...document.images].map(i => [i.naturalWidth, i.naturalHeight])")
+        self.assertEqual(sizes, [[2, 2]])
 
     def test_have_their_sections_without_scripts(self):
         page = self.opened("small", java_script_enabled=False)

@@ -36,6 +36,7 @@ struct Choice {
   bool stop_on_error = false;  // end the program at its first live error
   bool deep_network = false;
   bool save_batch = false;
+  std::optional<int64_t> samples;  // of the program's data that the report shows
   bool dry_run = false;
   bool exits_as_program = false;
 

@@ -10,6 +10,7 @@
 #include "diagnostics/cli/config/baseline_file.h"
 #include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/config/configuration.h"
+#include "diagnostics/cli/kept_samples.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -136,6 +137,11 @@ absl::Status ResolveRun(const Options& options, const Configuration& file, Choic
   choice.stop_on_error = options.stop_on.has_value();
   choice.deep_network = options.deep_network;
   choice.save_batch = options.save_batch;
+  choice.samples = options.samples;
+  if (choice.samples && *choice.samples > kMostSamples) {
+    return absl::InvalidArgumentError(
+        StrCat("--samples ", *choice.samples, ": at most ", kMostSamples));
+  }
   choice.dry_run = options.dry_run;
   choice.exits_as_program = options.exit_code == "program";
   return absl::OkStatus();

@@ -71,9 +71,9 @@ std::string RenderHtml(const Report& report, const Frame& frame, const SeriesOfR
   html::AddHeader(body, page);
   html::Node main = html::Add(body, "main");
   constexpr void (*kSections[])(html::Node, const html::Page&) = {
-      html::AddFindings, html::AddTimeline,  html::AddLayers,    html::AddStepTimes,
-      html::AddEvents,   html::AddProcesses, html::AddNotJudged, html::AddRun,
-      html::AddSetAside, html::AddPassed,    html::AddRaw};
+      html::AddFindings,  html::AddTimeline, html::AddSamples,   html::AddLayers,
+      html::AddStepTimes, html::AddEvents,   html::AddProcesses, html::AddNotJudged,
+      html::AddRun,       html::AddSetAside, html::AddPassed,    html::AddRaw};
   for (const auto add : kSections) add(main, page);
   html::AddContents(main);
   return html::DocumentOf("dlcheck report", body);

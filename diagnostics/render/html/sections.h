@@ -24,6 +24,7 @@ std::string ExitOf(const Frame& frame);
 
 void AddFindings(Node main, const Page& page);
 void AddTimeline(Node main, const Page& page);
+void AddSamples(Node main, const Page& page);
 void AddLayers(Node main, const Page& page);
 void AddStepTimes(Node main, const Page& page);
 void AddEvents(Node main, const Page& page);

@@ -32,11 +32,14 @@ class Moments:
         self.model_met = Moment()  # (root module, model): at its first forward
         self.module_named = Moment()  # (module, thing): a part of a model is met for the first time
         self.layer_built = Moment()  # (layer): one of many that forwards build and leave behind
+        self.forward_given = Moment()  # (model, inputs): a model that trains is called, in sampled steps or not
+        self.forward_gave = Moment()  # (model, output): the same call ended
         self.evaluation_batch = Moment()  # (inputs): before a batch of an evaluation is recorded
         self.evaluation_begun = Moment()  # (model, root module): after the first batch of a recorded one
         # A training step, in the order of these.
         self.loss_computed = Moment()  # (result): a loss function gave a loss with a graph; sampled steps only
         self.loss_examined = Moment()  # (LossCall): the same, where its numbers may be read
+        self.loss_is_nonfinite = Moment()  # (): backward begins from such a loss
         self.backward_begins = Moment()  # (): sampled steps only
         self.backward_ended = Moment()  # ()
         self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients

@@ -44,6 +44,7 @@ from .hooks.host_reads import HostReads
 from .hooks.idle_statements import IdleStatements
 from .hooks.ignored_in_mean import IgnoredInMean
 from .hooks.input_scales import InputScales
+from .hooks.kept_samples import KeptSamples
 from .hooks.layer_inputs import LayerInputs
 from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
@@ -136,7 +137,7 @@ class Watch:
         self.unseen = Unseen(guard, recorder)
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
         self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
-        self.metrics = Metrics(guard, recorder, sites)
+        self.metrics, self.kept = Metrics(guard, recorder, sites), KeptSamples(guard, recorder)
         self.averages, self.surroundings = Averages(guard, recorder), Surroundings(guard, recorder, sites, models)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
@@ -172,7 +173,7 @@ class Watch:
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.built, self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
-            self.sequences, self.cuts, *self.comparisons, self.surroundings,
+            self.sequences, self.cuts, *self.comparisons, self.surroundings, self.kept,
         ):  # fmt: skip
             part.subscribe(self.moments)
 

@@ -90,6 +90,7 @@ class BackwardHooks:
             value = loss.item()
             recorder.quantity("loss", thing, value, samples, site)
             if not math.isfinite(value):
+                recorder.moments.loss_is_nonfinite()
                 self.births.tell(loss, thing)
             return
         at = (recorder.step, recorder.micro_step)

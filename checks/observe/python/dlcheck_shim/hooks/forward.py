@@ -33,16 +33,15 @@ FEW_VALUES = 8  # of a channel, for the statistics of a batch
 class ForwardHooks:
     def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, layers, cuts):
         self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
+        self.moments = recorder.moments
         self.raised, self.cuts = raised, cuts
         self.sequences, self.inputs, self.frozen = layers
         self.models, self.losses, self.evaluations = models, losses, evaluations
-        self.begin, self.end = guard.isolated("forward")(self.begin), guard.isolated("forward")(self.end)
-        self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
-        self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
-        self.look_at_stranger = guard.isolated("forward")(self.look_at_stranger)
+        for name in ("begin", "end", "look_at_stranger", "look_at_normalization", "ask", "name"):
+            setattr(self, name, guard.isolated("forward")(getattr(self, name)))
+        for name in ("begin_evaluation", "end_evaluation"):
+            setattr(self, name, guard.isolated("evaluation")(getattr(self, name)))
         self.add_forward = guard.isolated("forward", asks_tensors=False)(self.add_forward)
-        self.look_at_normalization = guard.isolated("forward")(self.look_at_normalization)
-        self.ask, self.name = guard.isolated("forward")(self.ask), guard.isolated("forward")(self.name)
         # Of the forward under way: its outermost module, not kept alive where that forward raised.
         self.root, self.root_number = nobody, 0
         self.scale_is_known = True  # of what the first layer with weights is given
@@ -71,7 +70,7 @@ class ForwardHooks:
                 return None
             self.root, self.root_number = weakref.ref(module), id(module)
             self.model, self.entered, self.evaluating = None, False, False
-            if self.recorder.sampled or self.evaluations.unreached.by_model:
+            if self.recorder.sampled or self.evaluations.unreached.by_model or self.moments.forward_given:
                 args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
             self.begin(module, args)
         else:
@@ -112,6 +111,7 @@ class ForwardHooks:
             if not self.model.trained:
                 self.scan.meets_model()
             self.model.trained = True
+            self.moments.forward_given(self.model, args)
             self.evaluations.unreached.begins(self.model, args)
         elif self.model.trained:
             self.evaluations.pass_in_evaluation_mode(self.model)
@@ -129,8 +129,7 @@ class ForwardHooks:
         whole = batch_of(inputs)
         if not whole:
             return False
-        batch = whole[0]
-        recorder, thing = self.recorder, self.model.thing
+        batch, recorder, thing = whole[0], self.recorder, self.model.thing
         samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
         self.begun += 1
         recorder.moments.batch_enters(inputs)
@@ -278,6 +277,7 @@ class ForwardHooks:
             self.recorder.event("forward")
         if module.training:
             self.evaluations.unreached.ends(model, output)
+            self.moments.forward_gave(model, output)
         if not self.entered and kwargs:
             self.enter(Named(kwargs.values()))
         if not model.named:

@@ -20,6 +20,7 @@ class Request:
         self.whole = range(int(values.get("whole_first", 0)), int(values.get("whole_last", -1)) + 1)
         self.saved_step = int(values.get("saved_step", 0))
         self.other_folder = values.get("other_folder", "")
+        self.samples = int(values.get("samples", 0))  # of a batch, kept for the report
         self.keeps_batch = values.get("keep_batch") == "1"
         self.reference_rate = float(values.get("reference_rate", 1e-3))
         self.size_cap_bytes = int(values.get("size_cap_bytes", 256 << 20))

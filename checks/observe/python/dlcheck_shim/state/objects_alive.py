@@ -13,6 +13,12 @@ import torch
 from . import walking
 
 
+def alive_of(base):
+    """Instances of a class, and of those that come from it."""
+    kinds = classes_from(base)
+    return [thing for thing in gc.get_referrers(*kinds) if type(thing) in kinds]
+
+
 def tensors_alive():
     return [thing for thing in gc.get_referrers(torch.Tensor) if type(thing) is torch.Tensor]
 

@@ -7,6 +7,7 @@ from ...torch_api.capabilities import is_compiling
 from ...torch_api.wrapping import replace
 
 FIRST_STEP = 1  # its weights have moved once
+LAST_STEP = 8  # in which models are tried; after it, they only predict
 
 
 class Call:

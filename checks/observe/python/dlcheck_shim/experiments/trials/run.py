@@ -4,7 +4,7 @@ import torch
 
 from ...torch_api import tensors
 from .bench import Bench, Randomness
-from .capture import Capture
+from .capture import LAST_STEP, Capture
 from .counted import try_counted
 from .derivatives import Derivatives, try_function
 from .dropout import try_dropout
@@ -12,6 +12,7 @@ from .future import try_future
 from .neighbors import try_neighbors
 from .packed import try_packed
 from .padding import try_padding
+from .predictions import Predictions
 from .reference import Reference, try_reference
 from .shortened import try_shortened
 from .terms import Terms
@@ -60,6 +61,7 @@ class Trials:
         self.watch, self.capture = watch, Capture(watch)
         self.derivatives, self.reference = Derivatives(watch), Reference(watch)
         self.terms = Terms(watch, trains_with_others)
+        self.predictions = Predictions(watch)
         self.shapes = {}  # by model, of the inputs of each call that was tried
 
     def begin(self):
@@ -67,10 +69,14 @@ class Trials:
         self.derivatives.begin()
         self.reference.begin()
         self.terms.begin()
-        self.watch.moments.step_ends += [self.terms.rest, self.run_all, self.terms.go_on]
+        self.watch.moments.step_ends += [self.terms.rest, self.run_all, self.predictions.look, self.terms.go_on]
 
     def run_all(self, _):
         """As a step ends, of which everything else was recorded."""
+        if self.watch.recorder.step > LAST_STEP:
+            for kept in (self.capture, self.derivatives, self.reference):
+                kept.take()
+            return
         if trains_with_others():  # who may wait for this one meanwhile
             for model in self.capture.take():
                 self.watch.recorder.attribute(model.thing, "untried", "the program trains in several processes")
@@ -98,6 +104,7 @@ class Trials:
             return
         earlier = self.shapes.setdefault(model, [])
         trial = Trial(recorder, model, call, bench, self.batch_size(), earlier)
+        self.predictions.keep(model, call)
         for name, run in TRIALS.items():
             try:
                 run(trial)

@@ -17,7 +17,7 @@ from ...torch_api.wrapping import replace
 from ..fixed_batch.cuts import MOST_NODES
 from ..fixed_batch.unjudged import Unjudged
 from .bench import Randomness
-from .capture import FIRST_STEP
+from .capture import FIRST_STEP, LAST_STEP
 from .numbers import Numbers
 from .sums import Sum
 
@@ -62,7 +62,7 @@ class Terms:
         self.watch.recorder.attribute(0, "untried/terms", reason)
 
     def before(self, roots, args, kwargs):
-        if self.watch.recorder.step < FIRST_STEP or not tensors.may_compute():
+        if not FIRST_STEP <= self.watch.recorder.step <= LAST_STEP or not tensors.may_compute():
             return
         if isinstance(roots, (list, tuple)) and len(roots) == 1:
             (roots,) = roots
