@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "absl/time/clock.h"
@@ -38,22 +39,50 @@ absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarat
 }
 
 // Checks that need nothing but the numbers which programs log.
-constexpr std::string_view kLogChecks[] = {
-    "evaluation/better_than_training", "evaluation/rising_loss",       "numerics/nonfinite_values",
-    "performance/step_stalls",         "performance/step_time_growth", "schedule/lr_is_zero",
-    "training_loop/diverging_loss",    "training_loop/flat_loss",      "training_loop/loss_spike",
-    "training_loop/oscillating_loss"};
+constexpr std::string_view kLogChecks[] = {"evaluation/better_than_training",
+                                           "evaluation/rising_loss",
+                                           "numerics/nonfinite_values",
+                                           "performance/idle_accelerator",
+                                           "performance/step_stalls",
+                                           "performance/step_time_growth",
+                                           "schedule/lr_is_zero",
+                                           "training_loop/diverging_loss",
+                                           "training_loop/flat_loss",
+                                           "training_loop/loss_spike",
+                                           "training_loop/oscillating_loss"};
 
 int64_t NumbersIn(const Log& log) {
   return std::ranges::count_if(log.rows,
                                [](const LogRow& row) { return RoleOf(row.name) != Role::kTime; });
 }
 
+// Of a trace: the kernels, or operators, that take most time, with the mean of their shares.
+std::string LargestShares(const Log& log) {
+  constexpr std::string_view kShare = "share of ";
+  constexpr size_t kShown = 4;
+  std::map<std::string, std::pair<double, int>> sums;
+  for (const LogRow& row : log.rows) {
+    if (!row.name.starts_with(kShare)) continue;
+    auto& [sum, count] = sums[row.name.substr(kShare.size())];
+    sum += row.value;
+    ++count;
+  }
+  std::vector<std::pair<double, std::string>> means;
+  for (const auto& [name, sum] : sums) means.emplace_back(sum.first / sum.second, name);
+  std::ranges::sort(means, std::greater<>());
+  if (means.size() > kShown) means.resize(kShown);
+  std::string text;
+  for (const auto& [mean, name] : means) {
+    StrAppend(&text, text.empty() ? "" : ", ", name, " ", Short(100 * mean), " %");
+  }
+  return text;
+}
+
 int JudgeLog(Choice choice, const std::string& path, const std::vector<Export>& exports) {
   const absl::StatusOr<Log> log = LogAt(path);
   if (!log.ok()) return Refuse(log.status());
-  if (std::ranges::none_of(
-          log->rows, [](const LogRow& row) { return RoleOf(row.name) == Role::kTrainingLoss; })) {
+  const auto is_loss = [](const LogRow& row) { return RoleOf(row.name) == Role::kTrainingLoss; };
+  if (log->kind != kProfilerTrace && std::ranges::none_of(log->rows, is_loss)) {
     std::set<std::string> names;
     for (const LogRow& row : log->rows) names.insert(row.name);
     return Refuse(absl::InvalidArgumentError(StrCat("'", path, "' names no training loss, but ",
@@ -67,6 +96,9 @@ int JudgeLog(Choice choice, const std::string& path, const std::vector<Export>& 
   }
   std::fprintf(stderr, "dlcheck  %s: %s, %s\n", Visible(path).c_str(), log->kind.c_str(),
                Counted(NumbersIn(*log), "number").c_str());
+  if (log->kind == kProfilerTrace) {
+    std::fprintf(stderr, "dlcheck  most time: %s\n", Visible(LargestShares(*log)).c_str());
+  }
   for (const std::string& flaw : log->flaws) {
     std::fprintf(stderr, "dlcheck  %s: %s\n", Visible(path).c_str(), Visible(flaw).c_str());
   }

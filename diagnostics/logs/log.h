@@ -24,6 +24,10 @@ struct Log {
 };
 
 inline constexpr size_t kMostFlaws = 8;
+inline constexpr char kProfilerTrace[] = "trace of the PyTorch profiler";
+// Names of what a trace says of each step.
+inline constexpr char kIdleName[] = "idle share of the accelerator";
+inline constexpr char kWaitsName[] = "waits for the accelerator";
 
 // Each reads a whole file. What cannot be read is a flaw of the log where the rest can be. Errors:
 // InvalidArgument where nothing can be.
@@ -32,6 +36,7 @@ absl::StatusOr<Log> ReadJsonLinesLog(const std::string& text);
 absl::StatusOr<Log> ReadTrainerState(const std::string& text);  // of transformers
 absl::StatusOr<Log> ReadEventFile(const std::string& bytes);    // of TensorBoard
 absl::StatusOr<Log> ReadWandbFile(const std::string& bytes);    // of an offline run of W&B
+absl::StatusOr<Log> ReadProfilerTrace(const std::string& text);
 absl::StatusOr<Log> ReadMlflowMetric(const std::string& text);  // one of a run; rows have no name
 
 // Looks at the content, and reads it by its kind. Errors: InvalidArgument if it is of no kind.
@@ -47,7 +52,15 @@ void KeepLatest(Log& log);
 Run RunOf(const Log& log);
 
 // Of a name in a log: what RunOf makes of it. Times are in seconds, from any beginning.
-enum class Role : uint8_t { kTrainingLoss, kEvaluationLoss, kLearningRate, kTime, kMetric };
+enum class Role : uint8_t {
+  kTrainingLoss,
+  kEvaluationLoss,
+  kLearningRate,
+  kTime,
+  kDeviceIdle,
+  kHostReads,
+  kMetric
+};
 Role RoleOf(const std::string& name);
 
 }  // namespace dlcheck

@@ -21,6 +21,9 @@ bool IsText(std::string_view some) { return some.find('\0') == std::string_view:
 
 absl::StatusOr<Log> ReadLog(const std::string& content) {
   if (content.empty()) return absl::InvalidArgumentError("it is empty");
+  if (content.starts_with("\x1f\x8b")) {
+    return absl::InvalidArgumentError("it is compressed; unpack it by gunzip first");
+  }
   if (content.starts_with(":W&B")) return ReadWandbFile(content);
   if (LooksLikeEvents(content)) return ReadEventFile(content);
   const std::string_view some = std::string_view(content).substr(0, kLooked);
@@ -28,6 +31,9 @@ absl::StatusOr<Log> ReadLog(const std::string& content) {
   if (IsText(some) && first != std::string_view::npos) {
     if (some[first] == '{' && content.find("\"log_history\"") != std::string::npos) {
       return ReadTrainerState(content);
+    }
+    if (some[first] == '{' && content.find("\"traceEvents\"") != std::string::npos) {
+      return ReadProfilerTrace(content);
     }
     if (some[first] == '{') return ReadJsonLinesLog(content);
     const std::string_view line = some.substr(0, some.find('\n'));
@@ -38,7 +44,7 @@ absl::StatusOr<Log> ReadLog(const std::string& content) {
   }
   return absl::InvalidArgumentError(
       "it is no log that dlcheck reads: CSV, JSON lines, trainer_state.json, a TensorBoard event "
-      "file, or a run of W&B or MLflow");
+      "file, a run of W&B or MLflow, or a trace of the PyTorch profiler");
 }
 
 }  // namespace dlcheck

@@ -66,6 +66,8 @@ std::string MainLossOf(const Log& log) {
 }  // namespace
 
 Role RoleOf(const std::string& name) {
+  if (name == kIdleName) return Role::kDeviceIdle;
+  if (name == kWaitsName) return Role::kHostReads;
   const std::set<std::string> words = WordsOf(name);
   const bool is_of_evaluation =
       HasOneOf(words, {"val", "valid", "validation", "eval", "evaluation", "test", "dev"});
@@ -99,7 +101,12 @@ Run RunOf(const Log& log) {
     } else if (role == Role::kEvaluationLoss) {
       evaluated.insert(row.step);
       add(Quantity::kEvaluationLoss, "model");
+    } else if (role == Role::kDeviceIdle) {
+      add(Quantity::kDeviceIdle, "accelerator");
+    } else if (role == Role::kHostReads) {
+      add(Quantity::kHostReads, "accelerator");
     } else if (role == Role::kTime) {
+      if (log.kind == kProfilerTrace) steps.insert(row.step);
       times.try_emplace(row.step, row.value);
     } else if (role == Role::kLearningRate) {
       add(Quantity::kLearningRate, "group");

@@ -27,6 +27,7 @@ inline constexpr DrawnQuantity kDrawn[] = {
     {Quantity::kLossScale, ""},
     {Quantity::kStepTime, "s"},
     {Quantity::kLoaderWait, "s"},
+    {Quantity::kDeviceIdle, ""},
     {Quantity::kMemory, "MiB", kMebibyte},
     {Quantity::kResidentMemory, "MiB", kMebibyte},
     {Quantity::kInputNorm, ""},

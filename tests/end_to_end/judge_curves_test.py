@@ -47,7 +47,7 @@ class JudgeCurves(EndToEnd):
 
     def test_a_loss_that_stays_is_a_warning(self):
         draw = random.Random(1)
-        found, text = self.judge({"loss": [2.3 + draw.gauss(0, 0.05) for _ in range(900)]})
+        found, text = self.judge({"loss": [2.3 + draw.gauss(0, 0.02) for _ in range(900)]})
         self.assertEqual(found, ["training_loop/flat_loss"], text)
 
     def test_a_loss_that_alternates_is_a_note(self):

@@ -77,7 +77,8 @@ absl::StatusOr<StepCosts> StepCosts::From(const Run& run) {
   costs.peak = CostsOf(trace, Quantity::kMemory);
   costs.resident = CostsOf(trace, Quantity::kResidentMemory);
   costs.reads = CostsOf(trace, Quantity::kHostReads);
-  if (costs.time.empty() && costs.peak.empty() && costs.resident.empty()) {
+  costs.idle = CostsOf(trace, Quantity::kDeviceIdle);
+  if (costs.time.empty() && costs.idle.empty() && costs.peak.empty() && costs.resident.empty()) {
     return absl::NotFoundError("no step time or memory was recorded");
   }
   costs.reading = ReadingOf(trace);

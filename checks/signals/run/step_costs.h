@@ -23,6 +23,7 @@ struct StepCosts {
   Costs peak;                       // bytes, the most resident so far
   Costs resident;                   // bytes, after the step
   Costs reads;                      // of an accelerator by the host
+  Costs idle;                       // share of the step in which no accelerator worked
   NamedSite reading;                // where the first of them stands
   double passes = 0;                // over the data of all loaders; 0 if unknown
 

@@ -18,6 +18,7 @@ constexpr Track kTracks[] = {{"loss", "Loss"},
                              {"loss_scale", "Loss scale"}};
 constexpr Track kTimes[] = {{"step_time", "Seconds from one step to the next"},
                             {"loader_wait", "Seconds that a step waited for data"},
+                            {"device_idle", "Share of the step in which the accelerator was idle"},
                             {"resident_memory", "Resident memory in MiB"},
                             {"memory", "Peak memory in MiB"}};
 

@@ -197,4 +197,5 @@ QUANTITIES = {
     "same_rows": 155,
     "cut_rows": 156,
     "metric": 157,
+    "device_idle": 158,
 }
