@@ -1,6 +1,7 @@
 #include "checks/engine/runner.h"
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 
 #include "checks/engine/clock.h"
@@ -124,10 +125,20 @@ std::vector<Experiment> Required(std::span<const Check* const> checks) {
   return required;
 }
 
+// What a check says; an exception of it is its own fault, and no other check's.
+absl::StatusOr<Verdict> VerdictOf(const Check& check, const Settings& settings,
+                                  const Evidence& evidence) {
+  try {
+    return check.judgement.judge(settings, evidence);
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
+
 // The next experiment that might let a check pass that does not yet, or null.
 const Experiment* NextOptional(const Check& check, const Settings& settings,
                                const Evidence& evidence) {
-  const absl::StatusOr<Verdict> verdict = check.judgement.judge(settings, evidence);
+  const absl::StatusOr<Verdict> verdict = VerdictOf(check, settings, evidence);
   const bool unseen = absl::IsNotFound(verdict.status());
   if (!unseen && (!verdict.ok() || verdict->findings.empty())) return nullptr;
   for (const Need& need : check.judgement.needs) {
@@ -137,7 +148,7 @@ const Experiment* NextOptional(const Check& check, const Settings& settings,
 }
 
 Result JudgeOne(const Evidence& evidence, const Check& check, const Settings& settings) {
-  absl::StatusOr<Verdict> verdict = check.judgement.judge(settings, evidence);
+  absl::StatusOr<Verdict> verdict = VerdictOf(check, settings, evidence);
   if (!verdict.ok()) {
     return {&check, OutcomeOf(verdict.status()), std::string(verdict.status().message()), {}};
   }

@@ -34,23 +34,11 @@ bool Fails(const Result& result, const Frame& frame) {
   return result.outcome == Outcome::kFailed && WorstOf(result.verdict) >= frame.fail_on;
 }
 
-void AddPlace(const Result& result, pugi::xml_node& node) {
-  for (const Finding& finding : result.verdict.findings) {
-    for (const Place& place : finding.places) {
-      if (place.file.empty()) continue;
-      Set(node, "file", place.file);
-      if (place.line > 0) node.append_attribute("line").set_value(place.line);
-      return;
-    }
-  }
-}
-
 void AddCase(const Result& result, const Frame& frame, pugi::xml_node& suite) {
   pugi::xml_node node = suite.append_child("testcase");
   const std::string_view id = result.check->id;
   Set(node, "name", id.substr(id.find('/') + 1));
   Set(node, "classname", StrCat("dlcheck.", AreaOf(id)));
-  AddPlace(result, node);
   if (Fails(result, frame)) {
     pugi::xml_node failure = node.append_child("failure");
     Set(failure, "message",

@@ -24,13 +24,20 @@ Report Many(size_t findings, const std::string& message, const std::string& file
   return report;
 }
 
-TEST(Sarif, MatchesItsGolden) {
-  const std::string text = RenderSarif(SmallReport(), SmallFrame());
-  ExpectGolden("small.sarif", text);
-  // tests/pages compares it with the schema of the standard.
+// tests/pages compares them with their schemas.
+void ExpectGoldenWithSchema(const std::string& name, const std::string& text) {
+  ExpectGolden(name, text);
   if (const char* folder = std::getenv("DLCHECK_PAGES")) {
-    std::ofstream(StrCat(folder, "/small.sarif")) << text;
+    std::ofstream(StrCat(folder, "/", name)) << text;
   }
+}
+
+TEST(Sarif, MatchesItsGolden) {
+  ExpectGoldenWithSchema("small.sarif", RenderSarif(SmallReport(), SmallFrame()));
+}
+
+TEST(Junit, MatchesItsGolden) {
+  ExpectGoldenWithSchema("small.junit.xml", RenderJunit(SmallReport(), SmallFrame()));
 }
 
 TEST(Sarif, HasAtMostFiveThousandResults) {
@@ -51,7 +58,7 @@ TEST(Sarif, WritesPathsAsUris) {
 }
 
 TEST(Gitlab, MatchesItsGolden) {
-  ExpectGolden("small.gitlab.json", RenderGitlab(SmallReport(), SmallFrame()));
+  ExpectGoldenWithSchema("small.gitlab.json", RenderGitlab(SmallReport(), SmallFrame()));
 }
 
 TEST(Concise, MatchesItsGolden) {

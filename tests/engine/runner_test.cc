@@ -1,6 +1,7 @@
 #include "checks/engine/runner.h"
 
 #include <gmock/gmock.h>
+#include <stdexcept>
 
 #include "checks/engine/reads.h"
 #include "checks/engine/run_builder.h"
@@ -169,6 +170,21 @@ TEST_F(RunnerTest, TurnsAStatusIntoTheOutcomeItStandsFor) {
   EXPECT_EQ(OutcomeOf(absl::FailedPreconditionError("")), Outcome::kNotApplicable);
   EXPECT_EQ(OutcomeOf(absl::DeadlineExceededError("")), Outcome::kOverAllowance);
   EXPECT_EQ(OutcomeOf(absl::InternalError("")), Outcome::kBroken);
+}
+
+absl::StatusOr<Verdict> JudgeThrowing(const Settings&, const Steps&) {
+  throw std::out_of_range("vector");
+}
+
+TEST_F(RunnerTest, ACheckThatThrowsIsBrokenAndTheOthersAreJudged) {
+  const Check throwing = CheckOf("area/throwing", Reads<&JudgeThrowing>());
+  const Check plain = CheckOf("area/plain", Reads<&JudgePlain>());
+  const Check* checks[] = {&throwing, &plain};
+  const Report report = JudgeAll(GatherWith(throwing), checks, {});
+  EXPECT_EQ(report.results[0].outcome, Outcome::kBroken);
+  EXPECT_EQ(report.results[0].reason, "vector");
+  EXPECT_EQ(report.results[1].outcome, Outcome::kPassed);
+  EXPECT_EQ(ExitCodeOf(report, Severity::kError, {}), kExitInternal);
 }
 
 TEST_F(RunnerTest, ReadsEachSignalOnce) {

@@ -17,7 +17,8 @@ const std::map<std::string, void (*)(std::string_view)>& Targets() {
       {"fixture", ReadFixtureFile},   {"log", ReadLogFile},
       {"names", ReadNamesFile},       {"recipe", ReadRecipeFile},
       {"records", ReadRecordFile},    {"result", ReadResultFile},
-      {"run_files", ReadRunFiles},
+      {"rendered", RenderFinding},    {"run_files", ReadRunFiles},
+      {"samples", ReadSamplesFile},
 #ifdef DLCHECK_FUZZ_TENSORS
       {"tensors", ReadTensorFile},
 #endif

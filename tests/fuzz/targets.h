@@ -7,6 +7,8 @@
 
 namespace dlcheck::fuzz {
 
+// What a program may put into a finding: every format shows it as text.
+void RenderFinding(std::string_view bytes);
 void ReadBaselineFile(std::string_view bytes);
 void ReadConfigurationFile(std::string_view bytes);
 void ReadFixtureFile(std::string_view bytes);
@@ -16,6 +18,7 @@ void ReadRecipeFile(std::string_view bytes);
 void ReadRecordFile(std::string_view bytes);
 void ReadResultFile(std::string_view bytes);
 void ReadRunFiles(std::string_view bytes);
+void ReadSamplesFile(std::string_view bytes);
 void ReadTensorFile(std::string_view bytes);
 
 }  // namespace dlcheck::fuzz

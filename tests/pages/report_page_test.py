@@ -15,6 +15,7 @@ import unittest
 
 try:
     import jsonschema
+    import xmlschema
     from axe_playwright_python.sync_playwright import Axe
     from playwright.sync_api import sync_playwright
 
@@ -36,7 +37,7 @@ class Pages(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         environment = dict(os.environ, DLCHECK_PAGES=cls.folder)
-        subprocess.run([TESTS, "--gtest_filter=Page.*:Samples.*:SeriesFile.*:Sarif.*"], cwd=ROOT, env=environment, check=True,
+        subprocess.run([TESTS, "--gtest_filter=Page.*:Samples.*:SeriesFile.*:Sarif.*:Junit.*:Gitlab.*"], cwd=ROOT, env=environment, check=True,
                        capture_output=True)  # fmt: skip
         playwright = cls.enterClassContext(sync_playwright())
         cls.browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -63,6 +64,16 @@ class Pages(unittest.TestCase):
             self.skipTest("no schema of SARIF; ci/test takes it from npm's @microsoft/sarif-multitool-linux")
         written = json.loads(pathlib.Path(self.folder, "small.sarif").read_text())
         jsonschema.validate(written, json.loads(schema.read_text()))
+
+    def test_junit_follows_its_strict_schema(self):
+        schema = pathlib.Path(sys.prefix, "junit-10.xsd")
+        if not schema.exists():
+            self.skipTest("no schema of JUnit; ci/test takes it from the sources of pytest")
+        self.assertEqual(list(xmlschema.XMLSchema(schema).iter_errors(f"{self.folder}/small.junit.xml")), [])
+
+    def test_code_quality_follows_the_format_of_gitlab(self):
+        schema = json.loads(pathlib.Path(__file__).with_name("gitlab-code-quality.schema.json").read_text())
+        jsonschema.validate(json.loads(pathlib.Path(self.folder, "small.gitlab.json").read_text()), schema)
 
     def test_ask_for_no_other_file_and_leave_the_console_empty(self):
         for name in PAGES:
