@@ -45,6 +45,10 @@ class JudgeCurves(EndToEnd):
         losses += [losses[-1] * 1.02**step for step in range(60)] + falling(400)
         self.assertNotIn("training_loop/diverging_loss", self.judge({"loss": losses})[0])
 
+    def test_losses_that_are_not_finite_are_one_finding(self):
+        found, text = self.judge({"loss": [*falling(900)[:400], *["nan"] * 300, *["inf"] * 200]})
+        self.assertEqual(set(found), {"numerics/nonfinite_values"}, text)
+
     def test_most_losses_that_stay_are_a_warning(self):
         found = []
         for seed in range(6):

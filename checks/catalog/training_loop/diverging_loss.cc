@@ -35,9 +35,9 @@ constexpr size_t kLasting = 50;
 constexpr double kStillHigh = 0.8;
 
 bool IsPositive(const LossCurve& curve) {
-  return std::ranges::all_of(curve.points, [](const LossCurve::Point& point) {
-    return std::isfinite(point.loss) && point.loss > 0;
-  });
+  return curve.IsFinite() && std::ranges::all_of(curve.points, [](const LossCurve::Point& point) {
+           return point.loss > 0;
+         });
 }
 
 // A loss of which the target is fixed: it has no reason to end above its start.
@@ -51,7 +51,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& curve) 
   if (static_cast<double>(count) < settings[kSteps]) {
     return absl::NotFoundError(StrCat("fewer than ", settings[kSteps], " losses were recorded"));
   }
-  if (!IsPositive(curve)) return absl::FailedPreconditionError("not all losses are positive");
+  if (!IsPositive(curve))
+    return absl::FailedPreconditionError("not all losses are positive numbers");
   Verdict verdict{.findings = {}, .judged = Counted(static_cast<int64_t>(count), "loss value")};
   const std::vector<double> means = ExponentialMeans(curve);
   const auto least = std::ranges::min_element(means.begin() + kLasting, means.end());

@@ -56,6 +56,7 @@ double DropOf(const LossCurve& curve, const std::vector<double>& medians) {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& curve) {
   if (curve.optimizers > 1) return absl::FailedPreconditionError("several optimizers step");
+  if (!curve.IsFinite()) return absl::FailedPreconditionError("not all losses are finite");
   if (curve.loaded) return absl::FailedPreconditionError("the training began from loaded weights");
   if (static_cast<double>(curve.points.size()) < settings[kSteps]) {
     return absl::NotFoundError(StrCat("fewer than ", settings[kSteps], " losses were recorded"));

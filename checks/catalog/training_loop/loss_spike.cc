@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "checks/catalog/examples/example_runs.h"
@@ -30,14 +31,17 @@ double MedianOf(std::vector<double> values) {
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss) {
   if (loss.optimizers > 1) return absl::FailedPreconditionError("several optimizers step");
   const auto& points = loss.points;
-  if (points.size() < kBefore + kAfter) {
+  // What is not finite is the finding of another check.
+  const auto odd = std::ranges::find_if(
+      points, [](const LossCurve::Point& point) { return !std::isfinite(point.loss); });
+  const auto count = static_cast<size_t>(odd - points.begin());
+  if (count < kBefore + kAfter) {
     return absl::NotFoundError(
-        StrCat("only ", Counted(static_cast<int64_t>(points.size()), "loss value"), " recorded"));
+        StrCat("only ", Counted(static_cast<int64_t>(count), "finite loss"), " recorded"));
   }
-  Verdict verdict{.findings = {},
-                  .judged = Counted(static_cast<int64_t>(points.size()), "loss value")};
+  Verdict verdict{.findings = {}, .judged = Counted(static_cast<int64_t>(count), "loss value")};
   double largest = 0;
-  for (size_t at = 0; at + kAfter < points.size(); ++at) {
+  for (size_t at = 0; at + kAfter < count; ++at) {
     const double now = points[at].loss;
     if (at >= kBefore && largest > 0 && now > settings[kJump] * largest) {
       std::vector<double> before, after;

@@ -54,6 +54,7 @@ Swings SwingsOf(const std::vector<double>& losses) {
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& curve) {
   if (curve.optimizers > 1) return absl::FailedPreconditionError("several optimizers step");
+  if (!curve.IsFinite()) return absl::FailedPreconditionError("not all losses are finite");
   std::vector<double> late;
   for (size_t i = curve.points.size() / 2; i < curve.points.size(); ++i) {
     late.push_back(curve.points[i].loss);

@@ -150,6 +150,10 @@ LossCurve LossCurve::OfTheFirstOptimizer() const {
   return curve;
 }
 
+bool LossCurve::IsFinite() const {
+  return std::ranges::all_of(points, [](const Point& point) { return std::isfinite(point.loss); });
+}
+
 double LossCurve::LateMedian(size_t count) const {
   std::vector<double> late;
   for (size_t i = points.size() - std::min(count, points.size()); i < points.size(); ++i) {

@@ -38,6 +38,8 @@ struct LossCurve {
   // Errors: NotFound if no backward call from a loss was observed.
   static absl::StatusOr<LossCurve> From(const Run& run);
 
+  bool IsFinite() const;
+
   // Median of the last `count` losses, all of them if there are fewer.
   double LateMedian(size_t count) const;
 
