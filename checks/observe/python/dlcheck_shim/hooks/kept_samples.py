@@ -11,7 +11,7 @@ import torch
 from ..record.owned_file import OwnedFile
 from ..state.objects_alive import alive_of
 from ..torch_api import tensors
-from .kept_rows import PICTURE, copy_rows, listed
+from .kept_rows import ROW, copy_rows, listed
 
 MOST_MODELS, MOST_TENSORS = 4, 4  # of a step; of the inputs or outputs of one call
 MOST_PASSES = 3
@@ -98,8 +98,8 @@ class KeptSamples:
             for role, rows in kept:
                 line = {"moment": moment, "step": step, "model": self.name_of(thing), "role": role,
                         **listed(rows)}  # fmt: skip
-                if tokenizer is not None and rows.kind != PICTURE and not rows.values.is_floating_point():
-                    line["texts"] = [tokenizer.decode(row) for row in rows.values.tolist()]
+                if tokenizer is not None and role == "input" and are_tokens(rows):
+                    line["texts"] = texts_of(tokenizer, rows)
                 lines.append(json.dumps(line) + "\n")
         self.append("".join(lines).encode())
 
@@ -121,6 +121,20 @@ def values_of(output):
     if type(output) is dict:
         output = list(output.values())
     return output if type(output) in (list, tuple) else [output]
+
+
+def are_tokens(rows):
+    """Whole numbers from 0 on, and no mask."""
+    values = rows.values
+    return rows.kind == ROW and values.dtype in (torch.int32, torch.int64) and values.numel() > 0 and (
+        int(values.min()) >= 0 and int(values.max()) > 1)  # fmt: skip
+
+
+def texts_of(tokenizer, rows):
+    try:
+        return [tokenizer.decode(row) for row in rows.values.tolist()]
+    except Exception:  # whatever a tokenizer says to numbers that are none of its tokens
+        return []
 
 
 def tokenizer_alive():
