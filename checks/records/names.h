@@ -61,4 +61,7 @@ struct Names {
 // format; Damaged if these bytes are not as they were written.
 Expected<Names> ReadNames(const std::string& path, const Extent& extent);
 
+// What the name of a metric begins with that says how much memory a line holds.
+inline constexpr char kMemoryOf[] = "memory of ";
+
 }  // namespace dlcheck

@@ -10,6 +10,7 @@
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
+#include "checks/records/names.h"
 #include "checks/records/visible.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/choice.h"
@@ -49,31 +50,35 @@ constexpr std::string_view kLogChecks[] = {"evaluation/better_than_training",
                                            "training_loop/diverging_loss",
                                            "training_loop/flat_loss",
                                            "training_loop/loss_spike",
-                                           "training_loop/oscillating_loss"};
+                                           "training_loop/oscillating_loss",
+                                           "performance/unfreed_memory"};
 
 int64_t NumbersIn(const Log& log) {
   return std::ranges::count_if(log.rows,
                                [](const LogRow& row) { return RoleOf(row.name) != Role::kTime; });
 }
 
-// Of a trace: the kernels, or operators, that take most time, with the mean of their shares.
-std::string LargestShares(const Log& log) {
-  constexpr std::string_view kShare = "share of ";
+// Of a trace: the kernels, or operators, that take most time, with the mean of their shares. Of a
+// memory snapshot: the lines that hold most memory at its end.
+std::string LargestParts(const Log& log) {
   constexpr size_t kShown = 4;
+  const bool is_memory = log.kind == kMemorySnapshot;
+  const std::string_view prefix = is_memory ? kMemoryOf : "share of ";
   std::map<std::string, std::pair<double, int>> sums;
   for (const LogRow& row : log.rows) {
-    if (!row.name.starts_with(kShare)) continue;
-    auto& [sum, count] = sums[row.name.substr(kShare.size())];
-    sum += row.value;
-    ++count;
+    if (!row.name.starts_with(prefix)) continue;
+    auto& [sum, count] = sums[row.name.substr(prefix.size())];
+    sum = is_memory ? row.value : sum + 100 * row.value;
+    count = is_memory ? 1 : count + 1;
   }
-  std::vector<std::pair<double, std::string>> means;
-  for (const auto& [name, sum] : sums) means.emplace_back(sum.first / sum.second, name);
-  std::ranges::sort(means, std::greater<>());
-  if (means.size() > kShown) means.resize(kShown);
-  std::string text;
-  for (const auto& [mean, name] : means) {
-    StrAppend(&text, text.empty() ? "" : ", ", name, " ", Short(100 * mean), " %");
+  std::vector<std::pair<double, std::string>> parts;
+  for (const auto& [name, sum] : sums) parts.emplace_back(sum.first / sum.second, name);
+  std::ranges::sort(parts, std::greater<>());
+  if (parts.size() > kShown) parts.resize(kShown);
+  std::string text = is_memory ? "most memory:" : "most time:";
+  for (const auto& [size, name] : parts) {
+    StrAppend(&text, text.back() == ':' ? " " : ", ", name, " ", Short(size),
+              is_memory ? " MiB" : " %");
   }
   return text;
 }
@@ -82,7 +87,8 @@ int JudgeLog(Choice choice, const std::string& path, const std::vector<Export>& 
   const absl::StatusOr<Log> log = LogAt(path);
   if (!log.ok()) return Refuse(log.status());
   const auto is_loss = [](const LogRow& row) { return RoleOf(row.name) == Role::kTrainingLoss; };
-  if (log->kind != kProfilerTrace && std::ranges::none_of(log->rows, is_loss)) {
+  const bool is_trace = log->kind == kProfilerTrace || log->kind == kMemorySnapshot;
+  if (!is_trace && std::ranges::none_of(log->rows, is_loss)) {
     std::set<std::string> names;
     for (const LogRow& row : log->rows) names.insert(row.name);
     return Refuse(absl::InvalidArgumentError(StrCat("'", path, "' names no training loss, but ",
@@ -96,9 +102,7 @@ int JudgeLog(Choice choice, const std::string& path, const std::vector<Export>& 
   }
   std::fprintf(stderr, "dlcheck  %s: %s, %s\n", Visible(path).c_str(), log->kind.c_str(),
                Counted(NumbersIn(*log), "number").c_str());
-  if (log->kind == kProfilerTrace) {
-    std::fprintf(stderr, "dlcheck  most time: %s\n", Visible(LargestShares(*log)).c_str());
-  }
+  if (is_trace) std::fprintf(stderr, "dlcheck  %s\n", Visible(LargestParts(*log)).c_str());
   for (const std::string& flaw : log->flaws) {
     std::fprintf(stderr, "dlcheck  %s: %s\n", Visible(path).c_str(), Visible(flaw).c_str());
   }

@@ -34,7 +34,8 @@ bool IsEventFile(const fs::path& file) {
 bool IsLog(const fs::path& file) {
   const std::string name = file.filename().string();
   return name == "trainer_state.json" || name == "metrics.csv" || file.extension() == ".wandb" ||
-         file.extension() == ".jsonl" || name.ends_with(".pt.trace.json") || IsEventFile(file);
+         file.extension() == ".jsonl" || name.ends_with(".pt.trace.json") ||
+         name.ends_with("snapshot.pickle") || IsEventFile(file);
 }
 
 // A run of MLflow has a folder with a file for each metric.
@@ -137,7 +138,8 @@ absl::StatusOr<std::vector<std::string>> LogFilesAt(const std::string& path) {
     return absl::NotFoundError(
         StrCat("'", path,
                "' holds no runs of dlcheck, and no metrics.csv, trainer_state.json, *.jsonl, "
-               "*.wandb, *.pt.trace.json or *.tfevents.* file, and is no run of MLflow"));
+               "*.wandb, *.pt.trace.json, *snapshot.pickle or *.tfevents.* file, and is no run of "
+               "MLflow"));
   }
   if (files.size() > kMostMetrics) {
     return absl::InvalidArgumentError(

@@ -24,6 +24,7 @@ struct Log {
 };
 
 inline constexpr size_t kMostFlaws = 8;
+inline constexpr char kMemorySnapshot[] = "memory snapshot of PyTorch";
 inline constexpr char kProfilerTrace[] = "trace of the PyTorch profiler";
 // Names of what a trace says of each step.
 inline constexpr char kIdleName[] = "idle share of the accelerator";
@@ -33,9 +34,10 @@ inline constexpr char kWaitsName[] = "waits for the accelerator";
 // InvalidArgument where nothing can be.
 absl::StatusOr<Log> ReadCsvLog(const std::string& text);
 absl::StatusOr<Log> ReadJsonLinesLog(const std::string& text);
-absl::StatusOr<Log> ReadTrainerState(const std::string& text);  // of transformers
-absl::StatusOr<Log> ReadEventFile(const std::string& bytes);    // of TensorBoard
-absl::StatusOr<Log> ReadWandbFile(const std::string& bytes);    // of an offline run of W&B
+absl::StatusOr<Log> ReadTrainerState(const std::string& text);     // of transformers
+absl::StatusOr<Log> ReadEventFile(const std::string& bytes);       // of TensorBoard
+absl::StatusOr<Log> ReadWandbFile(const std::string& bytes);       // of an offline run of W&B
+absl::StatusOr<Log> ReadMemorySnapshot(const std::string& bytes);  // a pickle of PyTorch
 absl::StatusOr<Log> ReadProfilerTrace(const std::string& text);
 absl::StatusOr<Log> ReadMlflowMetric(const std::string& text);  // one of a run; rows have no name
 

@@ -24,6 +24,9 @@ absl::StatusOr<Log> ReadLog(const std::string& content) {
   if (content.starts_with("\x1f\x8b")) {
     return absl::InvalidArgumentError("it is compressed; unpack it by gunzip first");
   }
+  if (content.size() > 2 && content[0] == '\x80' && content[1] >= 2 && content[1] <= 5) {
+    return ReadMemorySnapshot(content);
+  }
   if (content.starts_with(":W&B")) return ReadWandbFile(content);
   if (LooksLikeEvents(content)) return ReadEventFile(content);
   const std::string_view some = std::string_view(content).substr(0, kLooked);
@@ -44,7 +47,7 @@ absl::StatusOr<Log> ReadLog(const std::string& content) {
   }
   return absl::InvalidArgumentError(
       "it is no log that dlcheck reads: CSV, JSON lines, trainer_state.json, a TensorBoard event "
-      "file, a run of W&B or MLflow, or a trace of the PyTorch profiler");
+      "file, a run of W&B or MLflow, or a trace of the profiler or a memory snapshot of PyTorch");
 }
 
 }  // namespace dlcheck

@@ -111,6 +111,7 @@ Run RunOf(const Log& log) {
     } else if (role == Role::kLearningRate) {
       add(Quantity::kLearningRate, "group");
     } else {
+      if (log.kind == kMemorySnapshot) steps.insert(row.step);
       add(Quantity::kMetric, "metric");
     }
   }
