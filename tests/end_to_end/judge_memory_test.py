@@ -20,7 +20,8 @@ PROGRAM = textwrap.dedent(
         loss = layer(torch.randn(512, 512)).square()
         kept.append(loss if "keep" in sys.argv else loss.detach().mean())
         loss.mean().backward()
-    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, with_stack=True) as profiler:
+    with profile(activities=[ProfilerActivity.CPU], profile_memory=True, with_stack=True,
+                 record_shapes=True) as profiler:
         for step in range(40):
             train_step()
     with open(sys.argv[1], "wb") as file:
