@@ -40,18 +40,12 @@ absl::StatusOr<Evidence> ReadEvidence(const OutputFolder& folder, const Declarat
 }
 
 // Checks that need nothing but the numbers which programs log.
-constexpr std::string_view kLogChecks[] = {"evaluation/better_than_training",
-                                           "evaluation/rising_loss",
-                                           "numerics/nonfinite_values",
-                                           "performance/idle_accelerator",
-                                           "performance/step_stalls",
-                                           "performance/step_time_growth",
-                                           "schedule/lr_is_zero",
-                                           "training_loop/diverging_loss",
-                                           "training_loop/flat_loss",
-                                           "training_loop/loss_spike",
-                                           "training_loop/oscillating_loss",
-                                           "performance/unfreed_memory"};
+constexpr std::string_view kLogChecks[] = {
+    "evaluation/better_than_training", "evaluation/rising_loss",    "numerics/nonfinite_values",
+    "performance/idle_accelerator",    "performance/step_stalls",   "performance/step_time_growth",
+    "schedule/decays_too_early",       "schedule/lr_is_zero",       "training_loop/plateaued_loss",
+    "training_loop/diverging_loss",    "training_loop/flat_loss",   "training_loop/loss_spike",
+    "training_loop/oscillating_loss",  "performance/unfreed_memory"};
 
 int64_t NumbersIn(const Log& log) {
   return std::ranges::count_if(log.rows,

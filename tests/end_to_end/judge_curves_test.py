@@ -62,6 +62,14 @@ class JudgeCurves(EndToEnd):
         losses = [1 + 0.5 * (step % 2) + draw.gauss(0, 0.02) for step in range(300)]
         self.assertEqual(self.judge({"loss": losses})[0], ["training_loop/oscillating_loss"])
 
+    def test_steps_after_the_end_of_the_schedule_are_notes(self):
+        draw = random.Random(4)
+        ended = [min(step, 300) for step in range(1500)]
+        losses = [(0.3 + 2 / (1 + step / 50) ** 0.5) * math.exp(draw.gauss(0, 0.05)) for step in ended]
+        found, text = self.judge({"loss": losses, "lr": [0.1 * (1 - step / 300.1) for step in ended]})
+        self.assertEqual(set(found) - {"schedule/lr_is_zero"},
+                         {"schedule/decays_too_early", "training_loop/plateaued_loss"}, text)  # fmt: skip
+
     def test_an_evaluation_that_is_much_better_than_training_is_a_note(self):
         losses = falling(600)
         evaluated = [loss / 8 if step % 50 == 0 else "" for step, loss in enumerate(losses)]

@@ -43,3 +43,19 @@ add(
     "evaluation/better_than_training",
     running_average=[("        noise = 0.05", "        noise = (0.7 if first == 0 else 0.05)")],
 )
+add(
+    "schedule_of_a_third_of_the_run",
+    "schedule/decays_too_early",
+    next_symbols=[("loss_of = ", "decay = torch.optim.lr_scheduler.PolynomialLR(optimizer, 160)\nloss_of = "),
+                  ("        optimizer.step()\n", "        optimizer.step()\n        decay.step()\n")],
+    masked_tagger=[("held = make(", "decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.96)\nheld = make("),
+                   ("    optimizer.step()\n", "    optimizer.step()\n    decay.step()\n")],
+)  # fmt: skip
+add(
+    "steps_that_no_longer_learn",
+    "training_loop/plateaued_loss",
+    masked_tagger=[("held = make(", "decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.98)\nheld = make("),
+                   ("    optimizer.step()\n", "    optimizer.step()\n    decay.step()\n"), ("range(400)", "range(1400)")],
+    next_symbols=[("loss_of = ", "decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.98)\nloss_of = "),
+                  ("        optimizer.step()\n", "        optimizer.step()\n        decay.step()\n"), ("range(8)", "range(24)")],
+)  # fmt: skip
