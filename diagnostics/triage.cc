@@ -44,11 +44,16 @@ constexpr std::array<std::string_view, 16> kEffects{"evaluation/changes_model",
                                                     "precision/skipped_steps",
                                                     "training_loop/loss_spike"};
 
+// What the curve of the loss looks like.
+constexpr std::array<std::string_view, 4> kCurves{
+    "training_loop/diverging_loss", "training_loop/flat_loss", "training_loop/oscillating_loss",
+    "training_loop/plateaued_loss"};
+
 // 0 for what may well be a cause, 1 for an effect, 2 for that a model learns little: the effect of
 // most faults.
 int EffectOrder(const Cause& cause) {
   const std::string_view id = cause.result->check->id;
-  if (id.starts_with("learnability/")) return 2;
+  if (id.starts_with("learnability/") || std::ranges::find(kCurves, id) != kCurves.end()) return 2;
   return std::ranges::find(kEffects, id) == kEffects.end() ? 0 : 1;
 }
 

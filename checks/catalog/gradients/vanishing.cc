@@ -125,7 +125,7 @@ Check Vanishing() {
       .sources = {"Glorot and Bengio 2010", "measured bound: depth 5 to 20, four initializations"},
       .covers = {"vanishing-gradients", "saturated-activations"},
       .explains = {"learnability/cannot_overfit_one_batch", "learnability/input_independence",
-                   "learnability/no_better_than_constant"},
+                   "learnability/no_better_than_constant", "training_loop/flat_loss"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,

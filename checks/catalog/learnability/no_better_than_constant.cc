@@ -166,7 +166,7 @@ for x, y in zip(images.split(32), labels.split(32)):
       .cpp = {},
       .sources = {"measured: tests/planting"},
       .covers = {"mispaired-targets"},
-      .explains = {},
+      .explains = {"training_loop/diverging_loss", "training_loop/flat_loss"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,

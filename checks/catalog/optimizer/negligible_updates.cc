@@ -106,7 +106,7 @@ for x, y in loader:
       .cpp = {},
       .sources = {"measured: tests/planting"},
       .covers = {"unsuitable-learning-rate", "zero-learning-rate"},
-      .explains = {"learnability/no_better_than_constant"},
+      .explains = {"learnability/no_better_than_constant", "training_loop/flat_loss"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kOptimizerBuilt,

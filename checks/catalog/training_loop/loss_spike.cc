@@ -109,7 +109,7 @@ Check LossSpike() {
       .cpp = {},
       .sources = {"measured: losses of the healthy programs of tests/programs"},
       .covers = {"loss-spike"},
-      .explains = {},
+      .explains = {"training_loop/diverging_loss"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <vector>
+
 #include "checks/engine/text.h"
 #include "diagnostics/render/html/plot.h"
 #include "diagnostics/render/html/sections.h"
@@ -18,6 +21,9 @@ constexpr Track kTracks[] = {{"loss", "Loss"},
                              {"loss_scale", "Loss scale"}};
 constexpr Track kTimes[] = {{"step_time", "Seconds from one step to the next"},
                             {"loader_wait", "Seconds that a step waited for data"},
+                            {"forward_time", "Seconds of a step in forward"},
+                            {"backward_time", "Seconds of a step in backward"},
+                            {"optimizer_time", "Seconds of a step in the optimizer"},
                             {"device_idle", "Share of the step in which the accelerator was idle"},
                             {"resident_memory", "Resident memory in MiB"},
                             {"memory", "Peak memory in MiB"}};
@@ -66,23 +72,62 @@ void AddMetrics(Node section, const Page& page) {
   }
 }
 
+constexpr Track kParts[] = {{"loader_wait", "waiting for data"},
+                            {"forward_time", "forward"},
+                            {"backward_time", "backward"},
+                            {"optimizer_time", "optimizer"}};
+constexpr Track kBetween[] = {{"evaluation_time", "evaluations"}, {"saving_time", "saving files"}};
+
+// The median of the middles of buckets: single slow steps do not count.
 double Middle(const Series& series) {
-  double sum = 0;
-  for (const Bucket& bucket : series.buckets) sum += (bucket.low + bucket.high) / 2;
-  return sum / static_cast<double>(series.buckets.size());
+  std::vector<double> middles;
+  for (const Bucket& bucket : series.buckets) middles.push_back((bucket.low + bucket.high) / 2);
+  std::ranges::nth_element(middles,
+                           middles.begin() + static_cast<std::ptrdiff_t>(middles.size() / 2));
+  return middles[middles.size() / 2];
 }
 
-// What share of a step was waiting for data.
+// What a step of the median length is made of, and which part bounds it.
 void AddShares(Node section, const Page& page) {
   const Series* all = Find(page.series, "step_time");
-  const Series* waiting = Find(page.series, "loader_wait");
-  if (all == nullptr || waiting == nullptr || all->samples == 0 || waiting->samples == 0) return;
-  const double step = Middle(*all), wait = Middle(*waiting);
-  if (step <= 0) return;
-  Node table = AddTable(section, "Mean of the sampled steps", {"Part", "Seconds", "Share"});
-  AddRow(table, {"waiting for data", Short(wait), StrCat(Short(100 * wait / step), " %")});
-  AddRow(table, {"the rest of the step", Short(step - wait),
-                 StrCat(Short(100 * (step - wait) / step), " %")});
+  if (all == nullptr || all->samples == 0 || Middle(*all) <= 0) return;
+  const double step = Middle(*all);
+  double rest = step, most = 0;
+  std::string_view bound;
+  std::vector<std::pair<std::string_view, double>> parts;
+  for (const Track& part : kParts) {
+    const Series* series = Find(page.series, part.quantity);
+    if (series == nullptr || series->samples == 0) continue;
+    const double seconds = Middle(*series);
+    parts.emplace_back(part.title, seconds);
+    rest -= seconds;
+    if (seconds > most) bound = part.title;
+    most = std::max(most, seconds);
+  }
+  if (parts.empty()) return;
+  parts.emplace_back("the rest, the cost of watching included", std::max(0.0, rest));
+  if (most > step / 2) {
+    Add(section, "p",
+        StrCat("Most of a step is ", bound, ": ", Short(100 * most / step), " % of its time."));
+  }
+  Node table = AddTable(section, "Medians of the sampled steps, time of the host",
+                        {"Part", "Seconds", "Share"});
+  for (const auto& [title, seconds] : parts) {
+    AddRow(table, {std::string(title), Short(seconds), StrCat(Short(100 * seconds / step), " %")});
+  }
+}
+
+// What happens between steps.
+void AddBetween(Node section, const Page& page) {
+  std::vector<std::vector<std::string>> rows;
+  for (const Track& part : kBetween) {
+    const Series* series = Find(page.series, part.quantity);
+    if (series == nullptr || series->samples == 0) continue;
+    rows.push_back({std::string(part.title), WithCommas(series->samples), Short(Middle(*series))});
+  }
+  if (rows.empty()) return;
+  Node table = AddTable(section, "Between steps", {"Part", "Times recorded", "Seconds (median)"});
+  for (const auto& row : rows) AddRow(table, row);
 }
 
 }  // namespace
@@ -100,6 +145,7 @@ void AddStepTimes(Node main, const Page& page) {
   if (Find(page.series, "step_time") == nullptr) return;
   Node section = AddSection(main, "step", "Time and memory of a step");
   AddShares(section, page);
+  AddBetween(section, page);
   for (const Track& track : kTimes) AddTrack(section, page, track, true);
 }
 

@@ -67,6 +67,7 @@ from .hooks.schedulers import Schedulers
 from .hooks.sequence_layers import SequenceLayers
 from .hooks.step import StepHooks
 from .hooks.step_arithmetic import StepArithmetic
+from .hooks.step_parts import StepParts
 from .hooks.surroundings import Surroundings
 from .hooks.target_classes import TargetClasses
 from .hooks.torch_options import TorchOptions
@@ -138,6 +139,7 @@ class Watch:
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
         self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
         self.metrics, self.kept = Metrics(guard, recorder, sites), KeptSamples(guard, recorder)
+        self.parts = StepParts(guard, recorder)
         self.averages, self.surroundings = Averages(guard, recorder), Surroundings(guard, recorder, sites, models)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
@@ -173,7 +175,7 @@ class Watch:
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.built, self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
-            self.sequences, self.cuts, *self.comparisons, self.surroundings, self.kept,
+            self.sequences, self.cuts, *self.comparisons, self.surroundings, self.parts, self.kept,
         ):  # fmt: skip
             part.subscribe(self.moments)
 
@@ -208,7 +210,7 @@ class Watch:
         return (
             self.built, self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
             self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
-            self.options, self.drawn,
+            self.options, self.drawn, self.parts,
         )  # fmt: skip
 
     def reactions(self):

@@ -139,6 +139,8 @@ def around_backward(hooks):
         else:
             hooks.before_unsampled(tensors)
         hooks.guard.in_backward = True
+        if hooks.recorder.sampled:
+            hooks.recorder.parts.begin("backward_time")
         return hooks
 
     def returned(_, result):
@@ -146,6 +148,7 @@ def around_backward(hooks):
 
     def ended(_):
         hooks.guard.in_backward = False
+        hooks.recorder.parts.end("backward_time")
         hooks.after()  # one that raised has begun all the same
 
     return Around(before, returned, ended)

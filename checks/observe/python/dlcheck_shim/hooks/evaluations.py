@@ -11,6 +11,7 @@ from ..record.identity import IdentityMap
 from ..record.rows import batch_of, fingerprint, with_rows
 from ..record.sampling import is_sampled_evaluation
 from ..state import walking
+from ..system import perf_counter
 from ..torch_api import private, tensors
 from .unreached_passes import UnreachedPasses
 
@@ -30,6 +31,7 @@ class Phase:
         self.source = None  # the loader of that, where it deals its samples in a fixed order
         self.takes_data = True  # its inputs are not what another module gave
         self.targets = ()  # what came with its first batch beside the inputs
+        self.begun, self.ended = None, None  # when its first forward began and its last one ended, in seconds
         self.is_known_late = False  # what it took is among the rows that were taken for those of training
 
     def add(self, rows):
@@ -81,6 +83,7 @@ class Evaluations:
         if phase is None:
             phase = self.begin(model)
         phase.batches += 1
+        phase.begun = phase.begun or perf_counter()
         if not phase.recorded or phase.batches > MOST_BATCHES:
             return
         if phase.batches == 1:
@@ -118,6 +121,8 @@ class Evaluations:
 
     def after(self, model, module):
         phase = self.phase
+        if phase is not None:
+            phase.ended = perf_counter()
         if phase is not None and phase.recorded and phase.batches == 1:
             with tensors.unrecorded():
                 self.write_digests(model, module)
@@ -176,6 +181,8 @@ class Evaluations:
         recorder.event("evaluation_ended", thing, always=phase.recorded)
         if not phase.recorded:
             return
+        if phase.ended:
+            recorder.quantity("evaluation_time", 0, phase.ended - phase.begun)
         if found is not None:
             recorder.quantity("evaluation_loss", thing, *found)
         if phase.rows:

@@ -33,14 +33,13 @@ FEW_VALUES = 8  # of a channel, for the statistics of a batch
 class ForwardHooks:
     def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, layers, cuts):
         self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
-        self.moments = recorder.moments
-        self.raised, self.cuts = raised, cuts
+        self.moments, self.raised, self.cuts = recorder.moments, raised, cuts
         self.sequences, self.inputs, self.frozen = layers
         self.models, self.losses, self.evaluations = models, losses, evaluations
         for name in ("begin", "end", "look_at_stranger", "look_at_normalization", "ask", "name"):
             setattr(self, name, guard.isolated("forward")(getattr(self, name)))
-        for name in ("begin_evaluation", "end_evaluation"):
-            setattr(self, name, guard.isolated("evaluation")(getattr(self, name)))
+        self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
+        self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
         self.add_forward = guard.isolated("forward", asks_tensors=False)(self.add_forward)
         # Of the forward under way: its outermost module, not kept alive where that forward raised.
         self.root, self.root_number = nobody, 0
@@ -70,7 +69,7 @@ class ForwardHooks:
                 return None
             self.root, self.root_number = weakref.ref(module), id(module)
             self.model, self.entered, self.evaluating = None, False, False
-            if self.recorder.sampled or self.evaluations.unreached.by_model or self.moments.forward_given:
+            if self.recorder.sampled or self.evaluations.unreached.by_model or self.recorder.request.samples:
                 args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
             self.begin(module, args)
         else:
@@ -111,11 +110,12 @@ class ForwardHooks:
             if not self.model.trained:
                 self.scan.meets_model()
             self.model.trained = True
-            self.moments.forward_given(self.model, args)
             self.evaluations.unreached.begins(self.model, args)
         elif self.model.trained:
             self.evaluations.pass_in_evaluation_mode(self.model)
         self.entered = self.enter(args)
+        if module.training:
+            self.moments.forward_given(self.model, args)
 
     def subscribe(self, moments):
         moments.layer_built.append(self.write_built)
@@ -130,8 +130,7 @@ class ForwardHooks:
         if not whole:
             return False
         batch, recorder, thing = whole[0], self.recorder, self.model.thing
-        samples = float(batch.shape[0]) if batch.dim() > 0 else 1.0
-        self.begun += 1
+        samples, self.begun = float(batch.shape[0]) if batch.dim() > 0 else 1.0, self.begun + 1
         recorder.moments.batch_enters(inputs)
         recorder.event("used", thing, samples, site=self.sites.current(), owner=thing)
         if self.last_model is not self.model and batch is self.last_output():
@@ -270,6 +269,8 @@ class ForwardHooks:
 
     def end(self, module, kwargs, output):
         self.root_number, model = 0, self.model
+        if model is not None and module.training:
+            self.moments.forward_gave(model, output)
         self.write_forwards()
         if model is None:
             return
@@ -277,7 +278,6 @@ class ForwardHooks:
             self.recorder.event("forward")
         if module.training:
             self.evaluations.unreached.ends(model, output)
-            self.moments.forward_gave(model, output)
         if not self.entered and kwargs:
             self.enter(Named(kwargs.values()))
         if not model.named:

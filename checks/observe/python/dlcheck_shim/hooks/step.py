@@ -48,7 +48,10 @@ class StepHooks:
             return self.begin_unsampled(optimizer)
         if not self.enter(optimizer):
             return None
-        return self.measure_before(optimizer, self.active, args, kwargs)
+        changed = self.measure_before(optimizer, self.active, args, kwargs)
+        if self.recorder.sampled:
+            self.recorder.parts.begin("optimizer_time")
+        return changed
 
     def is_plain_and_unsampled(self, optimizer, args, kwargs):
         """Most steps of a long run, of which only counts and numbers are recorded."""
@@ -190,6 +193,7 @@ class StepHooks:
         if not self.recorder.sampled and watched.stepped:
             self.end_unsampled(optimizer, watched)
             return
+        self.recorder.parts.end("optimizer_time")
         self.measure_after(optimizer, watched)
         self.end("skipped" if was_held_back(optimizer) else "step", watched)
 

@@ -27,6 +27,8 @@ class StepNumbers:
         if recorder.sampled:
             if self.last_end is not None:
                 recorder.quantity("step_time", 0, now - self.last_end, owner=watched.thing)
+            for part, seconds in recorder.parts.take().items():
+                recorder.quantity(part, 0, seconds, owner=watched.thing)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
             recorder.quantity("memory", 0, peak, owner=watched.thing)
             if recorder.detailed:

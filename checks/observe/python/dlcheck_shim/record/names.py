@@ -198,4 +198,9 @@ QUANTITIES = {
     "cut_rows": 156,
     "metric": 157,
     "device_idle": 158,
+    "forward_time": 159,
+    "backward_time": 160,
+    "optimizer_time": 161,
+    "evaluation_time": 162,
+    "saving_time": 163,
 }

@@ -14,6 +14,7 @@ from ..system import getpid
 from ..torch_api.tensors import Transfer
 from . import exits, names
 from .launched import launched_ranks
+from .part_times import PartTimes
 from .record_files import note_loss
 from .sampling import is_detailed, is_sampled, takes_digest
 from .writer import EVENT, GAP, QUANTITY, TraceWriter
@@ -102,7 +103,7 @@ class Recorder:
         self.step, self.micro_step = 0, 0
         self.sampled, self.digests, self.detailed = True, True, True
         self.gap_start, self.gap_counts = 0, {}
-        self.transfer = Transfer()
+        self.transfer, self.parts = Transfer(), PartTimes()
 
     def after_fork(self):
         # The inherited writer is the parent's; it is dropped, and what waits in it is the parent's, too.
