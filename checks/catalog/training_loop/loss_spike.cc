@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "checks/catalog/examples/example_runs.h"
+#include "checks/catalog/findings/odd_step.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/loss/loss_curve.h"
@@ -28,7 +29,9 @@ double MedianOf(std::vector<double> values) {
   return *middle;
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss) {
+absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss,
+                              const IfSeen<LearningRates>& rates,
+                              const IfSeen<Gradients>& gradients) {
   if (loss.optimizers > 1) return absl::FailedPreconditionError("several optimizers step");
   const auto& points = loss.points;
   // What is not finite is the finding of another check.
@@ -52,7 +55,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss) {
       verdict.findings.push_back(
           {.severity = Severity::kWarning,
            .message = StrCat("In step ", points[at].step, " the loss jumped from ", Short(level),
-                             " to ", Short(now), " and stayed high."),
+                             " to ", Short(now), " and stayed high.",
+                             OddRecordOf(points[at].step - 1, rates, gradients)),
            .places = {},
            .first_step = points[at].step,
            .last_step = points[at + kAfter].step,
@@ -66,10 +70,13 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& loss) {
   return verdict;
 }
 
-// Sixty losses that fall slowly; from the thirtieth on, so many are this much higher.
-Evidence Jumping(double factor, int losses) {
+// Sixty losses that fall slowly; from the thirtieth on, so many are this much higher. The step
+// before that has so many times the learning rate.
+Evidence Jumping(double factor, int losses, double rate = 1) {
   RunBuilder run = TwoLayers();
   for (int step = 0; step < 60; ++step) {
+    run.Quantity(Quantity::kLearningRate, "group", "optimizer#0/group#0",
+                 step == 29 ? 0.1 * rate : 0.1);
     const double loss = 2.3 / (1 + 0.05 * step);
     AddStep(run, {.loss = step >= 30 && step < 30 + losses ? factor * loss : loss, .held = {}});
   }
@@ -88,7 +95,8 @@ Check LossSpike() {
           "on from a much worse model.",
       .method =
           "Compares each loss with the largest one before it, and the losses after a jump with "
-          "those before it.",
+          "those before it. Names a learning rate or a gradient norm of the step before the jump "
+          "that is five times the usual one.",
       .fix =
           "Clip gradients by norm, lower the learning rate or warm it up, and look at the batch "
           "of that step.",
@@ -117,7 +125,9 @@ Check LossSpike() {
       .judgement = Reads<&Judge>(),
       .examples = {{"losses that fall", Expect::kClean, [] { return Jumping(1, 0); }},
                    {"one odd batch", Expect::kClean, [] { return Jumping(100, 1); }},
-                   {"a jump that lasts", Expect::kWarning, [] { return Jumping(100, 20); }}},
+                   {"a jump that lasts", Expect::kWarning, [] { return Jumping(100, 20); }},
+                   {"after a step with a large learning rate", Expect::kWarning,
+                    [] { return Jumping(100, 20, 1000); }}},
   };
 }
 

@@ -3,15 +3,14 @@
 #include <set>
 
 #include "checks/engine/text.h"
+#include "diagnostics/render/html/heat.h"
 #include "diagnostics/render/html/sections.h"
-#include "diagnostics/series/sparkline.h"
 
 namespace dlcheck::html {
 namespace {
 
 constexpr size_t kMostLayers = 500;
 constexpr size_t kUnfolded = 40;  // with more parameters, they are folded by module
-constexpr size_t kCells = 24;
 
 struct Layer {
   std::string name;
@@ -56,30 +55,47 @@ std::string Last(const Series* series) {
   return Short(series->last);
 }
 
-void AddLayer(Node table, const Layer& layer) {
+// One for each quantity, over all parameters.
+struct Scales {
+  HeatScale gradient, update, weight;
+};
+
+Scales ScalesOf(const std::vector<Layer>& layers) {
+  Scales scales;
+  for (const Layer& layer : layers) {
+    if (layer.gradient != nullptr) scales.gradient.Take(*layer.gradient);
+    if (layer.update != nullptr) scales.update.Take(*layer.update);
+    if (layer.weight != nullptr) scales.weight.Take(*layer.weight);
+  }
+  return scales;
+}
+
+void AddNumber(Node row, const Series* series, const HeatScale& scale) {
+  Node cell = Add(row, "td");
+  AddHeat(cell, series, scale);
+  AddText(cell, Last(series));
+  if (series != nullptr && series->nonfinite > 0) Add(cell, "span", " non-finite", "whole");
+}
+
+std::string RangeOf(std::string_view what, const HeatScale& scale) {
+  if (!(scale.high() > 0)) return "";
+  return StrCat(" ", what, ": ", Short(scale.low()), " to ", Short(scale.high()), ".");
+}
+
+void AddLayer(Node table, const Layer& layer, const Scales& scales) {
   Node row = Add(table, "tr");
   Node heading = Add(row, "th");
   Set(heading, "scope", "row");
   AddName(heading, layer.name);
   if (layer.in_finding) AddText(heading, " (in a finding)");
-  Add(row, "td", Last(layer.gradient));
-  Node curve = Add(row, "td");
-  if (layer.gradient != nullptr && layer.gradient->samples > 0) {
-    Node line = Add(curve, "span", Sparkline(*layer.gradient, kCells), "name");
-    Set(line, "role", "img");
-    Set(line, "aria-label",
-        StrCat("from ", Short(layer.gradient->first), " to ", Short(layer.gradient->last)));
-  }
-  if (layer.gradient != nullptr && layer.gradient->nonfinite > 0)
-    Add(curve, "span", " non-finite", "whole");
-  Add(row, "td", Last(layer.update));
-  Add(row, "td", Last(layer.weight));
+  AddNumber(row, layer.gradient, scales.gradient);
+  AddNumber(row, layer.update, scales.update);
+  AddNumber(row, layer.weight, scales.weight);
 }
 
 Node AddTableOf(Node parent, std::string_view caption) {
   return AddTable(parent, caption,
-                  {"Parameter", "Gradient norm, last", "Gradient norm over the run",
-                   "Update / weight norm, last", "Weight norm, last"});
+                  {"Parameter", "Gradient norm", "Update / weight norm", "Weight norm"});
 }
 
 // The module at the root of the model that has it.
@@ -91,6 +107,12 @@ void AddLayers(Node main, const Page& page) {
   const std::vector<Layer> layers = LayersOf(page);
   if (layers.empty()) return;
   Node section = AddSection(main, "layers", "Layers");
+  const Scales scales = ScalesOf(layers);
+  Add(section, "p",
+      StrCat("Each strip shows the run from left to right, and the number beside it the last step. "
+             "A stronger color is larger, by the logarithm.",
+             RangeOf("Gradient norms", scales.gradient), RangeOf("Updates", scales.update),
+             RangeOf("Weight norms", scales.weight)));
   const size_t shown = std::min(layers.size(), kMostLayers);
   if (shown < layers.size()) {
     Add(section, "p",
@@ -99,7 +121,7 @@ void AddLayers(Node main, const Page& page) {
   }
   if (layers.size() <= kUnfolded) {
     Node table = AddTableOf(section, "Parameters, those of findings first");
-    for (const Layer& layer : layers) AddLayer(table, layer);
+    for (const Layer& layer : layers) AddLayer(table, layer, scales);
     return;
   }
   std::map<std::string, std::vector<const Layer*>> modules;
@@ -116,7 +138,7 @@ void AddLayers(Node main, const Page& page) {
     AddText(summary,
             StrCat(" (", Counted(static_cast<int64_t>(modules[module].size()), "parameter"), ")"));
     Node table = AddTableOf(folded, StrCat("Parameters of ", Cut(module, kLongestName)));
-    for (const Layer* layer : modules[module]) AddLayer(table, *layer);
+    for (const Layer* layer : modules[module]) AddLayer(table, *layer, scales);
   }
 }
 
