@@ -34,6 +34,8 @@ struct Finding {
   std::vector<Place> places;  // every instance; empty for the whole run
   int64_t first_step, last_step, count;
   double measured, bound;  // in the unit named by the message
+  // What led to it, the origin first: "log (head)", "neg (head)", "mean". Mostly empty.
+  std::vector<std::string> chain = {};
 };
 
 struct Verdict {

@@ -51,6 +51,7 @@ Finding FindingFrom(const Json& json) {
                   .count = json.at("count"),
                   .measured = Number(json.at("measured")),
                   .bound = Number(json.at("bound"))};
+  if (json.contains("chain")) finding.chain = json.at("chain").get<std::vector<std::string>>();
   for (const Json& place : json.at("places")) {
     finding.places.push_back({.thing = Get<std::string>(place, "thing"),
                               .rank = Get<int>(place, "rank", -1),

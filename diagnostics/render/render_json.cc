@@ -33,16 +33,18 @@ Json RenderPlace(const Place& place) {
 Json RenderFinding(const Check& check, const Finding& finding) {
   Json places = Json::array();
   for (const Place& place : finding.places) places.push_back(RenderPlace(place));
-  return {{"severity", SeverityName(finding.severity)},
-          {"message", finding.message},
-          {"places", places},
-          {"first_step", finding.first_step},
-          {"last_step", finding.last_step},
-          {"count", finding.count},
-          {"measured", Number(finding.measured)},
-          {"bound", Number(finding.bound)},
-          {"fix", check.fix},
-          {"fingerprint", Fingerprint(check, finding)}};
+  Json json = {{"severity", SeverityName(finding.severity)},
+               {"message", finding.message},
+               {"places", places},
+               {"first_step", finding.first_step},
+               {"last_step", finding.last_step},
+               {"count", finding.count},
+               {"measured", Number(finding.measured)},
+               {"bound", Number(finding.bound)},
+               {"fix", check.fix},
+               {"fingerprint", Fingerprint(check, finding)}};
+  if (!finding.chain.empty()) json["chain"] = finding.chain;
+  return json;
 }
 
 // A list of its own, so that `findings` are those that count.

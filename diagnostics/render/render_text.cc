@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "absl/strings/str_join.h"
 #include "checks/engine/text.h"
 #include "diagnostics/fingerprint.h"
 #include "diagnostics/masked.h"
@@ -40,6 +41,7 @@ std::string RenderFinding(const Check& check, const Finding& finding) {
   severity.resize(kIndent, ' ');
   std::string text = Spread(severity + std::string(check.id), WhereAndWhen(finding)) + "\n";
   text += Row("", check.title) + Row("", finding.message);
+  if (!finding.chain.empty()) text += Row("  path", absl::StrJoin(finding.chain, " → "));
   if (const std::string places = MorePlaces(finding); !places.empty()) text += Row("  at", places);
   return text;
 }

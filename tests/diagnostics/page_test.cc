@@ -88,6 +88,17 @@ TEST(Page, HasTheFindingWithItsFixFigureAndLinesOfCode) {
               HasSubstr("optimizer.zero_grad()"));
 }
 
+TEST(Page, DrawsTheWayFromAnOriginAndTellsItInTextAndJson) {
+  Report report = Stale("layer0.weight");
+  report.results[0].verdict.findings[0].chain = {"log (head)", "mean"};
+  const pugi::xml_document body = BodyOf(RenderHtml(report, ExitOne(), Curves(1)));
+  const pugi::xpath_node list = body.select_node("//article//ol[@class='chain']");
+  EXPECT_STREQ(list.node().first_child().text().get(), "log (head)");
+  EXPECT_STREQ(list.node().last_child().text().get(), "mean");
+  EXPECT_THAT(RenderText(report, ExitOne()), HasSubstr("path   log (head) → mean"));
+  EXPECT_THAT(RenderJson(report, ExitOne()), HasSubstr("\"chain\""));
+}
+
 TEST(Page, DrawsNoFigureThatDoesNotShowTheFinding) {
   const pugi::xml_document body =
       BodyOf(RenderHtml(Stale("layer0.weight"), ExitOne(), SeriesOfRun()));

@@ -83,6 +83,8 @@ class ShimReplay(unittest.TestCase):
         said, row = self.born("log", "2 and 5", INSIDE=f"h + ({inside}).mean(1, keepdim=True).log() * 0.1")
         self.assertEqual((said["module"], said["phase"]), ("body.0", "forward"))
         self.assertRegex(said["inputs"], r"^\[0, \d")
+        self.assertEqual(said["path"], "log (body.0) > mul (body.0) > add (body.0) > addmm (body.0.leave) > "
+                                       "_log_softmax (forward) > nll_loss_forward (forward)")  # fmt: skip
         self.assertTrue(self.line_of(row, "INSIDE"))
         self.assertEqual((row.step, row.value, row.aux), (STEP, 2, 8))
 

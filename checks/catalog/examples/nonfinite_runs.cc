@@ -39,6 +39,7 @@ Evidence Replayed() {
   replay.Attribute("birth", "aten::log", "phase", "forward");
   replay.Attribute("birth", "aten::log", "module", "trunk");
   replay.Attribute("birth", "aten::log", "samples", "4 and 9");
+  replay.Attribute("birth", "aten::log", "path", "log (trunk) > addmm (head) > mean (forward)");
   Evidence evidence = Born("operation", "log", "5");
   evidence.Add(kReplay, replay.Build());
   return evidence;

@@ -32,6 +32,7 @@ void TellBirth(const Finiteness& finiteness, const Replay* replay, Finding& find
   const bool told = replay != nullptr && replay->untold.empty();
   if (!told) finding.message += BirthText(finiteness);
   if (replay != nullptr) finding.message += ReplayText(*replay);
+  if (told && replay->path.size() > 1) finding.chain = replay->path;
   if (!told || replay->line == 0) return;
   finding.places.insert(finding.places.begin(),
                         {.thing = replay->module, .file = replay->file, .line = replay->line});

@@ -1,5 +1,7 @@
 #include "checks/signals/gradients/replay.h"
 
+#include "absl/strings/str_split.h"
+
 namespace dlcheck {
 
 absl::StatusOr<Replay> Replay::From(const Run& run) {
@@ -28,6 +30,7 @@ absl::StatusOr<Replay> Replay::From(const Run& run) {
                 .module = attribute("module"),
                 .reached = attribute("reached"),
                 .samples = attribute("samples"),
+                .path = absl::StrSplit(attribute("path"), " > ", absl::SkipEmpty()),
                 .batch = std::string(trace.ProcessAttribute("kept_batch")),
                 .file = site.file,
                 .line = site.line,

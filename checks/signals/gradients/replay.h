@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "checks/engine/trace.h"
@@ -21,6 +22,7 @@ struct Replay {
   std::string module;   // in which it ran; empty outside of all
   std::string reached;  // the parameter where it showed first, if in no loss
   std::string samples;  // places in the batch: "4 and 9"; empty where they are not known
+  std::vector<std::string> path;  // operations on the way from the origin to where it showed
   std::string batch;    // the file that the batch was kept in, if that was asked for
   std::string file;     // of the program's line; empty where it is not known
   int line = 0;

@@ -67,6 +67,16 @@ void AddExcerpt(Node article, const Finding& finding, const Frame& frame) {
   }
 }
 
+// Boxes with arrows between them, from the origin on.
+void AddChain(Node article, const Finding& finding) {
+  if (finding.chain.empty()) return;
+  Node figure = Add(article, "figure");
+  Node caption = Add(figure, "figcaption");
+  Add(caption, "strong", "From the origin to where it showed");
+  Node list = Add(figure, "ol", "", "chain");
+  for (const std::string& link : finding.chain) AddName(list, link, "li");
+}
+
 void AddFinding(Node section, const Page& page, const Result& result, const Finding& finding,
                 size_t number) {
   const std::string id = StrCat("finding-", number);
@@ -78,6 +88,7 @@ void AddFinding(Node section, const Page& page, const Result& result, const Find
   Add(article, "h3", check.title);
   Add(article, "p", finding.message);
   Add(article, "p", StrCat("Fix: ", check.fix), "fix");
+  AddChain(article, finding);
   const std::optional<Plot> proof = ProofOf(check, finding, page.series, id + "-figure");
   if (proof.has_value() && number <= kMostFigures) AddPlot(article, *proof);
   AddExcerpt(article, finding, page.frame);

@@ -13,6 +13,7 @@ struct Proof {
   bool of_places;  // the series of the things that the finding names, otherwise any of the run
   std::string_view level;  // a quantity whose number is drawn as a horizontal line
   std::string_view title, caption;
+  std::string_view beside = {};  // a second quantity that is drawn in the same plot
 };
 
 constexpr std::string_view kHeld =
@@ -33,6 +34,10 @@ constexpr Proof kProofs[] = {
     {"precision/nonfinite_step", "total_gradient_norm", false, "", "Norm of all gradients",
      kShaded},
     {"training_loop/loss_spike", "loss", false, "", "Loss", kShaded},
+    {"training_loop/diverging_loss", "loss", false, "", "Loss", kShaded},
+    {"training_loop/flat_loss", "loss", false, "", "Loss", "The curve does not fall."},
+    {"training_loop/oscillating_loss", "loss", false, "", "Loss", kShaded},
+    {"training_loop/plateaued_loss", "loss", false, "", "Loss", kShaded},
     {"optimizer/lr_too_large", "loss", false, "", "Loss", kShaded},
     {"learnability/no_better_than_constant", "loss", false, "constant_loss", "Loss",
      "The dotted line is the loss of the best constant prediction."},
@@ -51,11 +56,16 @@ constexpr Proof kProofs[] = {
     {"schedule/never_stepped", "learning_rate", false, "", "Learning rate",
      "The learning rate never changes."},
     {"schedule/lr_is_zero", "learning_rate", false, "", "Learning rate", kShaded},
-    {"schedule/wrong_lr", "learning_rate", false, "", "Learning rate", kShaded},
+    {"schedule/decays_too_early", "learning_rate", false, "", "Learning rate", kShaded},
+    {"schedule/wrong_lr", "learning_rate", false, "", "Learning rate",
+     "The planned learning rate and the one that steps used.", "scheduled_rate"},
     {"schedule/unscheduled_group", "learning_rate", false, "", "Learning rate", kShaded},
     {"precision/stuck_scale", "loss_scale", false, "", "Loss scale", kShaded},
     {"precision/wrong_scale_growth", "loss_scale", false, "", "Loss scale", kShaded},
     {"performance/step_time_growth", "step_time", false, "", "Time of a step", kShaded},
+    {"performance/step_stalls", "step_time", false, "", "Time of a step", kShaded},
+    {"performance/idle_accelerator", "device_idle", false, "",
+     "Share of a step in which the accelerator was idle", kShaded},
     {"performance/step_time", "step_time", false, "", "Time of a step", kShaded},
     {"performance/dataloader_bottleneck", "loader_wait", false, "",
      "Time that a step waits for data", kShaded},
@@ -68,10 +78,12 @@ std::vector<Line> LinesFor(const Proof& proof, const Finding& finding, const Ser
   for (const Place& place : finding.places) things.insert(place.thing);
   std::vector<Line> lines;
   for (const Series& series : run.series) {
-    if (series.quantity != proof.quantity || lines.size() == kMostLines) continue;
+    const bool is_beside = !proof.beside.empty() && series.quantity == proof.beside;
+    if ((series.quantity != proof.quantity && !is_beside) || lines.size() == kMostLines) continue;
     if (series.rank != 0 || series.samples == 0) continue;
     if (proof.of_places && !things.contains(series.thing)) continue;
-    lines.push_back({series.thing.empty() ? std::string(proof.title) : series.thing, &series});
+    const std::string label = series.thing.empty() ? std::string(proof.title) : series.thing;
+    lines.push_back({is_beside ? StrCat("planned: ", label) : label, &series});
   }
   return lines;
 }

@@ -36,6 +36,20 @@ def ranked(value, names):
     return (1 if kind == flow.GIVEN else 2), value.number, value, (kind, name)
 
 
+def path_of(origin, roots):
+    """The values through which what is not finite went on, from the origin to the first of `roots`, one of the
+    shortest ways."""
+    waiting, seen = [(root, (root,)) for root in roots], set()
+    while waiting:
+        value, path = waiting.pop(0)
+        if value is origin:
+            return path[::-1]
+        if value.number not in seen:
+            seen.add(value.number)
+            waiting += [(given, (*path, given)) for given in value.inputs]
+    return ()
+
+
 def samples_of(origin, values, batch):
     """Of the value itself or, where it has no row for each sample, the first one after it that has."""
     for value in values:

@@ -11,7 +11,7 @@ from ...torch_api.wrapping import followed_by, replace
 from ..trials.run import trains_with_others
 from . import flow, numbers
 from .kept_batch import KeptBatch
-from .origin import BUFFER, PARAMETER, Batch, listed, origin_of
+from .origin import BUFFER, PARAMETER, Batch, listed, origin_of, path_of
 from .places import Places
 from .watcher import Watcher
 
@@ -140,12 +140,12 @@ class Replay:
         origin = origin_of(values, self.names(), batch)
         if origin is None or self.is_compiled():
             self.give_up("the observed operations do not lead to the origin")
-        self.write(origin, batch, roots[0][0], step)
+        self.write(origin, batch, roots[0][0], step, path_of(origin.value, values))
         if self.kept:
             self.recorder.attribute(0, "kept_batch", self.kept.save(step))
         self.leave()
 
-    def write(self, origin, batch, reached, step):
+    def write(self, origin, batch, reached, step, path):
         recorder, value, place = self.recorder, origin.value, origin.value.place
         recorder.begin()
         thing = recorder.thing("birth", 0, origin.name)
@@ -153,6 +153,7 @@ class Replay:
             "of": origin.kind, "inputs": value.ranges,
             "phase": place.phase, "behind": place.behind, "module": place.module, "reached": reached,
             "samples": listed(origin.samples, batch) if origin.samples else "",
+            "path": " > ".join(map(told, shortened(path))),
         }  # fmt: skip
         for key, text in found.items():
             if text:
@@ -169,3 +170,18 @@ class Replay:
         self.watcher.asleep = True
         self.recorder.event("stopped", always=True)
         self.ending.leave()
+
+
+MOST_OF_PATH = 8  # values that are told
+
+
+def shortened(path):
+    """The first and the last values, where there are many."""
+    return path if len(path) <= MOST_OF_PATH else [*path[: MOST_OF_PATH - 2], None, path[-1]]
+
+
+def told(value):
+    if value is None:
+        return "..."
+    place = value.place.module or value.place.phase
+    return f"{value.operation} ({place})" if place else value.operation
