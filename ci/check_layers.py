@@ -42,7 +42,7 @@ FUNCTION_LIMIT = 40
 
 # File: its own limit and the reason.
 LARGER = {
-    "checks/engine/check.h": (130, "one value that every check is, all its fields beside each other"),
+    "checks/engine/check.h": (135, "one value that every check is, all its fields beside each other"),
     "include/dlcheck/probe.h": (170, "every call that a program may make, each with what it means"),
     "checks/catalog/initialization/wrong_initial_loss.cc": (200, "five settings, each with its measurement"),
     "checks/catalog/gradients/exploding.cc": (235, "three settings, each with its measurement, and what is a new level"),
