@@ -88,6 +88,16 @@ TEST(Page, HasTheFindingWithItsFixFigureAndLinesOfCode) {
               HasSubstr("optimizer.zero_grad()"));
 }
 
+TEST(Page, DrawsVanishingGradientsByDepth) {
+  Report report = Stale("layer0.weight");
+  report.results[0].check = FindCheck("gradients/vanishing");
+  const pugi::xml_document body = BodyOf(RenderHtml(report, ExitOne(), Curves(5)));
+  const pugi::xml_node figure = body.select_node("//figure[@id='finding-1-figure']").node();
+  EXPECT_STREQ(figure.select_node(".//strong").node().text().get(), "Gradient norm by depth. ");
+  EXPECT_STREQ(figure.select_node(".//desc").node().text().get(),
+               "gradient norm: 0.1 at first, 0.5 at last, between 0.1 and 0.5.");
+}
+
 TEST(Page, DrawsTheWayFromAnOriginAndTellsItInTextAndJson) {
   Report report = Stale("layer0.weight");
   report.results[0].verdict.findings[0].chain = {"log (head)", "mean"};

@@ -47,7 +47,7 @@ void AddLabel(Node svg, double x, double y, std::string_view text, std::string_v
   Set(label, "y", At(y));
 }
 
-void AddAxes(const Canvas& canvas) {
+void AddAxes(const Canvas& canvas, const std::string& axis) {
   for (const auto& [value, text] : canvas.y.Ticks()) {
     const double y = canvas.y(value);
     AddLine(canvas.svg, kLeft, y, kWidth - kRight, y, "grid");
@@ -60,7 +60,7 @@ void AddAxes(const Canvas& canvas) {
     AddLabel(canvas.svg, x, kHeight - kBottom + 17, text, "tick middle");
   }
   AddLine(canvas.svg, kLeft, kHeight - kBottom, kWidth - kRight, kHeight - kBottom, "axis");
-  AddLabel(canvas.svg, kWidth - kRight, kHeight - 3, "step", "tick end");
+  AddLabel(canvas.svg, kWidth - kRight, kHeight - 3, axis, "tick end");
 }
 
 void AddCurve(const Canvas& canvas, const Series& series, size_t number) {
@@ -119,7 +119,7 @@ void AddValues(Node figure, const Plot& plot) {
   for (const Line& line : plot.lines) {
     const std::vector<Bucket>& all = line.series->buckets;
     Node table = AddTable(details, StrCat(plot.title, ": ", Cut(line.label, kLongestName)),
-                          {"Steps", "Least", "Greatest"});
+                          {plot.axis == "step" ? "Steps" : plot.axis, "Least", "Greatest"});
     const size_t rows = std::min(kRowsOfTable, all.size());
     for (size_t i = 0; i < rows; ++i) {
       const size_t begin = i * all.size() / rows, end = (i + 1) * all.size() / rows;
@@ -163,7 +163,7 @@ void AddSvg(Node figure, const Plot& plot, const Range& steps, const Range& valu
                       .y = Scale(values.low, values.high, kHeight - kBottom, kTop,
                                  !plot.from_zero && FarApart(values.low, values.high))};
   if (plot.shaded.has_value()) AddShade(canvas, *plot.shaded);
-  AddAxes(canvas);
+  AddAxes(canvas, plot.axis);
   AddMarks(canvas, plot.marks);
   for (size_t i = 0; i < plot.lines.size(); ++i) AddCurve(canvas, *plot.lines[i].series, i);
   if (!plot.level.has_value()) return;

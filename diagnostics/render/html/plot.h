@@ -1,6 +1,7 @@
 // Curves over the steps of a run, as SVG with a title, a description and a table behind it.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@ inline constexpr size_t kMostMarksDrawn = 60;
 struct Line {
   std::string label;
   const Series* series;
+  std::shared_ptr<const Series> own = nullptr;  // where no run holds the series
 };
 
 struct Plot {
@@ -30,6 +32,7 @@ struct Plot {
   std::optional<double> level;                        // a dotted horizontal line
   std::span<const Mark> marks = {};                   // vertical lines
   bool zoomable = false;                              // holds its numbers for a script
+  std::string axis = "step";                          // what the horizontal axis counts
 };
 
 // False, with nothing added, if no line has a number.

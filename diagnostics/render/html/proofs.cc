@@ -1,6 +1,7 @@
 #include "diagnostics/render/html/proofs.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 
 #include "checks/engine/text.h"
@@ -25,7 +26,6 @@ constexpr Proof kProofs[] = {
     {"optimizer/stale_gradients", "held_gradient_norm", false, "",
      "Gradient norm that a step starts with", kHeld},
     {"gradients/exploding", "total_gradient_norm", false, "", "Norm of all gradients", kShaded},
-    {"gradients/vanishing", "gradient_norm", true, "", "Gradient norms", kShaded},
     {"gradients/missing", "gradient_norm", true, "", "Gradient norms", kShaded},
     {"gradients/always_clipped", "total_gradient_norm", false, "", "Norm of all gradients",
      "The norm that each step used, after clipping, is the bound."},
@@ -88,10 +88,38 @@ std::vector<Line> LinesFor(const Proof& proof, const Finding& finding, const Ser
   return lines;
 }
 
+// The gradient norm of each parameter, in their order in the model: the median over the run.
+std::optional<Plot> ProfileOf(const SeriesOfRun& run, const std::string& id) {
+  const auto profile = std::make_shared<Series>();
+  for (const Series& series : run.series) {
+    if (series.quantity != "gradient_norm" || series.rank != 0 || series.buckets.empty()) continue;
+    std::vector<double> middles;
+    for (const Bucket& bucket : series.buckets) middles.push_back((bucket.low + bucket.high) / 2);
+    const auto middle = middles.begin() + static_cast<std::ptrdiff_t>(middles.size() / 2);
+    std::ranges::nth_element(middles, middle);
+    const auto place = static_cast<int64_t>(profile->buckets.size());
+    profile->buckets.push_back({place, place, *middle, *middle});
+  }
+  if (profile->buckets.size() < 2) return std::nullopt;
+  const auto [least, most] = std::ranges::minmax(profile->buckets, {}, &Bucket::low);
+  profile->first = profile->buckets.front().low;
+  profile->last = profile->buckets.back().low;
+  profile->least = least.low;
+  profile->most = most.low;
+  return Plot{.id = id,
+              .title = "Gradient norm by depth",
+              .caption = "From the first parameter of the model on the left to the last one.",
+              .lines = {{"gradient norm", profile.get(), profile}},
+              .shaded = std::nullopt,
+              .level = std::nullopt,
+              .axis = "parameter"};
+}
+
 }  // namespace
 
 std::optional<Plot> ProofOf(const Check& check, const Finding& finding, const SeriesOfRun& run,
                             const std::string& id) {
+  if (check.id == "gradients/vanishing") return ProfileOf(run, id);
   const auto* const proof = std::ranges::find(kProofs, check.id, &Proof::check);
   if (proof == std::end(kProofs)) return std::nullopt;
   Plot plot{.id = id,
