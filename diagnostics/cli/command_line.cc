@@ -35,7 +35,11 @@ std::optional<CommandLine> collected;
 void TakeRules(const ValueRules& rules, CLI::Option& option) {
   option.required(rules.required);
   // Without a description, which CLI11 would put behind the value's name.
-  if (rules.positive) option.check(CLI::Validator(CLI::PositiveNumber).description(""));
+  // The parser's own message shows the largest float with all its digits.
+  const auto positive = [](const std::string& text) {
+    return CLI::PositiveNumber(text).empty() ? "" : "'" + text + "' is no number above 0";
+  };
+  if (rules.positive) option.check(CLI::Validator(positive, ""));
   if (!rules.choices.empty()) {
     option.check(CLI::Validator(CLI::IsMember(rules.choices)).description(""));
   }

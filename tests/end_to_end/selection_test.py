@@ -18,6 +18,13 @@ class Selection(EndToEnd):
         self.assertEqual(process.returncode, 5, process.stderr)
         self.assertIn("no check is selected", process.stderr)
 
+    def test_a_number_that_is_not_positive_is_refused_in_one_short_line(self):
+        for option in ("--samples", "--steps"):
+            process = self.run_recording(option, "0")
+            self.assertEqual(process.returncode, 2, process.stderr)
+            self.assertIn(f"{option}: '0' is no number above 0", process.stderr)
+            self.assertLess(len(process.stderr), 100)
+
     def test_a_required_check_of_accelerators_exits_4_without_one(self):
         process = self.run_recording("--require", "performance/host_device_sync")
         self.assertEqual(process.returncode, 4, process.stderr)
