@@ -103,9 +103,10 @@ class Probe {
   // The inputs of the next forward pass, batch dimension first.
   void Batch(const torch::Tensor& inputs, Site site = Site::Here());
   void SetTraining(bool training, Site site = Site::Here());
-  // Before backward. The second also tells what an untrained model's outputs are worth, and whether
-  // they are what the loss takes: outputs (N, C) with class numbers (N), for cross entropy; or two
-  // tensors of one shape, for the mean squared error, as they went into it.
+  // Before backward, without the scale of a loss scaler. The second also tells what an untrained
+  // model's outputs are worth, and whether they are what the loss takes: outputs (N, C) with class
+  // numbers (N), for cross entropy; or two tensors of one shape, for the mean squared error, as
+  // they went into it.
   void Loss(const torch::Tensor& loss, Site site = Site::Here());
   void Loss(const torch::Tensor& loss, const torch::Tensor& outputs, const torch::Tensor& targets,
             Site site = Site::Here());

@@ -49,6 +49,36 @@ def rows(loss, quantity):
     return run.main.of("quantity", quantity)
 
 
+SCALED = textwrap.dedent(
+    """
+    import torch, torch.nn as nn
+    torch.manual_seed(0)
+    net, scaler = nn.Linear(3, 2), torch.amp.GradScaler("cpu", init_scale=1024.0, growth_interval=2)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.0)
+    x, y = torch.randn(4, 3), torch.arange(4) % 2
+    for step in range(12):
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(net(x), y)
+        BACKWARD
+        scaler.step(optimizer)
+        scaler.update()
+    print(loss.item(), scaler.get_scale())
+    """
+)
+
+
+class Scaled(unittest.TestCase):
+    def test_losses_are_told_without_the_scale_of_a_scaler_that_grows(self):
+        for backward in ("scaler.scale(loss).backward()", "(scaler.scale(loss) / 1).backward()"):
+            run = run_watched(python("-c", SCALED.replace("BACKWARD", backward)))
+            loss, scale = map(float, run.out.split())
+            self.assertEqual(scale, 65536)
+            told = [row.value for row in run.main.of("quantity", "loss")]
+            self.assertEqual(len(told), 12)
+            for value in told:
+                self.assertAlmostEqual(value, loss, places=6)
+
+
 class Terms(unittest.TestCase):
     def told(self, loss):
         return {(row.thing[2], round(row.value, 6), row.aux) for row in rows(loss, "loss_term_share")}

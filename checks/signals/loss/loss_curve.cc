@@ -92,23 +92,6 @@ double FirstShare(const Trace& trace) {
   return 1;
 }
 
-// A GradScaler multiplies the loss that backward begins from by a scale that changes. All losses
-// are brought to the first scale.
-void UndoScaleChanges(const Trace& trace, std::vector<LossCurve::Point>& points) {
-  std::map<int64_t, double> scales;
-  for (const ThingId scaler : trace.ThingsWith(Quantity::kLossScale)) {
-    for (const Sample& sample : trace.Series(Quantity::kLossScale, scaler)) {
-      if (sample.value > 0) scales[sample.step] = sample.value;
-    }
-  }
-  if (scales.empty()) return;
-  for (LossCurve::Point& point : points) {
-    const auto after = scales.upper_bound(point.step);
-    if (after == scales.begin()) continue;
-    point.loss *= scales.begin()->second / std::prev(after)->second;
-  }
-}
-
 }  // namespace
 
 absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
@@ -131,7 +114,6 @@ absl::StatusOr<LossCurve> LossCurve::From(const Run& run) {
     (void)absl::SimpleAtoi(std::string(trace.Attribute(thing, "classes")), &curve.classes);
   }
   for (const auto& [step, sum] : sums) curve.points.push_back({step, sum.first / sum.second});
-  UndoScaleChanges(trace, curve.points);
   curve.share = FirstShare(trace);
   curve.loaded = LoadedBeforeStart(trace);
   curve.logged = !trace.ProcessAttribute("log").empty();

@@ -15,7 +15,7 @@ struct LossCurve {
   static constexpr std::string_view kName = "loss curve";
   struct Point {
     int64_t step;
-    double loss;  // mean over the backward calls of the step, times the first loss scale if any
+    double loss;  // mean over the backward calls of the step, without a scaler's scale
   };
   std::vector<Point> points;  // by step
   std::string kind;           // cross_entropy, nll, mse, ...; empty if the probe could not tell

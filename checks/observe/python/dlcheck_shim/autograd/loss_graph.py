@@ -16,6 +16,7 @@ from ..torch_api.wrapping import only_before, replace
 
 LOSS, SCALE, LIFE = "dlcheck loss", "dlcheck scale", "dlcheck life"
 LONGEST_CHAIN = 16
+AFTER_SCALE = 4  # nodes between the scale of a loss and its backward: a division, a cast
 
 # Nodes that only arrange or convert what they are given.
 ARRANGING = {
@@ -128,7 +129,7 @@ def loss_behind(loss):
     made, moment = found
     factor = 1.0
     for node in passed:
-        if mark_of(node, SCALE):
+        if mark_of(node, SCALE) is not None:
             continue
         if node.name() not in ARRANGING and (moment is None or moment != SavedTensors.moment()):
             return None
@@ -155,10 +156,23 @@ def terms_behind(loss):
         if node.name() == "AddBackward0" and private.saved(node, "alpha", 1) == 1:
             step = 1.0
         elif len(before) == 1:
-            step = 1.0 if mark_of(node, SCALE) else factor_of(node)
+            step = 1.0 if mark_of(node, SCALE) is not None else factor_of(node)
         if step is not None:
             waiting += [(n, factor * step) for n in before]
     return found
+
+
+def scale_behind(loss):
+    """The scale that a loss scaler multiplied `loss` by, a tensor of one number; None if none did."""
+    node = loss.grad_fn
+    for _ in range(AFTER_SCALE):
+        if node is None or mark_of(node, LOSS) is not None:
+            break
+        scale = mark_of(node, SCALE)
+        if scale is not None:
+            return scale
+        node = only_input(node)
+    return None
 
 
 def before_scaling(node):

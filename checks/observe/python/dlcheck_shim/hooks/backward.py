@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from ..autograd.loss_graph import loss_behind, terms_behind
+from ..autograd.loss_graph import loss_behind, scale_behind, terms_behind
 from ..autograd.nonfinite_origin import Births
 from ..autograd.raised_errors import is_raised_error
 from ..record import names
@@ -85,17 +85,19 @@ class BackwardHooks:
                 recorder.quantity("raised_error", self.losses.unnamed(), 1.0, site=self.sites.current())
 
     def write_loss(self, loss, thing, samples, site):
-        recorder = self.recorder
+        """The loss as the program means it: without the scale of a loss scaler."""
+        recorder, scale = self.recorder, scale_behind(loss)
         if loss.is_cpu:
-            value = loss.item()
+            value = loss.item() / (1.0 if scale is None else scale.item() or 1.0)
             recorder.quantity("loss", thing, value, samples, site)
             if not math.isfinite(value):
                 recorder.moments.loss_is_nonfinite()
                 self.births.tell(loss, thing)
             return
         at = (recorder.step, recorder.micro_step)
+        number = loss.detach()
         recorder.transfer.add(
-            loss.detach().reshape(1),
+            (number if scale is None else number / scale.to(loss.device)).reshape(1),
             lambda values: recorder.quantity("loss", thing, values[0], samples, site, at=at),
         )
 

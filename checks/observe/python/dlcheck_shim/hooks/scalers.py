@@ -47,13 +47,13 @@ class Scalers:
         return self.recorder.thing("scaler", 0, "scaler")
 
     def scaled(self, result, args, kwargs):
-        """A loss was multiplied; its graph is marked, so that the scale is not taken for a part
-        of the loss."""
+        """A loss was multiplied; its graph is marked with the scale, so that the scale is not taken
+        for a part of the loss."""
         scale = attribute(args[0], private.SCALE)
         if scale is None:
             return
         if isinstance(result, torch.Tensor):
-            mark(result.grad_fn, SCALE, True)
+            mark(result.grad_fn, SCALE, scale.detach())
         recorder = self.recorder
         if recorder.step == self.told or not recorder.takes_scalars():
             return

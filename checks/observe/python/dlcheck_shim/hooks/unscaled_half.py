@@ -32,7 +32,7 @@ def is_scaled(node):
         if node is None:
             return False
         factor = factor_of(node)
-        if mark_of(node, SCALE) or factor is not None and abs(factor) >= LEAST_FACTOR:
+        if mark_of(node, SCALE) is not None or factor is not None and abs(factor) >= LEAST_FACTOR:
             return True
         if factor is None and node.name() == "MulBackward0":  # by a number on an accelerator, perhaps a scale
             return True
