@@ -28,6 +28,7 @@ FLOW = textwrap.dedent(
     """
 )
 COSINE, STEPS = "CosineAnnealingLR(optimizer, 60)", "StepLR(optimizer, 100)"
+RESTARTS = "CosineAnnealingWarmRestarts(optimizer, 20)"
 PADDED = textwrap.dedent(
     """
     import torch, torch.nn as nn
@@ -76,6 +77,13 @@ class Lengths(unittest.TestCase):
         self.assertEqual((row.value, row.aux), (100, 2))
         (row,) = trace_of(schedule=COSINE).of("event", "scheduler")
         self.assertEqual((row.value, row.aux), (60, 1))
+
+    def test_of_warm_restarts_are_those_of_the_first_cycle_and_their_moves_are_counted(self):
+        trace = trace_of(schedule=RESTARTS)
+        (row,) = trace.of("event", "scheduler")
+        self.assertEqual((row.value, row.aux), (20, 3))
+        moves = trace.of("event", "schedule")
+        self.assertEqual((moves[0].step, moves[0].aux), (0, 1))
 
 
 class Tokens(unittest.TestCase):

@@ -52,8 +52,9 @@ std::optional<Finding> WrongLength(const Settings& settings, const Schedulers& s
                             .batches_in_pass = schedulers.batches_in_pass,
                             .agreement = settings[kAgreement]};
   Severity severity = Severity::kNote;
-  const std::string wrong = alone ? WrongWithLength(counts, scheduler.rises_again, severity)
-                                  : (counts.EndedEarly() ? kEndedEarly : "");
+  const std::string wrong = alone && !scheduler.restarts
+                                ? WrongWithLength(counts, scheduler.rises_again, severity)
+                                : (counts.EndedEarly() ? kEndedEarly : "");
   if (wrong.empty()) return std::nullopt;
   // Which of several schedulers moved in steps that were not sampled is not known.
   const std::string moves = alone
@@ -105,7 +106,8 @@ Check WrongTotalSteps() {
            .severity = "Warning. Note if the run ends before half of its schedule and no other "
                        "count agrees, or before the first change of StepLR. Note for cycles if the "
                        "number of passes is not known.",
-           .blind_spots = "With several optimizers or schedulers, only a run that ends before half "
+           .blind_spots = "With several optimizers or schedulers, or warm restarts, only a run "
+                          "that ends before half "
                           "of a schedule is reported.",
            .sensitivity = ""},
       .python = {.bad = R"(scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
@@ -143,6 +145,10 @@ for epoch in range(epochs):
                     [] { return Scheduled({.horizon = 8, .rises_again = true, .batches = "16"}); }},
                    {"cycles without a known pass length", Expect::kNote,
                     [] { return Scheduled({.horizon = 8, .rises_again = true}); }},
+                   {"warm restarts each eight steps", Expect::kClean,
+                    [] { return Scheduled({.horizon = 8, .restarts = true}); }},
+                   {"warm restarts of which none came", Expect::kNote,
+                    [] { return Scheduled({.horizon = 1000, .restarts = true}); }},
                    {"a length in micro-batches", Expect::kWarning,
                     [] { return Scheduled({.horizon = 256, .backward_calls = 4}); }},
                    {"a finished warm-up", Expect::kClean, [] { return Scheduled({.horizon = 5}); }},

@@ -25,12 +25,27 @@ constexpr Setting kTolerance{.name = "tolerance",
                              .meaning = "relative difference from the number of targets",
                              .source = "own reasoning: a sum in fp32 is exact to 1e-4"};
 
-// Whether each is the sum over all its targets; over a single one, sum and mean are the same.
+// Of the samples of one step: whether each is the sum over all its targets or a multiple of it, or
+// such a sum divided by the number of micro-batches.
+bool AreSumsOfStep(std::span<const Sample> shares, double tolerance) {
+  const auto count = static_cast<double>(shares.size());
+  return std::ranges::all_of(shares, [&](const Sample& share) {
+    return share.value >= (1 - tolerance) * share.aux ||
+           std::abs(share.value * count - share.aux) <= tolerance * share.aux;
+  });
+}
+
+// Over a single target, sum and mean are the same.
 bool AreSums(std::span<const Sample> shares, double tolerance) {
-  return std::ranges::any_of(shares, [](const Sample& share) { return share.aux > 1; }) &&
-         std::ranges::all_of(shares, [&](const Sample& share) {
-           return std::abs(share.value - share.aux) <= tolerance * share.aux;
-         });
+  if (std::ranges::none_of(shares, [](const Sample& share) { return share.aux > 1; })) return false;
+  while (!shares.empty()) {
+    const auto other = std::ranges::find_if(
+        shares, [&](const Sample& share) { return share.step != shares.front().step; });
+    const auto count = static_cast<size_t>(other - shares.begin());
+    if (!AreSumsOfStep(shares.first(count), tolerance)) return false;
+    shares = shares.subspan(count);
+  }
+  return true;
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& losses) {
@@ -64,14 +79,16 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
 }
 
 // Eight steps of a summed loss over 32 targets, of which backward starts from `share` means, and
-// other terms if it is not `alone`.
-Evidence Summed(double share, std::string_view declared, bool alone = true) {
+// other terms if it is not `alone`; `calls`: micro-batches of a step.
+Evidence Summed(double share, std::string_view declared, bool alone = true, int calls = 1) {
   RunBuilder run = TwoLayers();
   run.Attribute("loss", "cross_entropy", "reduction", "sum");
   if (!declared.empty()) run.Process("declared.reduction", declared);
   for (int step = 0; step < 8; ++step) {
-    run.Quantity(alone ? Quantity::kLossShare : Quantity::kLossTermShare, "loss", "cross_entropy",
-                 share, 32);
+    for (int call = 0; call < calls; ++call) {
+      run.Quantity(alone ? Quantity::kLossShare : Quantity::kLossTermShare, "loss", "cross_entropy",
+                   share, 32);
+    }
     AddStep(run, {.loss = 2.3 * share, .held = {}});
   }
   return PlainOnly(run);
@@ -90,8 +107,9 @@ Check SummedLoss() {
           "last batch makes a smaller step.",
       .method =
           "Compares the gradient at backward with that of the mean loss over the same targets. "
-          "With reduction='sum', the ratio equals the number of targets in every sampled step. A "
-          "loss that is one of several terms is judged alike.",
+          "With reduction='sum', the ratio is the number of targets or more in every sampled step. "
+          "Over micro-batches, it is that number divided by their count. A loss that is one of "
+          "several terms is judged alike.",
       .fix = "Use reduction='mean', or divide the sum by the number of targets.",
       .limits =
           {.needs =
@@ -117,15 +135,19 @@ loss.backward())"},
       .stands_at = Event::kBackward,
       .settings = {kSteps, kTolerance},
       .judgement = Reads<&Judge>(),
-      .examples = {{"a sum divided by the number of targets", Expect::kClean,
-                    [] { return Summed(1, "mean"); }},
-                   {"a sum over 32 targets", Expect::kError, [] { return Summed(32, "mean"); }},
-                   {"the same, undeclared", Expect::kNote, [] { return Summed(32, ""); }},
-                   {"a sum beside other terms", Expect::kNote,
-                    [] { return Summed(32, "", false); }},
-                   {"the same, divided by the number of targets", Expect::kClean,
-                    [] { return Summed(1, "", false); }},
-                   {"a declared sum", Expect::kClean, [] { return Summed(32, "sum"); }}},
+      .examples =
+          {{"a sum divided by the number of targets", Expect::kClean,
+            [] { return Summed(1, "mean"); }},
+           {"a sum over 32 targets", Expect::kError, [] { return Summed(32, "mean"); }},
+           {"the same, undeclared", Expect::kNote, [] { return Summed(32, ""); }},
+           {"a sum times a fixed scale", Expect::kNote, [] { return Summed(128 * 32, ""); }},
+           {"a sum divided by four, in one backward", Expect::kClean, [] { return Summed(8, ""); }},
+           {"a sum divided by four micro-batches", Expect::kNote,
+            [] { return Summed(8, "", true, 4); }},
+           {"a sum beside other terms", Expect::kNote, [] { return Summed(32, "", false); }},
+           {"the same, divided by the number of targets", Expect::kClean,
+            [] { return Summed(1, "", false); }},
+           {"a declared sum", Expect::kClean, [] { return Summed(32, "sum"); }}},
   };
 }
 

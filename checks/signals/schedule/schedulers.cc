@@ -98,6 +98,7 @@ class Reading {
     const bool no_end = event.aux == 2;
     (no_end ? scheduler.first_change : scheduler.horizon) = event.value;
     scheduler.rises_again = event.aux == 1;
+    scheduler.restarts = event.aux == 3;
     scheduler.step_depends = !trace_.Attribute(event.thing, "step_depends").empty();
   }
 

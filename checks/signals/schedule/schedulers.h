@@ -23,6 +23,7 @@ struct Schedulers {
     bool step_depends = false;  // the program steps it in the branch of an if
     double horizon = 0;         // moves that it is made for; 0: it has no end
     bool rises_again = false;
+    bool restarts = false;          // rises again on purpose
     double first_change = 0;        // of one without an end: moves before its rate changes
     SiteId site = 0;                // of its first move
     std::vector<Occurrence> moves;  // at sampled steps, in order

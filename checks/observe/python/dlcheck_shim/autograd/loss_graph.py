@@ -35,7 +35,7 @@ MAKERS = {
 }
 # How far before the scores of a loss a logarithm is looked for.
 MOST_BEHIND = 64
-NATIVE = re.compile(r"Backward\d+$|AccumulateGrad$")  # not of a function of the program's own
+NATIVE = re.compile(r"Backward\d+$|AccumulateGrad$|CopySlices$")  # not of a function of the program's own
 # Nodes that take the error of one number apart from all others, or average such errors.
 ERRORS = {"PowBackward0", "AbsBackward0", "SqrtBackward0", "MeanBackward0", "SumBackward0",
           "MeanBackward1", "SumBackward1", "NegBackward0", "MulBackward0", "DivBackward0"}  # fmt: skip

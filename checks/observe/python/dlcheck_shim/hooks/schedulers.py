@@ -9,8 +9,10 @@ from ..torch_api.attributes import attribute
 from ..torch_api.wrapping import Around, followed_by, replace
 
 # Attributes that hold the number of moves after which a scheduler is at its end.
-HORIZONS = ("T_max", "total_steps", "total_iters")
-RISES_AGAIN, NO_END = 1.0, 2.0
+HORIZONS = ("T_max", "T_0", "total_steps", "total_iters")
+# What a schedule does after them, if it does not end.
+RISES_AGAIN, NO_END, RESTARTS = 1.0, 2.0, 3.0
+AFTER = {"T_max": RISES_AGAIN, "T_0": RESTARTS}
 
 
 class Schedulers:
@@ -97,8 +99,7 @@ class Schedulers:
         self.depth -= 1
 
     def moved(self, scheduler):
-        # A scheduler's first step is its own, made as it is built.
-        if attribute(scheduler, private.IS_INITIAL, False) or attribute(scheduler, private.STEP_COUNT, 2) < 2:
+        if is_built(scheduler):
             return
         entry = self.known.get(scheduler)
         if entry is None:
@@ -137,12 +138,20 @@ def parts_of(scheduler):
     return parts if isinstance(parts, (list, tuple)) else ()
 
 
+def is_built(scheduler):
+    """A scheduler's first step is its own, made as it is built. Torch before 2.11 tells it by a count alone,
+    which CosineAnnealingWarmRestarts never raises."""
+    initial = attribute(scheduler, private.IS_INITIAL, None)
+    return attribute(scheduler, private.STEP_COUNT, 2) < 2 if initial is None else initial
+
+
 def length_of(scheduler):
     """The value and aux of the event "scheduler"."""
     period = attribute(scheduler, "step_size")
     if isinstance(scheduler, torch.optim.lr_scheduler.StepLR) and isinstance(period, (int, float)):
         return float(period), NO_END
-    return float(horizon_of(scheduler)), RISES_AGAIN if attribute(scheduler, "T_max") is not None else 0.0
+    after = next((kind for name, kind in AFTER.items() if attribute(scheduler, name) is not None), 0.0)
+    return float(horizon_of(scheduler)), after
 
 
 def horizon_of(scheduler):
