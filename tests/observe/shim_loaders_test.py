@@ -48,6 +48,18 @@ class Loaders(unittest.TestCase):
                          ["kept = DataLoader(tabl", "for (x,) in DataLoader", "for (x,) in DataLoader"])
         self.assertEqual(len(set(lines)), 3)
 
+    def test_what_they_hand_out_is_known_again_whatever_the_program_makes_of_it(self):
+        changed = IN_THE_LOOP.replace("model(x)", "model(x + torch.rand(4, 2))")
+        trace = run_watched(python("-c", changed)).main
+        *_, sequential = dict.fromkeys(row.thing for row in trace.of("event", "fetched"))
+        told = [row for row in trace.of("quantity", "fetched_digest") if row.thing == sequential]
+        self.assertEqual([row.aux for row in told][:3], [0, 1, 2])
+        by_place = {}
+        for row in told:
+            by_place.setdefault(row.aux, set()).add(row.value)
+        self.assertEqual([len(values) for values in by_place.values()], [1, 1, 1])
+        self.assertEqual(len(set.union(*by_place.values())), 3)
+
     def same_starts(self, **replaced):
         source = IN_THE_LOOP
         for old, new in replaced.values():

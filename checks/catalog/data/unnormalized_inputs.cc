@@ -49,8 +49,7 @@ Check UnnormalizedInputs() {
           "gradients, and saturate what has limits.",
       .method =
           "Takes the root mean square of what the first linear, convolution or recurrent layer of "
-          "a "
-          "model is given in training.",
+          "a model is given in training.",
       .fix = "Subtract the mean of the training data and divide by its standard deviation.",
       .limits = {.needs = "A Python program, and inputs of fractions.",
                  .silent_when = "The root mean square is below 30, as behind a normalization "

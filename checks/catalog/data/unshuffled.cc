@@ -47,7 +47,7 @@ Check Unshuffled() {
           "loss rises and falls with the order.",
       .method =
           "Compares fingerprints of the batches at the same positions of two or more iterations of "
-          "a sequential loader.",
+          "a sequential loader: of the model's inputs, or of what the loader handed out.",
       .fix = "Pass shuffle=True to the DataLoader.",
       .limits =
           {.needs =
@@ -88,6 +88,14 @@ for (auto& batch : *loader) TrainStep(model, optimizer, batch);)"},
             [] { return WithBatches({.order = "sequential", .batch = SameByPlace}); }},
            {"the same order of packed inputs", Expect::kNote,
             [] { return WithBatches({.order = "sequential", .used = 57, .batch = SameByPlace}); }},
+           {"the same order of batches that the program augments", Expect::kNote,
+            [] { return WithBatches({.order = "sequential", .handed_out = SameByPlace}); }},
+           {"another order of batches that the program augments", Expect::kClean,
+            [] {
+              return WithBatches(
+                  {.order = "sequential",
+                   .handed_out = [](int iteration, int place) { return iteration + place; }});
+            }},
            {"a whole graph in each step", Expect::kClean,
             [] {
               return WithBatches(

@@ -19,6 +19,10 @@ Evidence WithBatches(const BatchValues& values) {
       run.Event(Event::kFetched, 0, "loader", "validation", 32);
     }
     run.Event(Event::kFetched, place, "loader", "train", values.fetched);
+    if (values.handed_out) {
+      run.Quantity(Quantity::kFetchedDigest, "loader", "train",
+                   values.handed_out(step / values.places, place), place);
+    }
     for (int use = 0; use < values.uses; ++use) {
       run.Event(Event::kUsed, values.used, "model", "Net");
       run.Quantity(Quantity::kBatchFingerprint, "model", "Net",

@@ -26,6 +26,8 @@ struct BatchValues {
   std::function<int(int iteration, int place)> batch = [](int iteration, int place) {
     return 4 * iteration + place;
   };
+  // The same of what the loader handed out, where the program changed it; none if not known.
+  std::function<int(int iteration, int place)> handed_out = nullptr;
   std::string_view shuffle = "";  // declared
   int same_start = 1;             // iterations that began with one state of the generator
 };

@@ -4,12 +4,12 @@
 
 namespace dlcheck {
 
-Evidence ClippedSteps(int reaching) {
+Evidence ClippedSteps(int reaching, int steps, double bound) {
   RunBuilder run = TwoLayers();
-  for (int step = 0; step < 200; ++step) {
+  for (int step = 0; step < steps; ++step) {
     BeginStep(run);
-    run.Event(Event::kClip, 1, "clip", "norm", 2);
-    const double scale = step < reaching ? 1 : 0.01;
+    run.Event(Event::kClip, bound, "clip", "norm", 2);
+    const double scale = bound * (step < reaching ? 1 : 0.01);
     EndStep(run, {.trunk_gradient = 0.6 * scale, .head_gradient = 0.8 * scale});
   }
   return PlainOnly(run);

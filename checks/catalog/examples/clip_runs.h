@@ -5,7 +5,8 @@
 
 namespace dlcheck {
 
-// `reaching` of 200 steps have a gradient of norm 1, the others of 0.01; all are clipped to 1.
-Evidence ClippedSteps(int reaching);
+// The first `reaching` steps have a gradient of norm `bound`, the others of a hundredth of it; all
+// are clipped to `bound`.
+Evidence ClippedSteps(int reaching, int steps = 200, double bound = 1);
 
 }  // namespace dlcheck

@@ -22,9 +22,41 @@ constexpr Setting kShare{.name = "share",
                          .meaning = "share of clipped steps at the bound",
                          .source = "95 % is usual in language models, own reasoning"};
 
+constexpr Setting kLeast{
+    .name = "least",
+    .value = 1e-7,
+    .low = 0,
+    .high = 1,
+    .unit = "loss per weight",
+    .meaning = "root mean square of all gradients at the bound, below which the bound is too small",
+    .source = "that of gradients/vanishing"};
+constexpr Setting kFirst{.name = "first",
+                         .value = 20,
+                         .low = 1,
+                         .high = 64,
+                         .unit = "steps",
+                         .meaning = "number of first clipped steps with such a bound",
+                         .source = "that of gradients/vanishing"};
+
+// A bound that leaves next to nothing of any gradient.
+Finding TooSmall(const Settings& settings, const NormClips& clips) {
+  const NormClips::Step& first = clips.steps.front();
+  std::vector<int64_t> steps;
+  for (const NormClips::Step& step : clips.steps) steps.push_back(step.step);
+  return FindingOver(steps, Severity::kWarning,
+                     StrCat("Clipping scales every gradient down to a norm of ", Short(first.bound),
+                            ". That leaves a root mean square of ", Short(first.Left()),
+                            " per weight, too little to train with."),
+                     {}, first.Left(), settings[kLeast]);
+}
+
 absl::StatusOr<Verdict> Judge(const Settings& settings, const NormClips& clips) {
   const auto judged = static_cast<int64_t>(clips.steps.size());
   Verdict verdict{.findings = {}, .judged = Counted(judged, "clipped step")};
+  if (clips.LeaveLessThan(settings[kLeast], static_cast<size_t>(settings[kFirst]))) {
+    verdict.findings.push_back(TooSmall(settings, clips));
+    return verdict;
+  }
   std::vector<int64_t> reached;
   for (const NormClips::Step& step : clips.steps) {
     if (step.IsAtBound()) reached.push_back(step.step);
@@ -52,14 +84,15 @@ Check AlwaysClipped() {
           "to the bound, and the size of the gradient is lost.",
       .method =
           "Compares the gradient norm that each clipped step used with the clipping bound. Reports "
-          "a run if nearly all norms equal the bound.",
+          "a run if nearly all norms equal the bound, or the first 20 do and the bound leaves less "
+          "than 1e-7 per weight.",
       .fix =
           "Raise max_norm or lower the learning rate. Print the norm that clip_grad_norm_ returns "
           "to see the difference.",
       .limits = {.needs = "One optimizer, and 96 sampled steps that clip by norm.",
                  .silent_when = "Several optimizers step.",
-                 .severity =
-                     "Always a note: language models are often clipped at every step on purpose.",
+                 .severity = "Note: language models are often clipped at every step on purpose. "
+                             "Warning if the bound leaves next to nothing.",
                  .blind_spots = "",
                  .sensitivity = ""},
       .python = {.bad = R"(loss.backward()  # typical gradient norm: 5
@@ -72,14 +105,18 @@ optimizer.step())"},
       .sources = {"own reasoning"},
       .covers = {"unsuitable-clip-bound"},
       .explains = {},
-      .worst = Severity::kNote,
+      .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kClip,
-      .settings = {kSteps, kShare},
+      .settings = {kSteps, kShare, kLeast, kFirst},
       .judgement = Reads<&Judge>(),
       .examples = {{"nine of ten steps at the bound", Expect::kClean,
                     [] { return ClippedSteps(180); }},
-                   {"all steps at the bound", Expect::kNote, [] { return ClippedSteps(200); }}},
+                   {"all steps at the bound", Expect::kNote, [] { return ClippedSteps(200); }},
+                   {"twenty steps at a bound of next to nothing", Expect::kWarning,
+                    [] { return ClippedSteps(20, 20, 1e-6); }},
+                   {"twenty steps at one that leaves twice as much", Expect::kClean,
+                    [] { return ClippedSteps(20, 20, 1e-5); }}},
   };
 }
 

@@ -4,6 +4,7 @@
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/gradients/gradients.h"
+#include "checks/signals/gradients/norm_clips.h"
 #include "checks/signals/loss/initial_loss.h"
 
 namespace dlcheck::gradients {
@@ -46,9 +47,12 @@ std::optional<double> EarlyPeak(const Gradients::Parameter& parameter, double st
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients,
-                              const Start& start) {
+                              const Start& start, const IfSeen<NormClips>& clips) {
   if (start.loaded) {
     return absl::FailedPreconditionError("weights were loaded before the first step");
+  }
+  if (clips && clips->LeaveLessThan(settings[kBound], static_cast<size_t>(settings[kSteps]))) {
+    return absl::FailedPreconditionError("the clipping bound leaves smaller gradients than that");
   }
   std::vector<Place> places;
   std::vector<std::string> names;
@@ -111,7 +115,7 @@ Check Vanishing() {
           "variance. Add normalization or residual connections, and do not scale the loss down.",
       .limits = {.needs = "Optimized weight matrices with nonzero gradients in the first 20 steps.",
                  .silent_when = "Weights were loaded before the first step. The gradient vanishes "
-                                "after the first steps.",
+                                "after the first steps. The clipping bound itself is that small.",
                  .severity = "Always a warning.",
                  .blind_spots = "An embedding with few used rows can look small.",
                  .sensitivity = ""},

@@ -31,6 +31,35 @@ void AddFingerprints(const Trace& trace, const Entries& entries,
   }
 }
 
+void AddHandedOut(const Trace& trace, Batches& batches) {
+  for (const ThingId loader : trace.ThingsWith(Quantity::kFetchedDigest)) {
+    for (const Sample& sample : FirstProcess(trace.Series(Quantity::kFetchedDigest, loader))) {
+      batches.handed_out[loader].push_back({sample.step, Whole(sample.aux), {sample.value, 0}});
+    }
+  }
+}
+
+using Places = std::map<int64_t, std::vector<Batches::HandedOut>>;
+
+OrderOfData OrderAt(const Places& places, int64_t times) {
+  OrderOfData order;
+  std::set<Batches::Digest> different;
+  bool equal = true;
+  for (const auto& [place, seen] : places) {
+    if (static_cast<int64_t>(seen.size()) < times) continue;
+    if (order.places++ == 0) order.first_step = seen.front().step;
+    order.first_step = std::min(order.first_step, seen.front().step);
+    order.last_step = std::max(order.last_step, seen.back().step);
+    order.iterations = std::max(order.iterations, static_cast<int64_t>(seen.size()));
+    different.insert(seen.front().fingerprint);
+    for (const Batches::HandedOut& batch : seen) {
+      equal = equal && batch.fingerprint == seen.front().fingerprint;
+    }
+  }
+  order.same = equal && different.size() >= 2;
+  return order;
+}
+
 }  // namespace
 
 absl::StatusOr<Batches> Batches::From(const Run& run) {
@@ -55,6 +84,7 @@ absl::StatusOr<Batches> Batches::From(const Run& run) {
   }
   if (batches.batches.empty()) return absl::NotFoundError("no training batch was observed");
   AddFingerprints(trace, entries, batches.batches);
+  AddHandedOut(trace, batches);
   batches.declared_shuffle = std::string(trace.ProcessAttribute("declared.shuffle"));
   for (const ThingId id : trace.ThingsOfKind("loader")) {
     batches.loaders[id] = {.name = trace.Display(id),
@@ -67,28 +97,26 @@ absl::StatusOr<Batches> Batches::From(const Run& run) {
 }
 
 OrderOfData OrderOf(const Batches& batches, ThingId loader, int64_t times) {
-  std::map<int64_t, std::vector<const Batches::Batch*>> places;
+  Places used, handed_out;
+  std::set<std::pair<int64_t, int64_t>> trained;  // step and place
   for (const Batches::Batch& batch : batches.batches) {
-    if (!batch.fetched || batch.fetched->loader != loader || !batch.fingerprint) continue;
+    if (!batch.fetched || batch.fetched->loader != loader) continue;
     // Packed inputs have no row for each sample. A constant input is the same at all places.
-    places[batch.fetched->place].push_back(&batch);
+    const int64_t place = batch.fetched->place;
+    trained.emplace(batch.step, place);
+    if (batch.fingerprint) used[place].push_back({batch.step, place, *batch.fingerprint});
   }
-  OrderOfData order;
-  std::set<Batches::Digest> different;
-  bool equal = true;
-  for (const auto& [place, seen] : places) {
-    if (static_cast<int64_t>(seen.size()) < times) continue;
-    if (order.places++ == 0) order.first_step = seen.front()->step;
-    order.first_step = std::min(order.first_step, seen.front()->step);
-    order.last_step = std::max(order.last_step, seen.back()->step);
-    order.iterations = std::max(order.iterations, static_cast<int64_t>(seen.size()));
-    different.insert(*seen.front()->fingerprint);
-    for (const Batches::Batch* batch : seen) {
-      equal = equal && *batch->fingerprint == *seen.front()->fingerprint;
+  if (const auto found = batches.handed_out.find(loader); found != batches.handed_out.end()) {
+    for (const Batches::HandedOut& batch : found->second) {
+      // Others are of an evaluation.
+      if (trained.contains({batch.step, batch.place})) handed_out[batch.place].push_back(batch);
     }
   }
-  order.same = equal && different.size() >= 2;
-  return order;
+  const OrderOfData order = OrderAt(used, times);
+  if (order.same) return order;
+  // A program may change each batch at random before it enters the model.
+  const OrderOfData before = OrderAt(handed_out, times);
+  return before.same ? before : order;
 }
 
 }  // namespace dlcheck

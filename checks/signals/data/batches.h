@@ -24,6 +24,12 @@ struct Batches {
     double batch_size = 0;
     double same_start = 0;  // most iterations that began with one state of the generator
   };
+  // What a loader handed out, before the program changed it.
+  struct HandedOut {
+    int64_t step = 0;
+    int64_t place = 0;   // in its iteration
+    Digest fingerprint;  // of its last tensor, often the targets
+  };
   // A batch handed out since the one before it was used, or since the step began.
   struct Fetch {
     ThingId loader = 0;
@@ -39,8 +45,9 @@ struct Batches {
   };
   std::vector<Batch> batches;  // of sampled steps, in order
   std::map<ThingId, Loader> loaders;
-  std::map<int64_t, std::vector<Fetch>> fetches;  // by sampled step
-  std::string declared_shuffle;                   // the program's own word: 1, 0 or none
+  std::map<ThingId, std::vector<HandedOut>> handed_out;  // by loader, of sampled steps
+  std::map<int64_t, std::vector<Fetch>> fetches;         // by sampled step
+  std::string declared_shuffle;                          // the program's own word: 1, 0 or none
 
   // Of the first process. Errors: NotFound if no batch was observed.
   static absl::StatusOr<Batches> From(const Run& run);
@@ -55,7 +62,7 @@ struct OrderOfData {
   int64_t first_step = 0, last_step = 0;
 };
 
-// Looks only at batches as large as the loader's; `times` >= 2.
+// Looks at what entered models, or else at what the loader handed out; `times` >= 2.
 OrderOfData OrderOf(const Batches& batches, ThingId loader, int64_t times);
 
 }  // namespace dlcheck

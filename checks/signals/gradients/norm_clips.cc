@@ -13,6 +13,7 @@ namespace {
 
 struct Consumed {
   double norm = 0;
+  double elements = 0;
   double smallest = std::numeric_limits<double>::infinity();
 };
 
@@ -24,6 +25,7 @@ std::map<int64_t, Consumed> ConsumedByStep(const Gradients& gradients) {
       if (sample.rank != 0) continue;
       Consumed& consumed = steps[sample.step];
       consumed.norm = std::hypot(consumed.norm, sample.value);
+      consumed.elements += parameter.elements;
       if (sample.value > 0) consumed.smallest = std::min(consumed.smallest, sample.value);
     }
   }
@@ -58,13 +60,23 @@ absl::StatusOr<NormClips> NormClips::From(const Run& run) {
     const double bound = BoundOf(*order, step);
     const auto found = consumed.find(step.step);
     if (bound == 0 || found == consumed.end() || !std::isfinite(found->second.norm)) continue;
-    clips.steps.push_back({step.step, found->second.norm, found->second.smallest, bound});
+    clips.steps.push_back({.step = step.step,
+                           .norm = found->second.norm,
+                           .smallest = found->second.smallest,
+                           .bound = bound,
+                           .elements = found->second.elements});
   }
   if (clips.steps.empty()) {
     return absl::FailedPreconditionError(
         "no optimizer step clipped its gradients by the L2 norm only");
   }
   return clips;
+}
+
+bool NormClips::LeaveLessThan(double least, size_t count) const {
+  return steps.size() >= count &&
+         std::all_of(steps.begin(), steps.begin() + static_cast<std::ptrdiff_t>(count),
+                     [&](const Step& step) { return step.IsAtBound() && step.Left() < least; });
 }
 
 }  // namespace dlcheck

@@ -15,6 +15,7 @@ from ..record.sites import OURS, OWN, kind_of
 from ..system import perf_counter
 from ..torch_api import private
 from ..torch_api.attributes import attribute
+from ..torch_api.tensors import is_readable
 from ..torch_api.wrapping import Around, followed_by, replace
 from .loader_facts import Lengths, LoaderFacts
 
@@ -162,12 +163,21 @@ class Loaders:
             function(iteration[0], batch)
         if self.written:
             self.write_fetched(*self.last)
+            self.write_digest(batch, iteration[0], place)
         else:
             self.recorder.event("fetched")
 
     def write_fetched(self, facts, place, samples, always=False):
         self.recorder.event("fetched", self.thing(facts), float(place), float(samples),
                             site=self.sites.current(always), always=always)  # fmt: skip
+
+    def write_digest(self, batch, facts, place):
+        """By what a batch is known again although the program changes its inputs at random."""
+        tensors = tensors_of(batch)
+        if tensors and is_readable(tensors[-1]) and tensors[-1].is_cpu:
+            numbers = tensors[-1].detach().flatten()[:MOST_COMPARED].tolist()
+            digest = digest_of(repr(numbers).encode()) & 0xFFFFFFFF
+            self.recorder.quantity("fetched_digest", self.thing(facts), float(digest), float(place))
 
     def enters(self, inputs, always=False):
         """A batch goes into a model. It is written again where others were fetched since, by a library

@@ -203,4 +203,5 @@ QUANTITIES = {
     "optimizer_time": 161,
     "evaluation_time": 162,
     "saving_time": 163,
+    "fetched_digest": 164,
 }
