@@ -14,13 +14,21 @@ namespace {
 // Adds one process's records to a trace.
 class ProcessJoiner {
  public:
-  ProcessJoiner(const Names& names, Trace& trace) : names_(names), trace_(trace) {
+  ProcessJoiner(const Names& names, const SourceLines& lines, Trace& trace)
+      : names_(names), trace_(trace) {
     for (const auto& [id, thing] : names.things) {
       const ThingId joined = trace.AddThing(thing.kind, thing.ordinal, thing.name);
       things_[id] = joined;
       for (const auto& [key, value] : thing.attributes) trace.SetAttribute(joined, key, value);
     }
-    for (const auto& [id, site] : names.sites) sites_[id] = trace.AddSite(site);
+    for (const auto& [id, site] : names.sites) {
+      const auto line = lines.find(site.file);
+      if (line != lines.end()) {
+        sites_[id] = trace.AddSite(line->second);
+      } else if (!site.file.starts_with("@")) {
+        sites_[id] = trace.AddSite(site);
+      }
+    }
     for (const auto& [key, value] : names.process) trace.SetProcessAttribute(key, value);
   }
 
@@ -95,7 +103,7 @@ Expected<ProcessFiles> Examine(const std::string& stem) {
   return files;
 }
 
-void Join(const ProcessFiles& files, const std::string& word, Run& run) {
+void Join(const ProcessFiles& files, const std::string& word, const SourceLines& lines, Run& run) {
   if (!files.damage.empty()) run.losses.damaged.push_back(files.damage);
   if (files.extent.bytes == 0) return;  // killed as it made its files
   const Expected<Names> names = ReadNames(files.stem + ".names", files.extent);
@@ -111,7 +119,7 @@ void Join(const ProcessFiles& files, const std::string& word, Run& run) {
   if (const auto quiet = names->process.find("quiet"); quiet != names->process.end()) {
     run.losses.missing.push_back(StrCat("process ", ShortName(files.stem), ": ", quiet->second));
   }
-  ProcessJoiner joiner(*names, run.trace);
+  ProcessJoiner joiner(*names, lines, run.trace);
   Expected<RecordReader> reader = RecordReader::Open(files.stem + ".records");
   Record record;
   for (uint64_t i = 0; i < files.records; ++i) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -24,8 +25,11 @@ struct ProcessFiles {
 // Reads the record file once, front to back. Errors: of RecordReader::Open.
 Expected<ProcessFiles> Examine(const std::string& stem);
 
+// Source lines by the address that was recorded.
+using SourceLines = std::map<std::string, NamedSite>;
+
 // Adds what `files` say is whole to the trace. Gives what is damaged or missing to `run.losses`.
 // `word` is the run's own; files of another run are left out. Cost: one pass over both files.
-void Join(const ProcessFiles& files, const std::string& word, Run& run);
+void Join(const ProcessFiles& files, const std::string& word, const SourceLines& lines, Run& run);
 
 }  // namespace dlcheck

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/numbers.h"
 #include "checks/engine/process_reader.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
@@ -16,6 +17,7 @@ namespace dlcheck {
 namespace {
 
 constexpr size_t kMostLossBytes = size_t{1} << 20;
+constexpr size_t kMostLineBytes = size_t{16} << 20;
 
 absl::StatusOr<std::vector<ProcessFiles>> AllFiles(const std::string& run_folder) {
   std::vector<ProcessFiles> all;
@@ -77,6 +79,21 @@ void AddNotedLosses(const std::string& run_folder, Losses& losses) {
   }
 }
 
+SourceLines SourceLinesOf(const std::string& run_folder) {
+  SourceLines lines;
+  const Expected<std::string> text =
+      ReadWholeFile(StrCat(run_folder, "/", kLinesFile), kMostLineBytes);
+  if (!text.ok()) return lines;
+  for (const LineFields& fields : ParseLines(*text)) {
+    if (fields.size() < 4) continue;
+    NamedSite& site = lines[fields[0]];
+    site.file = fields[1];
+    (void)absl::SimpleAtoi(fields[2], &site.line);
+    site.function = fields[3];
+  }
+  return lines;
+}
+
 absl::StatusOr<Request> RequestOf(const std::string& run_folder) {
   absl::StatusOr<Request> request = ToStatusOr(ReadRequest(StrCat(run_folder, "/", kRequestFile)));
   if (absl::IsNotFound(request.status())) return Request{};
@@ -120,7 +137,8 @@ absl::StatusOr<RecordedRun> ReadRecordedRun(const std::string& run_folder, const
   if (seen != nullptr && request.run_folder.empty()) {
     run.losses.missing.push_back(StrCat("'", run_folder, "/", kRequestFile, "' is gone"));
   }
-  for (const ProcessFiles& files : all) Join(files, request.run, run);
+  const SourceLines lines = SourceLinesOf(run_folder);
+  for (const ProcessFiles& files : all) Join(files, request.run, lines, run);
   AddNotedLosses(run_folder, run.losses);
   for (const Occurrence& event : run.trace.Events()) {
     if (event.event == Event::kStopped && run.ending.how == Ending::How::kFinished) {

@@ -55,6 +55,10 @@ struct Names {
   std::map<std::string, std::string> process;  // attributes of the process
 };
 
+// File of a run folder that says which source lines the sites are that were recorded as addresses,
+// whose file begins with "@": a line each of site, file, line and function.
+inline constexpr char kLinesFile[] = "lines";
+
 // Reads so much of a side file as was written when the records up to `extent` were. Lines it does
 // not know are passed over.
 // Errors: NotFound, Unavailable; Invalid if it is no side file; Newer, also if it is of an older

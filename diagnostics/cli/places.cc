@@ -18,6 +18,12 @@ std::string SiblingBinary(const std::string& name) {
   return (fs::read_symlink(kSelf, error).parent_path() / name).string();
 }
 
+std::string ShareFolder(const std::string& name) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink(kSelf, error);
+  return (self.parent_path().parent_path() / "share" / "dlcheck" / name).string();
+}
+
 absl::StatusOr<std::string> PythonFolder() {
   std::error_code error;
   const fs::path self = fs::read_symlink(kSelf, error);

@@ -256,6 +256,8 @@ absl::StatusOr<Launch> CommandSubject::PrepareIn(const std::string& folder,
   Launch launch{.command = command_,
                 .request = ToRequest(experiment),
                 .python_folder = python_folder_.value_or(""),
+                .gate = preload_.gate,
+                .workers = preload_.workers,
                 .own_group = true,
                 .keeps_network = choice_.deep_network,
                 .deadline = deadline};

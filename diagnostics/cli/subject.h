@@ -18,6 +18,7 @@
 #include "diagnostics/cli/config/choice.h"
 #include "diagnostics/cli/output_folder.h"
 #include "diagnostics/cli/places.h"
+#include "diagnostics/cli/preload.h"
 
 namespace dlcheck::cli {
 
@@ -64,6 +65,7 @@ class CommandSubject {
   const Choice& choice_;
   const OutputFolder& folder_;
   const absl::StatusOr<std::string> python_folder_ = PythonFolder();
+  const Preload preload_ = PreloadFor(command_);
   Ending plain_ending_;
   bool interrupts_itself_ = false;  // it takes part in `resumed` by its own means
   bool replays_ = false;            // it can look at every operation of a step

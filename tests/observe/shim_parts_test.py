@@ -83,7 +83,7 @@ class Lengths(unittest.TestCase):
         (row,) = trace.of("event", "scheduler")
         self.assertEqual((row.value, row.aux), (20, 3))
         moves = trace.of("event", "schedule")
-        self.assertEqual((moves[0].step, moves[0].aux), (0, 1))
+        self.assertEqual((moves[0].step, moves[0].aux), (1, 1))
 
 
 class Tokens(unittest.TestCase):

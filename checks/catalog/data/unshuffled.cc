@@ -47,7 +47,7 @@ Check Unshuffled() {
           "loss rises and falls with the order.",
       .method =
           "Compares fingerprints of the batches at the same positions of two or more iterations of "
-          "a sequential loader: of the model's inputs, or of what the loader handed out.",
+          "a sequential loader. Takes the model's inputs, or else what the loader handed out.",
       .fix = "Pass shuffle=True to the DataLoader.",
       .limits =
           {.needs =

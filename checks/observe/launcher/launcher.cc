@@ -18,18 +18,16 @@
 #include "checks/engine/text.h"
 #include "checks/engine/trace_reader.h"
 #include "checks/observe/launcher/descendants.h"
+#include "checks/observe/launcher/environment.h"
 #include "checks/observe/launcher/network.h"
 #include "checks/observe/launcher/signal_guard.h"
-#include "checks/observe/probe/trackers.h"
+#include "checks/observe/launcher/source_lines.h"
 #include "checks/records/line_file.h"
 #include "checks/records/trace_writer.h"
 
 namespace dlcheck {
 namespace {
 
-// Tells probes whether all that an experiment writes is its own; the last character is set where it
-// is.
-constexpr char kPrivateFilesVariable[] = "DLCHECK_PRIVATE_FILES=0";
 constexpr unsigned kOwnFile = 0600;
 constexpr absl::Duration kGrace = absl::Seconds(5);  // from SIGTERM to SIGKILL
 
@@ -67,38 +65,6 @@ absl::Status WriteRunFolder(const Launch& launch) {
       ToStatusOnly(WriteWholeFile(folder + "/boot/sitecustomize.py", boot, kOwnFile)));
   return ToStatusOnly(WriteWholeFile(
       folder + "/boot/request", request + FormatLine({"shim", launch.python_folder}), kOwnFile));
-}
-
-// True for a variable of ours in this run, whatever the user's environment says.
-bool IsReplaced(std::string_view entry, const Launch& launch) {
-  const std::string_view name = entry.substr(0, entry.find('=') + 1);
-  if (entry.starts_with(StrCat(kRequestVariable, "="))) return true;
-  if (std::string_view(kPrivateFilesVariable).starts_with(name)) return true;
-  return launch.own_group && std::ranges::any_of(kTrackersOff, [name](std::string_view off) {
-           return off.starts_with(name);
-         });
-}
-
-std::vector<std::string> Environment(const Launch& launch) {
-  std::vector<std::string> environment;
-  std::string python_path = launch.request.run_folder + "/boot";
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    if (text.starts_with("PYTHONPATH=") && !launch.python_folder.empty()) {
-      const std::string_view before = text.substr(strlen("PYTHONPATH="));
-      if (!before.empty()) StrAppend(&python_path, ":", before);
-      continue;
-    }
-    if (!IsReplaced(text, launch)) environment.emplace_back(text);
-  }
-  if (!launch.python_folder.empty()) environment.push_back("PYTHONPATH=" + python_path);
-  environment.push_back(
-      StrCat(kRequestVariable, "=", launch.request.run_folder, "/", kRequestFile));
-  if (launch.own_group) {
-    environment.insert(environment.end(), kTrackersOff.begin(), kTrackersOff.end());
-    environment.emplace_back(kPrivateFilesVariable);
-  }
-  return environment;
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& strings) {
@@ -150,7 +116,7 @@ bool IsWrongCommand(int error) {
 
 absl::StatusOr<pid_t> Start(const Launch& launch) {
   std::vector<std::string> command = launch.command;
-  std::vector<std::string> environment = Environment(launch);
+  std::vector<std::string> environment = EnvironmentOf(launch);
   const std::vector<char*> arguments = Pointers(command);
   const std::vector<char*> variables = Pointers(environment);
   const std::string output = launch.request.run_folder + "/output";
@@ -281,6 +247,7 @@ absl::StatusOr<Ended> RunCommand(const Launch& launch) {
   }
   const Ending ending = WaitFor(child, launch);
   SignalGuard::PassOnTo(0);
+  WriteSourceLines(launch.request.run_folder);
   return Ended{ending, WriteEnding(launch.request.run_folder, ending)};
 }
 

@@ -27,6 +27,9 @@ struct Launch {
   Request request;  // its run_folder exists and is absolute
   std::string
       python_folder;  // holds boot/sitecustomize.py and dlcheck_shim; empty: Python is not watched
+  // Preloaded into C++ programs, and the folders that hold what it loads; empty: they are not
+  // watched but for the lines they have.
+  std::string gate, workers;
   bool own_group = false;      // an experiment, not the plain run
   bool keeps_network = false;  // else an experiment has none but loopback, if that can be had
   const PrivateFiles* files = nullptr;  // what an experiment writes to; null: the real files

@@ -1,36 +1,25 @@
-// The border of the C++ probe: no exception passes it, and after the first one it is quiet.
+// The calls of dlcheck/probe.h, handed to the recorder.
 #include "dlcheck/probe.h"
 
-#include <exception>
+#include <dlfcn.h>
+
 #include <optional>
 #include <utility>
 
+#include "checks/observe/probe/guarded.h"
 #include "checks/observe/probe/probe_recorder.h"
 #include "checks/observe/probe/probe_state.h"
 #include "checks/records/request.h"
 
 namespace dlcheck {
-namespace {
-
-// Does `call` unless nobody watches or the probe failed before.
-template <typename Call>
-void Guarded(ProbeRecorder* recorder, const Call& call) {
-  if (recorder == nullptr || recorder->quiet()) return;
-  try {
-    const torch::NoGradGuard no_grad;
-    call(*recorder);
-  } catch (const c10::Error& error) {
-    recorder->GoQuiet(error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    recorder->GoQuiet(error.what());
-  }
-}
-
-}  // namespace
 
 Probe::Probe(const Options& options) {
   const std::optional<Request> request = RequestFromEnvironment();
-  if (request) recorder_ = ProbeRecorder::Create(*request, options);
+  if (!request) return;
+  // A preloaded probe leaves the program to this one, which sees more.
+  void* yield = dlsym(RTLD_DEFAULT, "dlcheck_yield");
+  if (yield != nullptr) reinterpret_cast<void (*)()>(yield)();
+  recorder_ = ProbeRecorder::Create(*request, options);
 }
 
 Probe::Probe(torch::nn::Module& model, const Options& options) : Probe(options) { Watch(model); }

@@ -120,7 +120,7 @@ void ForwardWatch::Saw(const at::Tensor& input) {
     return;
   }
   clock_->Put(Event::kForward, {parameter->module_thing, models_->model_thing()},
-              parameter->owner->is_training() ? 1 : 0);
+              models_->IsTraining(parameter->owner) ? 1 : 0);
 }
 
 }  // namespace dlcheck

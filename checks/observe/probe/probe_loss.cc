@@ -27,10 +27,11 @@ std::string LossKind(const at::Tensor& outputs, const at::Tensor& targets) {
   return targets.is_floating_point() && outputs.sizes() == targets.sizes() ? "mse" : "";
 }
 
-uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes) {
+uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes,
+                   const std::string& function) {
   if (kind.empty()) return clock.writer().Thing("loss", 0, "loss");
-  // Named as the functions of torch::nn::functional are.
-  const uint32_t thing = clock.writer().Thing("loss", 0, kind == "mse" ? "mse_loss" : kind);
+  const std::string usual = kind == "mse" || kind == "nll" ? kind + "_loss" : kind;
+  const uint32_t thing = clock.writer().Thing("loss", 0, function.empty() ? usual : function);
   if (clock.step() == 0) {
     clock.writer().Attribute(thing, "kind", kind);
     if (classes > 0) clock.writer().Attribute(thing, "classes", std::to_string(classes));
@@ -46,11 +47,13 @@ std::pair<at::Tensor, int64_t> MeanLossOf(const std::string& kind, const at::Ten
     return {(scores - targets.detach().to(at::kDouble)).square().mean().reshape({1}),
             targets.numel()};
   }
+  if (kind != "cross_entropy" && kind != "nll") return {};
   const at::Tensor kept = targets.detach().ge(0).nonzero().squeeze(1);  // negative: left out
   if (kept.numel() == 0) return {};
   const at::Tensor rows = scores.index_select(0, kept);
   const at::Tensor labels = targets.detach().index_select(0, kept).to(at::kLong);
-  const at::Tensor losses = rows.logsumexp(1) - rows.gather(1, labels.unsqueeze(1)).squeeze(1);
+  const at::Tensor chosen = rows.gather(1, labels.unsqueeze(1)).squeeze(1);
+  const at::Tensor losses = kind == "nll" ? -chosen : rows.logsumexp(1) - chosen;
   return {losses.mean().reshape({1}), kept.numel()};
 }
 

@@ -19,11 +19,14 @@ namespace dlcheck {
 // "cross_entropy", "mse", or "" if outputs and targets are neither.
 std::string LossKind(const at::Tensor& outputs, const at::Tensor& targets);
 
-// The thing of a loss of that kind, described when it is new.
-uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes);
+// The thing of a loss of that kind, described when it is new. `function`: its name in
+// torch::nn::functional; empty: that of its kind.
+uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes,
+                   const std::string& function = "");
 
 // The mean loss of that kind, one element in float64, and the number of targets; undefined if they
-// are none, or too many to go through in every step.
+// are none, or too many to go through in every step, or the kind is another than cross_entropy, nll
+// and mse.
 std::pair<at::Tensor, int64_t> MeanLossOf(const std::string& kind, const at::Tensor& outputs,
                                           const at::Tensor& targets);
 

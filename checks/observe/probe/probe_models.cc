@@ -17,57 +17,45 @@ std::string Shape(const at::Tensor& tensor) {
   return text.empty() ? "1" : text;
 }
 
-namespace {
-
-// "float32", as Python spells it.
-std::string Joined(const std::string& outer, const std::string& inner) {
-  return outer.empty() ? inner : outer + "." + inner;
-}
-
-// Whether the module's outputs differ between training and evaluation mode. By name, so that every
-// dimension of dropout and batch norm, and a class of the user's own, counts.
-bool DependsOnMode(const torch::nn::Module& module) {
-  if (const auto* dropout = module.as<torch::nn::Dropout>()) return dropout->options.p() > 0;
-  const std::string type = c10::demangle(typeid(module).name());
-  return type.find("Dropout") != std::string::npos || type.find("BatchNorm") != std::string::npos;
-}
-
-}  // namespace
-
 void ProbeModels::Add(torch::nn::Module& model) {
+  if (ordinal_ < 0) first_ = &model;
+  Add(ModelTree::Of(model));
+}
+
+void ProbeModels::Add(const ModelTree& tree) {
   ++ordinal_;
-  const std::string type = c10::demangle(typeid(model).name());
-  const uint32_t thing =
-      clock_->writer().Thing("model", ordinal_, type.substr(type.rfind(':') + 1));
+  const uint32_t thing = clock_->writer().Thing("model", ordinal_, tree.type);
   if (ordinal_ == 0) {
     model_thing_ = thing;
-    first_ = &model;
+    root_ = tree.modules.front().address;
+    tree_ = tree;
   }
-  AddModule(model, "");
-}
-
-void ProbeModels::AddModule(const torch::nn::Module& module, const std::string& name) {
-  const uint32_t module_thing = clock_->writer().Thing("module", ordinal_, name);
-  if (DependsOnMode(module)) clock_->writer().Attribute(module_thing, "mode_dependent", "1");
-  for (const auto& item : module.named_parameters(/*recurse=*/false)) {
-    if (!item.value().defined()) continue;
-    Parameter& parameter = parameters_[item.value().unsafeGetTensorImpl()];
+  std::vector<uint32_t> things;
+  for (const ModelTree::Module& module : tree.modules) {
+    things.push_back(clock_->writer().Thing("module", ordinal_, module.name));
+    if (module.depends_on_mode) clock_->writer().Attribute(things.back(), "mode_dependent", "1");
+  }
+  for (const ModelTree::Tensor& item : tree.parameters) {
+    Parameter& parameter = parameters_[item.tensor.unsafeGetTensorImpl()];
     if (parameter.thing != 0) {
       std::string& aliases = parameter.written["alias"];
       if (!aliases.empty()) aliases += ", ";
-      aliases += Joined(name, item.key());
+      aliases += item.name;
       clock_->writer().Attribute(parameter.thing, "alias", aliases);
       continue;
     }
-    parameter.tensor = item.value();
-    parameter.thing = clock_->writer().Thing("parameter", ordinal_, Joined(name, item.key()));
-    parameter.module = name;
-    parameter.module_thing = module_thing;
-    parameter.owner = &module;
+    parameter.tensor = item.tensor;
+    parameter.thing = clock_->writer().Thing("parameter", ordinal_, item.name);
+    parameter.module = tree.modules[item.module].name;
+    parameter.module_thing = things[item.module];
+    parameter.owner = tree.modules[item.module].address;
   }
-  for (const auto& child : module.named_children()) {
-    if (child.value()) AddModule(*child.value(), Joined(name, child.key()));
-  }
+}
+
+bool ProbeModels::IsTraining(const torch::nn::Module* module) const {
+  if (first_ != nullptr) return module->is_training();
+  const auto told = modes_.find(module);
+  return told == modes_.end() || told->second;
 }
 
 ProbeModels::Parameter& ProbeModels::Adopt(const at::Tensor& tensor, const std::string& name) {
@@ -104,7 +92,12 @@ void ProbeModels::WriteTies() {
 }
 
 std::vector<at::Tensor> ProbeModels::Contents() const {
-  if (first_ == nullptr) return {};
+  if (first_ == nullptr) {
+    std::vector<at::Tensor> contents;
+    for (const ModelTree::Tensor& item : tree_.parameters) contents.push_back(item.tensor);
+    for (const ModelTree::Tensor& item : tree_.buffers) contents.push_back(item.tensor);
+    return contents;
+  }
   std::vector<at::Tensor> contents = first_->parameters();
   const std::vector<at::Tensor> buffers = first_->buffers();
   contents.insert(contents.end(), buffers.begin(), buffers.end());
@@ -118,10 +111,14 @@ at::Device ProbeModels::device() const {
 
 std::vector<std::pair<uint32_t, at::Tensor>> ProbeModels::Buffers() const {
   std::vector<std::pair<uint32_t, at::Tensor>> found;
-  if (first_ == nullptr) return found;
-  for (const auto& buffer : first_->named_buffers()) {
-    if (!buffer.value().is_floating_point()) continue;
-    found.emplace_back(clock_->writer().Thing("buffer", 0, buffer.key()), buffer.value());
+  const auto add = [&](const std::string& name, const at::Tensor& buffer) {
+    if (!buffer.is_floating_point()) return;
+    found.emplace_back(clock_->writer().Thing("buffer", 0, name), buffer);
+  };
+  if (first_ == nullptr) {
+    for (const ModelTree::Tensor& item : tree_.buffers) add(item.name, item.tensor);
+  } else {
+    for (const auto& item : first_->named_buffers()) add(item.key(), item.value());
   }
   return found;
 }

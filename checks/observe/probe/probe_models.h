@@ -1,5 +1,5 @@
 // What the C++ probe knows of models: their modules and parameters, and how they are called. Holds
-// modules by address; they must outlive it.
+// modules by address; they must outlive it, unless their modes are told.
 #pragma once
 
 #include <torch/torch.h>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "checks/observe/probe/model_tree.h"
 #include "checks/observe/probe/probe_clock.h"
 
 namespace dlcheck {
@@ -34,6 +35,10 @@ class ProbeModels {
 
   // Names all modules and parameters of a model, which gets the next ordinal.
   void Add(torch::nn::Module& model);
+  // The same of one that may end before the probe does. Its modules are never asked anything: their
+  // modes are those told last.
+  void Add(const ModelTree& tree);
+  void TellMode(const torch::nn::Module* module, bool is_training) { modes_[module] = is_training; }
 
   // The parameter's entry, made under `name` if it belongs to no model.
   Parameter& Adopt(const at::Tensor& tensor, const std::string& name);
@@ -51,7 +56,10 @@ class ProbeModels {
   // Floating buffers of the first model, each with its thing.
   std::vector<std::pair<uint32_t, at::Tensor>> Buffers() const;
   // Of the first model; true if there is none.
-  bool IsTraining() const { return first_ == nullptr || first_->is_training(); }
+  bool IsTraining() const { return root_ == nullptr || IsTraining(root_); }
+  bool IsTraining(const torch::nn::Module* module) const;
+  // Whether it is the model added first.
+  bool IsFirst(const torch::nn::Module* module) const { return module == root_; }
   at::Device device() const;  // of the first model; the CPU if there is none
 
   // Writes what is known of every parameter, as far as it is new.
@@ -63,15 +71,17 @@ class ProbeModels {
   uint32_t model_thing() const { return model_thing_; }  // of the model added first
 
  private:
-  void AddModule(const torch::nn::Module& module, const std::string& name);
-
   ProbeClock* clock_;
   struct Tied {
     at::Tensor one, other;
     uint32_t thing;
   };
 
-  const torch::nn::Module* first_ = nullptr;
+  const torch::nn::Module* first_ =
+      nullptr;                               // of a model that outlives this; null if there is none
+  const torch::nn::Module* root_ = nullptr;  // of the model added first
+  ModelTree tree_;                           // of that model
+  std::unordered_map<const torch::nn::Module*, bool> modes_;  // that were told
   std::vector<Tied> ties_;
   int ordinal_ = -1;
   uint32_t model_thing_ = 0;

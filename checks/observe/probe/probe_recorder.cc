@@ -66,6 +66,11 @@ void ProbeRecorder::Watch(torch::nn::Module& model) {
   backward_.Add(models_.Leaves());
 }
 
+void ProbeRecorder::Watch(const ModelTree& model) {
+  models_.Add(model);
+  backward_.Add(models_.Leaves());
+}
+
 int ProbeRecorder::Optimizes(std::string_view type, std::vector<Probe::Group> groups,
                              Probe::Rule rule) {
   const int ordinal = static_cast<int>(optimizers_.size());
@@ -152,51 +157,6 @@ void ProbeRecorder::Batch(const at::Tensor& inputs, const Probe::Site& site) {
   });
 }
 
-void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
-                         const at::Tensor& targets, const Probe::Site& site) {
-  ranks_.EndForward();
-  const std::string kind = outputs.defined() ? LossKind(outputs, targets) : "";
-  if (clock_.step() == 0 && kind.empty() && outputs.defined()) {
-    compares_all_ = compares_all_ || ComparesAll(loss, outputs, targets);
-  }
-  const bool spreads = kind.empty() && compares_all_;
-  loss_thing_ =
-      LossThing(clock_, spreads ? "mse" : kind, kind == "cross_entropy" ? outputs.size(1) : 0);
-  loss_site_ = Site(site);
-  if (clock_.step() == 0 && outputs.defined()) DescribeLoss(loss, outputs, targets, kind);
-  if (loss.numel() != 1 || !clock_.takes_scalars()) return;
-  if (clock_.sampled() && !kind.empty()) WriteLossShare(loss, outputs, targets, kind);
-  const double samples = outputs.defined() ? static_cast<double>(targets.size(0)) : 0;
-  clock_.transfer().Add(loss.detach().reshape({1}),
-                        [this, about = ProbeClock::About{loss_thing_, 0, loss_site_}, samples,
-                         moment = clock_.now()](const std::vector<double>& values) {
-                          clock_.Put(Quantity::kLoss, about, moment, values[0], samples);
-                        });
-}
-
-// In the first step alone: what it says does not change.
-void ProbeRecorder::DescribeLoss(const at::Tensor& loss, const at::Tensor& outputs,
-                                 const at::Tensor& targets, const std::string& kind) {
-  if (!kind.empty()) initial_.Add(kind, outputs, targets);
-  if (kind.empty() && compares_all_) {
-    clock_.writer().Attribute(loss_thing_, "broadcast", Shape(outputs) + " and " + Shape(targets));
-  }
-  const std::string input_from = kind == "cross_entropy" ? InputFrom(loss, outputs) : "";
-  if (!input_from.empty()) clock_.writer().Attribute(loss_thing_, "input_from", input_from);
-}
-
-void ProbeRecorder::WriteLossShare(const at::Tensor& loss, const at::Tensor& outputs,
-                                   const at::Tensor& targets, const std::string& kind) {
-  const auto [mean, count] = MeanLossOf(kind, outputs, targets);
-  if (!mean.defined()) return;
-  const at::Tensor share = loss.detach().to(at::kDouble).reshape({1}) / mean;
-  clock_.transfer().Add(share, [this, count = count, about = ProbeClock::About{loss_thing_, 0},
-                                moment = clock_.now()](const std::vector<double>& values) {
-    if (!std::isfinite(values[0])) return;
-    clock_.Put(Quantity::kLossShare, about, moment, values[0], static_cast<double>(count));
-  });
-}
-
 void ProbeRecorder::EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets) {
   clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing()},
                          models_.IsTraining() ? 1 : 0, outputs.requires_grad() ? 1 : 0);
@@ -259,6 +219,17 @@ void ProbeRecorder::Averaged(double distance, double moved) {
 
 void ProbeRecorder::Declare(std::string_view key, std::string_view value) {
   clock_.writer().Attribute(0, "declared." + std::string(key), value);
+}
+
+void ProbeRecorder::EvaluationForward(bool has_gradients) {
+  clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing()},
+                         models_.IsTraining() ? 1 : 0, has_gradients ? 1 : 0);
+}
+
+void ProbeRecorder::EvaluationEnded() {
+  ranks_.EndEvaluation();
+  WriteModelDigests(clock_, models_);
+  clock_.PutOfEvaluation(Event::kEvaluationEnded, {models_.model_thing()});
 }
 
 void ProbeRecorder::Evaluated(double loss, int64_t samples) {

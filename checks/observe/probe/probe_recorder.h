@@ -20,6 +20,13 @@
 
 namespace dlcheck {
 
+// A call of a loss function that returned: what it is called and what it was given.
+struct LossCall {
+  std::string function;  // "nll_loss"
+  std::string kind;      // "nll"
+  at::Tensor result, outputs, targets;
+};
+
 class ProbeRecorder {
  public:
   static constexpr int kOnlyOptimizer = -1;  // of which a caller need not know the number
@@ -37,6 +44,7 @@ class ProbeRecorder {
   uint32_t Site(const Probe::Site& site);
 
   void Watch(torch::nn::Module& model);
+  void Watch(const ModelTree& model);
   int Optimizes(std::string_view type, std::vector<Probe::Group> groups, Probe::Rule rule);
   void BeginStep(int optimizer) { optimizers_.at(At(optimizer))->BeginStep(); }
   void Consume(int optimizer);
@@ -45,6 +53,10 @@ class ProbeRecorder {
   void Batch(const at::Tensor& inputs, const Probe::Site& site);
   void Loss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
             const Probe::Site& site);
+  // Of a program that does not call Loss(): a loss function returned, and a backward is about to
+  // begin from `root`, which may be what it returned, times a number.
+  void LossReturned(const LossCall& call);
+  void BackwardFrom(const at::Tensor& root, const Probe::Site& site);
   void EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets);
   void PutEvent(Event event, const Probe::Site& site, double value);
   void PutFileEvent(Event event, std::string_view path);
@@ -52,6 +64,10 @@ class ProbeRecorder {
   void Reject(std::string_view file, std::string_view cause);
   void Evaluated(double loss, int64_t samples);
   void EvaluationBegins();
+  // A forward pass of an evaluation of which the outputs are not known; the end of one without a
+  // loss.
+  void EvaluationForward(bool has_gradients);
+  void EvaluationEnded();
   void Clip(std::string_view kind, double bound, double p, const Probe::Site& site);
   void LossScale(double scale);
   void Scheduled(const std::vector<double>& rates, int optimizer);
@@ -65,8 +81,17 @@ class ProbeRecorder {
  private:
   static size_t At(int optimizer) { return static_cast<size_t>(optimizer); }
   void BeforeBackward();
-  void WriteLossShare(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
-                      const std::string& kind);
+  // What is known of the loss function that the next backward starts from.
+  struct ReturnedLoss {
+    uint32_t thing = 0;  // 0: none
+    std::weak_ptr<torch::autograd::Node> node;
+    at::Tensor mean;      // one element in float64; undefined if not known
+    int64_t targets = 0;  // of the mean
+    double samples = 0;
+  };
+  static bool IsFromReturned(const at::Tensor& root, const ReturnedLoss& returned);
+  void WriteLoss(const at::Tensor& loss, double samples);
+  void WriteLossShare(const at::Tensor& loss, const at::Tensor& mean, int64_t count);
   void DescribeLoss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
                     const std::string& kind);
   void WriteStepTimeAndMemory(uint32_t owner);
@@ -81,6 +106,9 @@ class ProbeRecorder {
   InitialLosses initial_;
   uint32_t loss_thing_ = 0, loss_site_ = 0;  // of the next backward
   bool compares_all_ = false;                // the loss was seen to broadcast
+  ReturnedLoss returned_;
+  uint32_t usual_loss_thing_ = 0;  // of backward calls whose loss function is known
+  double usual_loss_samples_ = 0;
   std::optional<uint64_t> last_step_end_;
   int64_t last_batch_step_ = -1;
 };

@@ -1,0 +1,20 @@
+// The place in the program that called LibTorch: module and offset, which the launcher turns into
+// file and line after the run.
+#pragma once
+
+#include <string>
+
+#include "dlcheck/probe.h"
+
+namespace dlcheck {
+
+// The frames outside of LibTorch, the C++ library and the probe, the innermost first:
+// "@/path/train+0x1a2b|/path/train+0x3c4d" as the file of a site without a line. Empty if there is
+// none. The text stays as long as the process.
+// Cost: a walk of the stack, some microseconds.
+Probe::Site CallSite();
+
+// Whether code at this address is the program's own.
+bool IsProgram(const void* address);
+
+}  // namespace dlcheck

@@ -1,0 +1,193 @@
+// The functions that stand in the place of LibTorch's, one for each entry: each tells the watcher,
+// if there is one, and calls the original with the same arguments. Their types are those of the
+// originals in the ABI: a member function takes its object first.
+#include <torch/torch.h>
+
+#include <utility>
+
+#include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/entries.h"
+#include "checks/observe/preload/watcher.h"
+
+namespace dlcheck {
+namespace {
+
+using torch::optim::Optimizer;
+using Closure = Optimizer::LossClosure;
+
+void* originals[64];
+
+template <typename Function>
+Function* OriginalOf(Entry entry) {
+  return reinterpret_cast<Function*>(originals[static_cast<int>(entry)]);
+}
+
+// Tells the watcher that a step ended, whether it returned or threw.
+class Stepping {
+ public:
+  Stepping(Watcher& watcher, Optimizer& optimizer)
+      : watcher_(&watcher), number_(watcher.BeginStep(optimizer)) {}
+  ~Stepping() { watcher_->StepEnds(); }
+  Stepping(const Stepping&) = delete;
+  Stepping& operator=(const Stepping&) = delete;
+  int number() const { return number_; }
+
+ private:
+  Watcher* watcher_;
+  int number_;
+};
+
+template <Entry entry>
+at::Tensor Step(Optimizer* optimizer, Closure closure) {
+  using Original = at::Tensor(Optimizer*, Closure);
+  Watcher* watcher = Watcher::Here();
+  if (watcher == nullptr) return OriginalOf<Original>(entry)(optimizer, std::move(closure));
+  at::Tensor loss;
+  int number = 0;
+  {
+    const Stepping stepping(*watcher, *optimizer);
+    number = stepping.number();
+    if (!closure) {
+      watcher->Consume(number);
+    } else {
+      // The gradients that count are there only after the closure ran.
+      closure = [watcher, number, inner = std::move(closure)] {
+        watcher->StepEnds();
+        at::Tensor result = inner();
+        watcher->StepGoesOn();
+        watcher->Consume(number);
+        return result;
+      };
+    }
+    loss = OriginalOf<Original>(entry)(optimizer, std::move(closure));
+  }
+  watcher->AfterStep(number);
+  return loss;
+}
+
+void ZeroGrad(Optimizer* optimizer, bool set_to_none) {
+  OriginalOf<void(Optimizer*, bool)>(Entry::kZeroGrad)(optimizer, set_to_none);
+  if (Watcher* watcher = Watcher::Here()) watcher->Cleared(*optimizer);
+}
+
+void AddGroup(Optimizer* optimizer, const torch::optim::OptimizerParamGroup& group) {
+  OriginalOf<void(Optimizer*, const torch::optim::OptimizerParamGroup&)>(Entry::kAddGroup)(
+      optimizer, group);
+  if (Watcher* watcher = Watcher::Begin()) watcher->OptimizerBuilt(*optimizer);
+}
+
+std::vector<at::Tensor> Parameters(const torch::nn::Module* module, bool recurse) {
+  if (recurse) Watcher::SawModel(*module);
+  return OriginalOf<std::vector<at::Tensor>(const torch::nn::Module*, bool)>(Entry::kParameters)(
+      module, recurse);
+}
+
+using Named = torch::OrderedDict<std::string, at::Tensor>;
+Named NamedParameters(const torch::nn::Module* module, bool recurse) {
+  if (recurse) Watcher::SawModel(*module);
+  return OriginalOf<Named(const torch::nn::Module*, bool)>(Entry::kNamedParameters)(module,
+                                                                                    recurse);
+}
+
+void Train(torch::nn::Module* module, bool is_training) {
+  thread_local int depth = 0;  // it calls itself for each child
+  struct Deeper {
+    Deeper() { ++depth; }
+    ~Deeper() { --depth; }
+  } deeper;
+  OriginalOf<void(torch::nn::Module*, bool)>(Entry::kTrain)(module, is_training);
+  if (Watcher* watcher = Watcher::Here()) watcher->ModeSet(*module, is_training, depth == 1);
+}
+
+void ModuleZeroGrad(torch::nn::Module* module, bool set_to_none) {
+  Watcher::SawModel(*module);
+  OriginalOf<void(torch::nn::Module*, bool)>(Entry::kModuleZeroGrad)(module, set_to_none);
+}
+
+using Tensors = std::vector<at::Tensor>;
+void Backward(const Tensors& roots, const Tensors& gradients, std::optional<bool> keeps_graph,
+              bool makes_graph, const Tensors& inputs) {
+  if (Watcher* watcher = Watcher::Here()) watcher->BackwardBegins(roots);
+  OriginalOf<void(const Tensors&, const Tensors&, std::optional<bool>, bool, const Tensors&)>(
+      Entry::kBackward)(roots, gradients, keeps_graph, makes_graph, inputs);
+}
+
+void SetGradMode(bool enabled) {
+  OriginalOf<void(bool)>(Entry::kSetGradMode)(enabled);
+  // LibTorch disables gradients for parts of its own work, also with other callbacks in place.
+  Watcher* watcher = Watcher::Here();
+  if (watcher != nullptr && IsProgram(__builtin_return_address(0))) watcher->GradModeSet();
+}
+
+void SaveTo(torch::serialize::OutputArchive* archive, const std::string& path) {
+  OriginalOf<void(torch::serialize::OutputArchive*, const std::string&)>(Entry::kSaveTo)(archive,
+                                                                                         path);
+  if (Watcher* watcher = Watcher::Here()) watcher->Saved(path);
+}
+
+void LoadFrom(torch::serialize::InputArchive* archive, const std::string& path,
+              std::optional<c10::Device> device) {
+  using Original =
+      void(torch::serialize::InputArchive*, const std::string&, std::optional<c10::Device>);
+  OriginalOf<Original>(Entry::kLoadFrom)(archive, path, std::move(device));
+  if (Watcher* watcher = Watcher::Here()) watcher->Loaded(path);
+}
+
+template <typename Function>
+void* Address(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+void* HookOf(Entry entry) {
+  switch (entry) {
+    case Entry::kSgdStep:
+      return Address(&Step<Entry::kSgdStep>);
+    case Entry::kAdamStep:
+      return Address(&Step<Entry::kAdamStep>);
+    case Entry::kAdamWStep:
+      return Address(&Step<Entry::kAdamWStep>);
+    case Entry::kRmspropStep:
+      return Address(&Step<Entry::kRmspropStep>);
+    case Entry::kAdagradStep:
+      return Address(&Step<Entry::kAdagradStep>);
+    case Entry::kLbfgsStep:
+      return Address(&Step<Entry::kLbfgsStep>);
+    case Entry::kZeroGrad:
+      return Address(&ZeroGrad);
+    case Entry::kAddGroup:
+      return Address(&AddGroup);
+    case Entry::kParameters:
+      return Address(&Parameters);
+    case Entry::kNamedParameters:
+      return Address(&NamedParameters);
+    case Entry::kTrain:
+      return Address(&Train);
+    case Entry::kModuleZeroGrad:
+      return Address(&ModuleZeroGrad);
+    case Entry::kBackward:
+      return Address(&Backward);
+    case Entry::kSetGradMode:
+      return Address(&SetGradMode);
+    case Entry::kSaveTo:
+      return Address(&SaveTo);
+    case Entry::kLoadFrom:
+      return Address(&LoadFrom);
+    case Entry::kScheduled:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace
+}  // namespace dlcheck
+
+extern "C" __attribute__((visibility("default"))) void* dlcheck_go_around(int entry,
+                                                                          void* original) {
+  if (original == nullptr) return nullptr;
+  dlcheck::originals[entry] = original;
+  return dlcheck::HookOf(static_cast<dlcheck::Entry>(entry));
+}
+
+extern "C" __attribute__((visibility("default"))) void dlcheck_yield() {
+  dlcheck::Watcher::EndAll();
+}

@@ -1,0 +1,53 @@
+// What the preloaded probe sees in the operations of one thread, through torch's RecordFunction:
+// forward passes with what went into them, loss functions, and evaluations without gradients.
+#pragma once
+
+#include <ATen/record_function.h>
+#include <torch/torch.h>
+
+#include <memory>
+#include <string>
+
+#include "checks/observe/probe/probe_recorder.h"
+
+namespace dlcheck {
+
+class Operations {
+ public:
+  explicit Operations(ProbeRecorder& recorder) : recorder_(&recorder) {}
+  ~Operations() { Stop(); }
+  Operations(const Operations&) = delete;
+  Operations& operator=(const Operations&) = delete;
+
+  // Watches from here on if the step under way is sampled, or gradients are disabled.
+  void Update();
+  // A step works; what it calculates is no forward pass.
+  void SetStepping(bool is_stepping) { is_stepping_ = is_stepping; }
+  // A backward or a step begins: what was an evaluation before it is over.
+  void TrainingGoesOn();
+  // A backward begins: the next forward pass brings another batch.
+  void ExpectBatch() { expects_batch_ = true; }
+
+  // Of the callback.
+  std::unique_ptr<at::ObserverContext> Begins(const at::RecordFunction& function);
+  void Ends(const at::RecordFunction& function, at::ObserverContext* context);
+
+ private:
+  void Stop();
+  void SawParameters(const at::RecordFunction& function);
+  void ForwardBegins(const at::RecordFunction& function);
+
+  ProbeRecorder* recorder_;
+  uint64_t callback_ = 0;  // none
+  bool is_stepping_ = false;
+  bool expects_batch_ = true;
+  int losses_open_ = 0;  // calls of loss functions, one within the other
+  // The parameter that the first forward pass took first.
+  c10::weak_intrusive_ptr<at::TensorImpl> entry_{c10::intrusive_ptr<at::TensorImpl>()};
+  bool has_entry_ = false;
+  bool evaluates_ = false;
+  double evaluation_sum_ = 0;  // of losses times samples
+  int64_t evaluation_samples_ = 0;
+};
+
+}  // namespace dlcheck

@@ -1,0 +1,201 @@
+#include "checks/observe/preload/watcher.h"
+
+#include <optional>
+#include <typeinfo>
+#include <utility>
+
+#include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/pending_models.h"
+#include "checks/observe/probe/guarded.h"
+#include "checks/records/request.h"
+
+namespace dlcheck {
+namespace {
+
+thread_local bool is_inside = false;
+thread_local bool is_watched_thread = false;
+
+// The request of this process; none outside of `dlcheck run`, and after another probe took over.
+std::optional<Request>& RequestOfProcess() {
+  static auto* request = new std::optional<Request>(RequestFromEnvironment());
+  return *request;
+}
+
+// Closes the records as the process ends.
+struct Only {
+  std::unique_ptr<Watcher> watcher;
+};
+Only& TheOnly() {
+  static Only only;
+  return only;
+}
+
+PendingModels& Pending() {
+  static auto* pending = new PendingModels;
+  return *pending;
+}
+
+Probe::Options WithCapabilities() {
+  Probe::Options options;
+  options.capabilities = "plain same_seed";
+  return options;
+}
+
+}  // namespace
+
+Watcher::Inside::Inside() : before_(std::exchange(is_inside, true)) {}
+Watcher::Inside::~Inside() { is_inside = before_; }
+
+Watcher* Watcher::Here() {
+  return is_watched_thread && !is_inside ? TheOnly().watcher.get() : nullptr;
+}
+
+Watcher* Watcher::Begin() {
+  if (is_inside || !RequestOfProcess().has_value()) return nullptr;
+  if (TheOnly().watcher != nullptr) return Here();
+  const Inside inside;
+  std::unique_ptr<ProbeRecorder> recorder =
+      ProbeRecorder::Create(*RequestOfProcess(), WithCapabilities());
+  if (recorder == nullptr) {
+    RequestOfProcess().reset();
+    return nullptr;
+  }
+  is_watched_thread = true;
+  TheOnly().watcher = std::make_unique<Watcher>(*RequestOfProcess(), std::move(recorder));
+  return TheOnly().watcher.get();
+}
+
+void Watcher::EndAll() {
+  RequestOfProcess().reset();
+  is_watched_thread = false;
+}
+
+Watcher::Watcher(const Request&, std::unique_ptr<ProbeRecorder> recorder)
+    : recorder_(std::move(recorder)), operations_(*recorder_) {
+  operations_.Update();
+}
+
+void Watcher::SawModel(const torch::nn::Module& model) {
+  if (is_inside || !RequestOfProcess().has_value()) return;
+  const Inside inside;
+  Pending().Saw(model);
+}
+
+void Watcher::WatchModels() {
+  const Inside inside;
+  Guarded(recorder_.get(), [](ProbeRecorder& recorder) {
+    for (const ModelTree& tree : Pending().Take()) {
+      recorder.Watch(tree);
+      for (const ModelTree::Module& module : tree.modules) {
+        recorder.models().TellMode(module.address, module.is_training);
+      }
+    }
+  });
+}
+
+void Watcher::ModeSet(const torch::nn::Module& module, bool is_training, bool is_outermost) {
+  const Inside inside;
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.models().TellMode(&module, is_training);
+    if (!is_outermost || !recorder.models().IsFirst(&module)) return;
+    recorder.PutEvent(Event::kMode, CallSite(), is_training ? 1 : 0);
+  });
+}
+
+void Watcher::OptimizerBuilt(const torch::optim::Optimizer& optimizer) {
+  const auto known = optimizers_.find(&optimizer);
+  if (known != optimizers_.end()) {
+    *known->second.alive = nullptr;
+    optimizers_.erase(known);
+  }
+  WatchModels();
+}
+
+int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
+  const auto known = optimizers_.find(&optimizer);
+  if (known != optimizers_.end()) return known->second.number;
+  WatchModels();
+  const auto alive = std::make_shared<const torch::optim::Optimizer*>(&optimizer);
+  std::vector<Probe::Group> groups;
+  for (size_t i = 0; i < optimizer.param_groups().size(); ++i) {
+    Probe::Group group;
+    for (const torch::Tensor& parameter : optimizer.param_groups()[i].params()) {
+      group.parameters.emplace_back("", parameter);
+    }
+    group.rate = [alive, i]() -> double {
+      if (*alive == nullptr || i >= (*alive)->param_groups().size()) return 0;
+      return (*alive)->param_groups()[i].options().get_lr();
+    };
+    groups.push_back(std::move(group));
+  }
+  Probe::Rule rule;
+  rule.keeps_state = [alive] { return *alive != nullptr && !(*alive)->state().empty(); };
+  int number = 0;
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    std::string type = c10::demangle(typeid(optimizer).name());
+    number = recorder.Optimizes(type, std::move(groups), std::move(rule));
+  });
+  optimizers_[&optimizer] = {number, alive};
+  return number;
+}
+
+int Watcher::BeginStep(torch::optim::Optimizer& optimizer) {
+  const Inside inside;
+  operations_.TrainingGoesOn();
+  const int number = NumberOf(optimizer);
+  operations_.SetStepping(true);
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.BeginStep(number); });
+  return number;
+}
+
+void Watcher::Consume(int number) {
+  const Inside inside;
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Consume(number); });
+}
+
+void Watcher::AfterStep(int number) {
+  const Inside inside;
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.AfterStep(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""},
+                       /*taken=*/true);
+  });
+  operations_.Update();
+}
+
+void Watcher::Cleared(torch::optim::Optimizer& optimizer) {
+  const Inside inside;
+  const int number = NumberOf(optimizer);
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.Cleared(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""});
+  });
+}
+
+void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
+  const Inside inside;
+  operations_.TrainingGoesOn();
+  operations_.ExpectBatch();
+  if (roots.empty() || !roots.front().defined()) return;
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.BackwardFrom(roots.front(),
+                          recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""});
+  });
+}
+
+void Watcher::GradModeSet() {
+  const Inside inside;
+  operations_.Update();
+}
+
+void Watcher::Saved(const std::string& path) {
+  const Inside inside;
+  Guarded(recorder_.get(),
+          [&](ProbeRecorder& recorder) { recorder.PutFileEvent(Event::kSaved, path); });
+}
+
+void Watcher::Loaded(const std::string& path) {
+  const Inside inside;
+  Guarded(recorder_.get(),
+          [&](ProbeRecorder& recorder) { recorder.PutFileEvent(Event::kLoaded, path); });
+}
+
+}  // namespace dlcheck

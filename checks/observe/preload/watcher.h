@@ -1,0 +1,74 @@
+// What the preloaded probe makes of the calls that it sees: it finds models and optimizers, and
+// tells the recorder of the probe what a program with the two lines would tell it.
+//
+// One thread is watched: the one that makes the first optimizer. A watcher is made there and stays
+// until the process ends.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "checks/observe/preload/operations.h"
+#include "checks/observe/probe/probe_recorder.h"
+
+namespace dlcheck {
+
+class Watcher {
+ public:
+  // The watcher, if this call is to be looked at: null outside of `dlcheck run`, in other threads,
+  // in calls that the probe itself makes, and after another probe took over.
+  static Watcher* Here();
+  // The same; makes it where there is none.
+  static Watcher* Begin();
+  static void EndAll();
+
+  // While one lives, calls of this thread are the probe's own.
+  class Inside {
+   public:
+    Inside();
+    ~Inside();
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    bool before_;
+  };
+
+  // A model is certainly alive and whole: somebody asks for its parameters.
+  static void SawModel(const torch::nn::Module& model);
+  void ModeSet(const torch::nn::Module& module, bool is_training, bool is_outermost);
+  void OptimizerBuilt(const torch::optim::Optimizer& optimizer);
+  int BeginStep(torch::optim::Optimizer& optimizer);
+  void Consume(int number);
+  void AfterStep(int number);
+  // The optimizer stops working, or its closure gives way to it again.
+  void StepEnds() { operations_.SetStepping(false); }
+  void StepGoesOn() { operations_.SetStepping(true); }
+  void Cleared(torch::optim::Optimizer& optimizer);
+  void BackwardBegins(const std::vector<at::Tensor>& roots);
+  void GradModeSet();
+  void Saved(const std::string& path);
+  void Loaded(const std::string& path);
+
+  Watcher(const Request& request, std::unique_ptr<ProbeRecorder> recorder);
+
+ private:
+  friend class Operations;
+  struct Known {
+    int number;
+    // The optimizer while it is known to live: null from the time another is built in its place.
+    std::shared_ptr<const torch::optim::Optimizer*> alive;
+  };
+  int NumberOf(torch::optim::Optimizer& optimizer);
+  void WatchModels();
+
+  std::unique_ptr<ProbeRecorder> recorder_;
+  Operations operations_;
+  std::unordered_map<const torch::optim::Optimizer*, Known> optimizers_;
+};
+
+}  // namespace dlcheck

@@ -1,0 +1,34 @@
+// What a model consists of, taken while it is certainly alive: its modules, parameters and buffers.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <string>
+#include <vector>
+
+namespace dlcheck {
+
+struct ModelTree {
+  struct Module {
+    std::string name;                  // "trunk.0"; empty for the model itself
+    const torch::nn::Module* address;  // may be gone later
+    bool depends_on_mode = false;      // its outputs differ between training and evaluation
+    bool is_training = true;
+  };
+  struct Tensor {
+    std::string name;   // "trunk.0.weight"
+    size_t module = 0;  // that owns it
+    at::Tensor tensor;
+  };
+
+  std::string type;             // "Net"
+  std::vector<Module> modules;  // each before its children
+  std::vector<Tensor> parameters, buffers;
+
+  static ModelTree Of(const torch::nn::Module& model);
+
+  // Whether all parameters are among those of `other`; false if there are none.
+  bool IsPartOf(const ModelTree& other) const;
+};
+
+}  // namespace dlcheck

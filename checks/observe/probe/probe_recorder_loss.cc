@@ -1,0 +1,110 @@
+// The part of the recorder that is about losses: those that a program reports, and those that are
+// seen as they return.
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "checks/observe/probe/probe_recorder.h"
+
+namespace dlcheck {
+
+void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
+                         const at::Tensor& targets, const Probe::Site& site) {
+  ranks_.EndForward();
+  const std::string kind = outputs.defined() ? LossKind(outputs, targets) : "";
+  if (clock_.step() == 0 && kind.empty() && outputs.defined()) {
+    compares_all_ = compares_all_ || ComparesAll(loss, outputs, targets);
+  }
+  const bool spreads = kind.empty() && compares_all_;
+  loss_thing_ =
+      LossThing(clock_, spreads ? "mse" : kind, kind == "cross_entropy" ? outputs.size(1) : 0);
+  loss_site_ = Site(site);
+  if (clock_.step() == 0 && outputs.defined()) DescribeLoss(loss, outputs, targets, kind);
+  if (loss.numel() != 1 || !clock_.takes_scalars()) return;
+  if (clock_.sampled() && !kind.empty()) {
+    const auto [mean, count] = MeanLossOf(kind, outputs, targets);
+    WriteLossShare(loss, mean, count);
+  }
+  WriteLoss(loss, outputs.defined() ? static_cast<double>(targets.size(0)) : 0);
+}
+
+void ProbeRecorder::WriteLoss(const at::Tensor& loss, double samples) {
+  clock_.transfer().Add(loss.detach().reshape({1}),
+                        [this, about = ProbeClock::About{loss_thing_, 0, loss_site_}, samples,
+                         moment = clock_.now()](const std::vector<double>& values) {
+                          clock_.Put(Quantity::kLoss, about, moment, values[0], samples);
+                        });
+}
+
+void ProbeRecorder::LossReturned(const LossCall& call) {
+  const bool has_classes = call.kind == "cross_entropy" || call.kind == "nll";
+  const bool is_usual = has_classes ? LossKind(call.outputs, call.targets) == "cross_entropy"
+                                    : call.outputs.sizes() == call.targets.sizes();
+  const int64_t classes = has_classes && call.outputs.dim() > 1 ? call.outputs.size(1) : 0;
+  returned_ = {};
+  returned_.thing = LossThing(clock_, call.kind, classes, call.function);
+  returned_.node = call.result.grad_fn();
+  returned_.samples = call.targets.dim() > 0 ? static_cast<double>(call.targets.size(0)) : 1;
+  if (!is_usual) return;
+  if (clock_.step() == 0 && (has_classes || call.kind == "mse")) {
+    loss_thing_ = returned_.thing;
+    DescribeLoss(call.result, call.outputs, call.targets, call.kind);
+  }
+  std::tie(returned_.mean, returned_.targets) = MeanLossOf(call.kind, call.outputs, call.targets);
+}
+
+bool ProbeRecorder::IsFromReturned(const at::Tensor& root, const ReturnedLoss& returned) {
+  constexpr int kLongestChain = 16;
+  const std::shared_ptr<torch::autograd::Node> made = returned.node.lock();
+  torch::autograd::Node* node = root.grad_fn().get();
+  for (int i = 0; i < kLongestChain && made != nullptr && node != nullptr; ++i) {
+    if (node == made.get()) return true;
+    torch::autograd::Node* before = nullptr;
+    for (const torch::autograd::Edge& edge : node->next_edges()) {
+      if (edge.function != nullptr && before != nullptr) return false;
+      if (edge.function != nullptr) before = edge.function.get();
+    }
+    node = before;
+  }
+  return false;
+}
+
+void ProbeRecorder::BackwardFrom(const at::Tensor& root, const Probe::Site& site) {
+  ranks_.EndForward();
+  const ReturnedLoss returned = std::exchange(returned_, {});
+  const bool is_known = returned.thing != 0 && IsFromReturned(root, returned);
+  loss_site_ = Site(site);
+  // Functions are looked at in sampled steps alone; those between are taken to be the same.
+  if (is_known || clock_.sampled()) {
+    usual_loss_thing_ = is_known ? returned.thing : LossThing(clock_, "", 0);
+    usual_loss_samples_ = is_known ? returned.samples : 0;
+  }
+  loss_thing_ = usual_loss_thing_;
+  if (root.numel() != 1 || !clock_.takes_scalars()) return;
+  if (is_known && clock_.sampled()) WriteLossShare(root, returned.mean, returned.targets);
+  WriteLoss(root, usual_loss_samples_);
+}
+
+// In the first step alone: what it says does not change.
+void ProbeRecorder::DescribeLoss(const at::Tensor& loss, const at::Tensor& outputs,
+                                 const at::Tensor& targets, const std::string& kind) {
+  if (!kind.empty()) initial_.Add(kind, outputs, targets);
+  if (kind.empty() && compares_all_) {
+    clock_.writer().Attribute(loss_thing_, "broadcast", Shape(outputs) + " and " + Shape(targets));
+  }
+  const std::string input_from = kind == "cross_entropy" ? InputFrom(loss, outputs) : "";
+  if (!input_from.empty()) clock_.writer().Attribute(loss_thing_, "input_from", input_from);
+}
+
+void ProbeRecorder::WriteLossShare(const at::Tensor& loss, const at::Tensor& mean, int64_t count) {
+  if (!mean.defined()) return;
+  const at::Tensor share = loss.detach().to(at::kDouble).reshape({1}) / mean;
+  clock_.transfer().Add(share, [this, count, about = ProbeClock::About{loss_thing_, 0},
+                                moment = clock_.now()](const std::vector<double>& values) {
+    if (!std::isfinite(values[0])) return;
+    clock_.Put(Quantity::kLossShare, about, moment, values[0], static_cast<double>(count));
+  });
+}
+
+}  // namespace dlcheck
