@@ -1,6 +1,7 @@
 // The functions that stand in the place of LibTorch's, one for each entry: each tells the watcher,
 // if there is one, and calls the original with the same arguments. Their types are those of the
 // originals in the ABI: a member function takes its object first.
+#include <torch/csrc/autograd/graph_task.h>
 #include <torch/torch.h>
 
 #include <utility>
@@ -27,7 +28,7 @@ class Stepping {
  public:
   Stepping(Watcher& watcher, Optimizer& optimizer)
       : watcher_(&watcher), number_(watcher.BeginStep(optimizer)) {}
-  ~Stepping() { watcher_->StepEnds(); }
+  ~Stepping() { watcher_->LeaveStep(); }
   Stepping(const Stepping&) = delete;
   Stepping& operator=(const Stepping&) = delete;
   int number() const { return number_; }
@@ -66,6 +67,7 @@ at::Tensor Step(Optimizer* optimizer, Closure closure) {
 }
 
 void ZeroGrad(Optimizer* optimizer, bool set_to_none) {
+  if (Watcher* watcher = Watcher::Here()) watcher->ZeroingBegins();
   OriginalOf<void(Optimizer*, bool)>(Entry::kZeroGrad)(optimizer, set_to_none);
   if (Watcher* watcher = Watcher::Here()) watcher->Cleared(*optimizer);
 }
@@ -101,15 +103,20 @@ void Train(torch::nn::Module* module, bool is_training) {
 
 void ModuleZeroGrad(torch::nn::Module* module, bool set_to_none) {
   Watcher::SawModel(*module);
+  if (Watcher* watcher = Watcher::Here()) watcher->ZeroingBegins();
   OriginalOf<void(torch::nn::Module*, bool)>(Entry::kModuleZeroGrad)(module, set_to_none);
 }
 
 using Tensors = std::vector<at::Tensor>;
 void Backward(const Tensors& roots, const Tensors& gradients, std::optional<bool> keeps_graph,
               bool makes_graph, const Tensors& inputs) {
-  if (Watcher* watcher = Watcher::Here()) watcher->BackwardBegins(roots);
+  // Within another one, as of a checkpoint that calculates again, it is a part of that.
+  Watcher* watcher =
+      torch::autograd::get_current_graph_task_id() == -1 ? Watcher::BeginWithModel() : nullptr;
+  if (watcher != nullptr) watcher->BackwardBegins(roots);
   OriginalOf<void(const Tensors&, const Tensors&, std::optional<bool>, bool, const Tensors&)>(
       Entry::kBackward)(roots, gradients, keeps_graph, makes_graph, inputs);
+  if (watcher != nullptr) watcher->BackwardEnds();
 }
 
 void SetGradMode(bool enabled) {

@@ -16,6 +16,8 @@ class PendingModels {
   // Somebody asks a model for its parameters. One whose parameters are all known is not looked at.
   void Saw(const torch::nn::Module& model);
 
+  bool empty() const { return entries_.empty(); }
+
   // The models seen so far that are still there and not part of another, in order; forgets them.
   std::vector<ModelTree> Take();
 

@@ -41,6 +41,16 @@ Probe::Options WithCapabilities() {
   return options;
 }
 
+// One whose steps are entries.
+bool IsOfLibTorch(const torch::optim::Optimizer& optimizer) {
+  return dynamic_cast<const torch::optim::SGD*>(&optimizer) != nullptr ||
+         dynamic_cast<const torch::optim::Adam*>(&optimizer) != nullptr ||
+         dynamic_cast<const torch::optim::AdamW*>(&optimizer) != nullptr ||
+         dynamic_cast<const torch::optim::RMSprop*>(&optimizer) != nullptr ||
+         dynamic_cast<const torch::optim::Adagrad*>(&optimizer) != nullptr ||
+         dynamic_cast<const torch::optim::LBFGS*>(&optimizer) != nullptr;
+}
+
 }  // namespace
 
 Watcher::Inside::Inside() : before_(std::exchange(is_inside, true)) {}
@@ -63,6 +73,14 @@ Watcher* Watcher::Begin() {
   is_watched_thread = true;
   TheOnly().watcher = std::make_unique<Watcher>(*RequestOfProcess(), std::move(recorder));
   return TheOnly().watcher.get();
+}
+
+Watcher* Watcher::BeginWithModel() {
+  if (TheOnly().watcher != nullptr) return Here();
+  if (is_inside || Pending().empty()) return nullptr;
+  Watcher* watcher = Begin();
+  if (watcher != nullptr) watcher->WatchModels();
+  return watcher;
 }
 
 void Watcher::EndAll() {
@@ -117,10 +135,12 @@ int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
   WatchModels();
   const auto alive = std::make_shared<const torch::optim::Optimizer*>(&optimizer);
   std::vector<Probe::Group> groups;
+  std::vector<at::Tensor> parameters;
   for (size_t i = 0; i < optimizer.param_groups().size(); ++i) {
     Probe::Group group;
     for (const torch::Tensor& parameter : optimizer.param_groups()[i].params()) {
       group.parameters.emplace_back("", parameter);
+      parameters.push_back(parameter);
     }
     group.rate = [alive, i]() -> double {
       if (*alive == nullptr || i >= (*alive)->param_groups().size()) return 0;
@@ -136,6 +156,7 @@ int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
     number = recorder.Optimizes(type, std::move(groups), std::move(rule));
   });
   optimizers_[&optimizer] = {number, alive};
+  if (!IsOfLibTorch(optimizer)) unseen_.Add(number, parameters);
   return number;
 }
 
@@ -144,6 +165,8 @@ int Watcher::BeginStep(torch::optim::Optimizer& optimizer) {
   operations_.TrainingGoesOn();
   const int number = NumberOf(optimizer);
   operations_.SetStepping(true);
+  in_step_ = true;
+  unseen_.StepSeen();
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.BeginStep(number); });
   return number;
 }
@@ -162,6 +185,23 @@ void Watcher::AfterStep(int number) {
   operations_.Update();
 }
 
+void Watcher::ZeroingBegins() {
+  const Inside inside;
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { unseen_.Infer(recorder); });
+  operations_.Update();
+}
+
+void Watcher::LeaveStep() {
+  in_step_ = false;
+  operations_.SetStepping(false);
+}
+
+void Watcher::BackwardEnds() {
+  if (in_step_) return;  // the closure is called again with other weights
+  const Inside inside;
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { unseen_.BackwardEnds(recorder); });
+}
+
 void Watcher::Cleared(torch::optim::Optimizer& optimizer) {
   const Inside inside;
   const int number = NumberOf(optimizer);
@@ -173,6 +213,8 @@ void Watcher::Cleared(torch::optim::Optimizer& optimizer) {
 void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
   const Inside inside;
   operations_.TrainingGoesOn();
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { unseen_.Infer(recorder); });
+  operations_.Update();
   operations_.ExpectBatch();
   if (roots.empty() || !roots.front().defined()) return;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
@@ -183,6 +225,7 @@ void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
 
 void Watcher::GradModeSet() {
   const Inside inside;
+  if (at::GradMode::is_enabled()) operations_.TrainingGoesOn();
   operations_.Update();
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "checks/observe/preload/operations.h"
+#include "checks/observe/preload/unseen_steps.h"
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
@@ -24,6 +25,8 @@ class Watcher {
   static Watcher* Here();
   // The same; makes it where there is none.
   static Watcher* Begin();
+  // The same, but makes it only where a model was seen.
+  static Watcher* BeginWithModel();
   static void EndAll();
 
   // While one lives, calls of this thread are the probe's own.
@@ -45,11 +48,15 @@ class Watcher {
   int BeginStep(torch::optim::Optimizer& optimizer);
   void Consume(int number);
   void AfterStep(int number);
+  // The step returned or threw.
+  void LeaveStep();
   // The optimizer stops working, or its closure gives way to it again.
   void StepEnds() { operations_.SetStepping(false); }
   void StepGoesOn() { operations_.SetStepping(true); }
+  void ZeroingBegins();
   void Cleared(torch::optim::Optimizer& optimizer);
   void BackwardBegins(const std::vector<at::Tensor>& roots);
+  void BackwardEnds();
   void GradModeSet();
   void Saved(const std::string& path);
   void Loaded(const std::string& path);
@@ -68,6 +75,8 @@ class Watcher {
 
   std::unique_ptr<ProbeRecorder> recorder_;
   Operations operations_;
+  UnseenSteps unseen_;
+  bool in_step_ = false;  // of LibTorch's own optimizers, or a closure in one
   std::unordered_map<const torch::optim::Optimizer*, Known> optimizers_;
 };
 
