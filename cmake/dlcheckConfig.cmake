@@ -24,7 +24,9 @@ if(NOT TARGET dlcheck::probe)
   add_library(dlcheck_probe STATIC EXCLUDE_FROM_ALL ${_dlcheck_sources})
   add_library(dlcheck::probe ALIAS dlcheck_probe)
   target_compile_features(dlcheck_probe PUBLIC cxx_std_17)
-  set_target_properties(dlcheck_probe PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  # In one file: LibTorch's headers are read once.
+  set_target_properties(dlcheck_probe PROPERTIES POSITION_INDEPENDENT_CODE ON UNITY_BUILD ON
+                        UNITY_BUILD_BATCH_SIZE 0)
   target_include_directories(dlcheck_probe PUBLIC ${_dlcheck_prefix}/include
                              ${_dlcheck_prefix}/share/dlcheck/probe)
   target_link_libraries(dlcheck_probe PUBLIC dlcheck::libtorch)

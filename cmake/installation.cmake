@@ -19,10 +19,17 @@ install(FILES ${PROJECT_SOURCE_DIR}/fixtures/data/digits.h5 ${PROJECT_SOURCE_DIR
         DESTINATION ${_share}/fixtures)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/reference/recipes DESTINATION ${_share})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+# What `dlcheck probe` compiles, and what it is loaded by.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/records DESTINATION ${_share}/probe/checks
-        FILES_MATCHING PATTERN *.h PATTERN *.cc PATTERN *.def)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/probe DESTINATION ${_share}/probe/checks/observe
-        FILES_MATCHING PATTERN *.h PATTERN *.cc)
+        COMPONENT command FILES_MATCHING PATTERN *.h PATTERN *.cc PATTERN *.def)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/probe ${PROJECT_SOURCE_DIR}/checks/observe/preload
+        DESTINATION ${_share}/probe/checks/observe
+        COMPONENT command FILES_MATCHING PATTERN *.h PATTERN *.cc PATTERN *.def)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include DESTINATION ${_share}/probe COMPONENT command)
+install(TARGETS dlcheck_gate LIBRARY DESTINATION ${_share}/preload COMPONENT command)
+if(TARGET dlcheck_worker)
+  install(TARGETS dlcheck_worker LIBRARY DESTINATION ${_share}/preload)
+endif()
 install(FILES ${PROJECT_SOURCE_DIR}/cmake/libtorch.cmake ${PROJECT_SOURCE_DIR}/cmake/dlcheckConfig.cmake
         DESTINATION ${_package})
 
@@ -30,3 +37,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/cmake/libtorch.cmake ${PROJECT_SOURCE_DIR}/c
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/dlcheck)
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/checks/observe/python ${PROJECT_BINARY_DIR}/share/dlcheck/python
      SYMBOLIC)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/share/dlcheck/probe)
+foreach(_folder checks include)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/${_folder} ${PROJECT_BINARY_DIR}/share/dlcheck/probe/${_folder} SYMBOLIC)
+endforeach()

@@ -12,7 +12,7 @@
 namespace dlcheck {
 namespace {
 
-constexpr size_t kLimitBytes = 1 << 20;
+constexpr size_t kMostRequestBytes = 1 << 20;
 
 bool ReadInteger(const std::string& text, int64_t& out) {
   char* end = nullptr;
@@ -99,7 +99,7 @@ std::string FormatRequest(const Request& request) {
 }
 
 Expected<Request> ReadRequest(const std::string& path) {
-  Expected<std::string> text = ReadWholeFile(path, kLimitBytes);
+  Expected<std::string> text = ReadWholeFile(path, kMostRequestBytes);
   if (!text.ok()) return text.failure();
   Request request;
   for (const LineFields& fields : ParseLines(*text)) {

@@ -16,6 +16,7 @@ constexpr Command kCommands[] = {
     {"explain", ExplainMain, "print one check's page, or all with --all"},
     {"selftest", SelftestMain, "run every check's own examples"},
     {"init", InitMain, "write a commented dlcheck.toml for the project at hand"},
+    {"probe", ProbeMain, "build the probe for the LibTorch of a C++ program"},
     {"doctor", DoctorMain, "say whether dlcheck works on this machine"},
     {"completions", CompletionsMain, "print completions for bash, zsh or fish"},
     {"manual", ManualMain, "print the manual page"},

@@ -22,6 +22,7 @@ int ExplainMain(const Words& words);
 int SelftestMain(const Words& words);
 int InitMain(const Words& words);
 int DoctorMain(const Words& words);
+int ProbeMain(const Words& words);
 int CompletionsMain(const Words& words);
 int ManualMain(const Words& words);
 int VersionMain(const Words& words);

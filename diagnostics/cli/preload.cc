@@ -28,19 +28,22 @@ std::string WorkerCache() {
   return StrCat(home, "/.cache/dlcheck/preload/", kVersion);
 }
 
+std::string WorkerFor(const std::string& id) {
+  for (const std::string& folder : {ShareFolder("preload"), WorkerCache()}) {
+    const std::string worker = StrCat(folder, "/", id, ".so");
+    if (!folder.empty() && !id.empty() && Exists(worker)) return worker;
+  }
+  return "";
+}
+
 Preload PreloadFor(const Words& command) {
   Preload preload{.gate = "", .workers = "", .torch = LinkedTorch(command)};
   if (preload.torch.empty()) return preload;
-  const std::string id = BuildIdOf(preload.torch);
-  const std::string shipped = ShareFolder("preload"), own = WorkerCache();
-  const std::string gate = StrCat(shipped, "/libdlcheck_gate.so");
-  for (const std::string& folder : {shipped, own}) {
-    const bool has_worker = !folder.empty() && Exists(StrCat(folder, "/", id, ".so"));
-    if (!has_worker || !Exists(gate)) continue;
-    preload.gate = gate;
-    preload.workers = folder;
-    break;
-  }
+  const std::string worker = WorkerFor(BuildIdOf(preload.torch));
+  const std::string gate = StrCat(ShareFolder("preload"), "/libdlcheck_gate.so");
+  if (worker.empty() || !Exists(gate)) return preload;
+  preload.gate = gate;
+  preload.workers = fs::path(worker).parent_path().string();
   return preload;
 }
 

@@ -13,6 +13,9 @@ struct Preload {
   std::string torch;    // the LibTorch of the command; empty: it is linked with none
 };
 
+// The probe for the LibTorch with this build id; empty if there is none.
+std::string WorkerFor(const std::string& id);
+
 // For a command as a user gave it. A LibTorch for which there is no probe gives a path in `torch`
 // and no gate. Cost: some 30 ms for a program, nothing for a script.
 Preload PreloadFor(const Words& command);

@@ -158,6 +158,12 @@ absl::StatusOr<Run> CommandSubject::RunPlain() {
   launch.request.whole_last = choice_.whole_last;
   if (choice_.timeout) launch.deadline = *choice_.timeout;
   if (!python_folder_.ok()) Say("Python programs are not watched", python_folder_.status());
+  if (!preload_.torch.empty() && preload_.gate.empty()) {
+    const std::string line =
+        StrCat("dlcheck  there is no probe yet for the LibTorch of ", command_.front(),
+               ": `dlcheck probe ", command_.front(), "` builds it in half a minute");
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
   if (choice_.live) launch.look = LiveJudge(choice_, launch.request.run_folder);
   const absl::Time started = absl::Now();
   absl::StatusOr<Run> run = Start(launch, plain_ending_);

@@ -4,7 +4,9 @@
 #include <fstream>
 
 #include "checks/engine/text.h"
+#include "checks/observe/launcher/linked_torch.h"
 #include "checks/records/request.h"
+#include "diagnostics/cli/preload.h"
 #include "diagnostics/fingerprint.h"
 
 namespace dlcheck::cli {
@@ -42,6 +44,22 @@ bool ReadsRequest(const std::vector<std::string>& command) {
   });
 }
 
+// A program that is named by its path; what a shell looks up is a tool that starts others.
+std::string WhyNotPreloaded(const std::vector<std::string>& command) {
+  const std::string& program = command.front();
+  if (program.find('/') == std::string::npos || IsPython(program) || !NamesProgram(program)) {
+    return "";
+  }
+  const Preload preload = PreloadFor(command);
+  if (preload.torch.empty()) {
+    return StrCat(program, " is not linked with a shared LibTorch. Link libtorch_cpu.so, or add ",
+                  "the two lines of dlcheck/probe.h.");
+  }
+  if (!preload.gate.empty()) return "";
+  return StrCat("there is no probe yet for ", preload.torch, ": `dlcheck probe ", program,
+                "` builds it in half a minute");
+}
+
 }  // namespace
 
 std::string WhyUnobserved(const std::vector<std::string>& command,
@@ -61,7 +79,7 @@ std::string WhyUnobserved(const std::vector<std::string>& command,
                   letter == 'S' ? " runs no sitecustomize" : " ignores PYTHONPATH",
                   ": not observed; use python -m dlcheck.run");
   }
-  return "";
+  return WhyNotPreloaded(command);
 }
 
 }  // namespace dlcheck::cli

@@ -177,8 +177,8 @@ std::string RenderNothing(const Report& report, const Frame& frame) {
   return text +
          Row("",
              "No optimizer step and no backward call was observed. If another interpreter "
-             "trains, start that one under dlcheck. Python with -I, -E or -S and C++ programs "
-             "without the probe are not watched.");
+             "trains, start that one under dlcheck. Python with -I, -E or -S is not watched, nor "
+             "are C++ programs that are linked statically.");
 }
 
 std::string RenderCoverage(const Coverage& coverage) {

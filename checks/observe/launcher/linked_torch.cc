@@ -73,6 +73,8 @@ std::string LinkedTorch(const std::vector<std::string>& command) {
   return "";
 }
 
+bool NamesProgram(const std::string& word) { return !ProgramNamed(word).empty(); }
+
 std::string BuildIdOf(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   ElfW(Ehdr) header{};

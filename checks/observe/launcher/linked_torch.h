@@ -11,6 +11,9 @@ namespace dlcheck {
 // Asks the dynamic loader, which runs nothing of the program. Cost: some 30 ms a program.
 std::string LinkedTorch(const std::vector<std::string>& command);
 
+// Whether a word names a program in machine code, as a shell finds it.
+bool NamesProgram(const std::string& word);
+
 // The build id of an ELF file in hexadecimal; empty if it has none.
 std::string BuildIdOf(const std::string& path);
 

@@ -14,7 +14,7 @@
 namespace dlcheck {
 namespace {
 
-constexpr double kNanosecond = 1e-9;
+constexpr double kSecondsInNanosecond = 1e-9;
 constexpr double kKibibyte = 1024;
 
 bool Lists(const std::string& words, const std::string& word) {
@@ -122,7 +122,7 @@ void ProbeRecorder::WriteStepTimeAndMemory(uint32_t owner) {
   if (clock_.sampled()) {
     if (last_step_end_) {
       clock_.Put(Quantity::kStepTime, {0, owner},
-                 static_cast<double>(now - *last_step_end_) * kNanosecond);
+                 static_cast<double>(now - *last_step_end_) * kSecondsInNanosecond);
     }
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);

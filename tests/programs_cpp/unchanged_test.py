@@ -1,0 +1,92 @@
+"""C++ programs that know nothing of dlcheck are watched as they are: what they print stays the same, healthy
+ones are quiet, and faults are named with the line of the call."""
+
+import json
+import os
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+BUILD = Path(os.environ["DLCHECK_BUILD"])
+PROGRAM = BUILD / "tests" / "programs_cpp" / "unchanged_programs"
+SOURCES = Path(__file__).parent / "unchanged"
+# Program, fault: the check that comes first, and where it points to; None: nowhere yet.
+FAULTS = {
+    ("accumulates", "not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
+    ("accumulates", "not_divided"): ("training_loop/unscaled_accumulation", None),
+    ("accumulates", "divided_twice"): ("training_loop/doubly_divided_loss", None),
+    ("accumulates", "zeroed_in_window"): ("gradients/zeroed_before_step",
+                                          'if (arguments.Is("zeroed_in_window")) optimizer.zero_grad();'),
+    ("accumulates", "left_in_eval_mode"): ("training_loop/stuck_in_eval_mode", None),
+    ("adversaries", "generator_not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
+    ("adversaries", "generator_detached"): ("gradients/missing", None),
+    ("autoencoder", "not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
+    ("digits", "not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
+    ("digits", "zeroed_before_step"): ("gradients/zeroed_before_step",
+                                       'if (arguments.Is("zeroed_before_step")) optimizer.zero_grad();'),
+    ("digits", "stepped_before_backward"): ("training_loop/step_before_backward",
+                                            'if (arguments.Is("stepped_before_backward")) optimizer.step();'),
+    ("digits", "never_stepped"): ("optimizer/never_stepped", None),
+    ("digits", "detached"): ("gradients/missing", None),
+    ("digits", "negated"): ("training_loop/negated_loss", None),
+    ("digits", "shuffled_targets"): ("learnability/no_better_than_constant", "loss.backward();"),
+    ("digits", "tests_in_train_mode"): ("evaluation/in_train_mode", None),
+    ("digits", "head_not_optimized"): ("optimizer/untracked_parameters", None),
+    ("digits", "zero_rate"): ("schedule/lr_is_zero", None),
+    ("digits", "huge_rate"): ("optimizer/lr_too_large", None),
+    ("own_optimizer", "not_zeroed"): ("optimizer/stale_gradients", None),
+    ("resumes", "validates_in_train_mode"): ("evaluation/in_train_mode", None),
+}
+
+
+def programs():
+    return subprocess.run([PROGRAM], capture_output=True, text=True, check=True).stdout.split()
+
+
+def run(folder, *words, watched=True):
+    out = Path(folder) / "out"
+    before = [BUILD / "bin" / "dlcheck", "run", "--output-dir", out, "--exit-code", "program", "--"] if watched else []
+    done = subprocess.run([*before, PROGRAM, *words], capture_output=True, text=True, check=False, cwd=folder,
+                          env=dict(os.environ, TMPDIR=str(folder)))
+    result = json.loads((out / "result.json").read_text()) if watched else None
+    return done, result
+
+
+@unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
+class Unchanged(unittest.TestCase):
+    def test_print_the_same_and_healthy_ones_are_quiet(self):
+        for name in programs():
+            with self.subTest(program=name), tempfile.TemporaryDirectory() as folder:
+                alone, _ = run(folder, name, watched=False)
+                watched, result = run(folder, name)
+                self.assertEqual((watched.returncode, watched.stdout), (alone.returncode, alone.stdout))
+                loud = [check["id"] for check in result["checks"] for finding in check["findings"]
+                        if finding["severity"] != "note"]
+                self.assertEqual(loud, [], watched.stderr)
+                self.assertGreater(result["coverage"]["steps"], 10)
+                self.assertGreaterEqual(result["exit"]["counts"]["passed"], 20)
+
+    def test_faults_are_named_first_with_the_line(self):
+        for (name, fault), (check, line) in FAULTS.items():
+            with self.subTest(program=name, fault=fault), tempfile.TemporaryDirectory() as folder:
+                watched, result = run(folder, name, fault)
+                self.assertEqual(result["order"][0]["id"], check, watched.stderr)
+                places = [place for found in result["checks"] if found["id"] == check
+                          for finding in found["findings"] for place in finding["places"]]
+                lines = {(SOURCES / Path(place["file"]).name).read_text().split("\n")[place["line"] - 1].strip()
+                         for place in places if place.get("line")}
+                self.assertEqual(lines, {line} if line else lines, watched.stderr)
+
+
+class Others(unittest.TestCase):
+    def test_a_program_without_libtorch_is_told_so_at_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([BUILD / "bin" / "dlcheck", "run", "--output-dir", Path(folder) / "out", "--",
+                                   "/bin/true"], capture_output=True, text=True, check=False)
+            self.assertEqual(done.returncode, 5)
+            self.assertIn("/bin/true is not linked with a shared LibTorch", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
