@@ -126,6 +126,27 @@ void SetGradMode(bool enabled) {
   if (watcher != nullptr && IsProgram(__builtin_return_address(0))) watcher->GradModeSet();
 }
 
+// The members of a scheduler, of which the optimizer is private.
+struct SchedulerLayout {
+  void* type;
+  unsigned steps;
+  Optimizer* optimizer;
+};
+static_assert(sizeof(SchedulerLayout) == sizeof(torch::optim::LRScheduler));
+
+void Scheduled(torch::optim::LRScheduler* scheduler) {
+  OriginalOf<void(torch::optim::LRScheduler*)>(Entry::kScheduled)(scheduler);
+  Watcher* watcher = Watcher::Here();
+  if (watcher == nullptr) return;
+  watcher->Scheduled(*reinterpret_cast<const SchedulerLayout*>(scheduler)->optimizer);
+}
+
+void SchedulerBuilt(torch::optim::LRScheduler* scheduler, Optimizer& optimizer) {
+  OriginalOf<void(torch::optim::LRScheduler*, Optimizer&)>(Entry::kSchedulerBuilt)(scheduler,
+                                                                                   optimizer);
+  if (Watcher* watcher = Watcher::Here()) watcher->SchedulerBuilt(optimizer);
+}
+
 void SaveTo(torch::serialize::OutputArchive* archive, const std::string& path) {
   OriginalOf<void(torch::serialize::OutputArchive*, const std::string&)>(Entry::kSaveTo)(archive,
                                                                                          path);
@@ -180,7 +201,9 @@ void* HookOf(Entry entry) {
     case Entry::kLoadFrom:
       return Address(&LoadFrom);
     case Entry::kScheduled:
-      return nullptr;
+      return Address(&Scheduled);
+    case Entry::kSchedulerBuilt:
+      return Address(&SchedulerBuilt);
   }
   return nullptr;
 }

@@ -14,32 +14,48 @@
 namespace dlcheck {
 namespace {
 
-// Loss functions by operator: kind, and name in torch::nn::functional.
+// Loss functions by operator: kind, name in torch::nn::functional, and which input says how the
+// losses of all targets become one.
 struct LossFunction {
   const char* kind;
   const char* name;
+  size_t reduction;
 };
 const LossFunction* FindLossFunction(std::string_view operation) {
   static const std::unordered_map<std::string_view, LossFunction> functions = {
-      {"aten::cross_entropy_loss", {"cross_entropy", "cross_entropy"}},
-      {"aten::nll_loss_nd", {"nll", "nll_loss"}},
-      {"aten::nll_loss", {"nll", "nll_loss"}},
-      {"aten::mse_loss", {"mse", "mse_loss"}},
-      {"aten::binary_cross_entropy", {"bce", "binary_cross_entropy"}},
-      {"aten::binary_cross_entropy_with_logits", {"bce", "binary_cross_entropy_with_logits"}},
-      {"aten::l1_loss", {"l1", "l1_loss"}},
-      {"aten::smooth_l1_loss", {"smooth_l1", "smooth_l1_loss"}},
-      {"aten::huber_loss", {"huber", "huber_loss"}},
-      {"aten::kl_div", {"kl", "kl_div"}},
+      {"aten::cross_entropy_loss", {"cross_entropy", "cross_entropy", 3}},
+      {"aten::nll_loss_nd", {"nll", "nll_loss", 3}},
+      {"aten::nll_loss", {"nll", "nll_loss", 3}},
+      {"aten::mse_loss", {"mse", "mse_loss", 2}},
+      {"aten::binary_cross_entropy", {"bce", "binary_cross_entropy", 3}},
+      {"aten::binary_cross_entropy_with_logits", {"bce", "binary_cross_entropy_with_logits", 4}},
+      {"aten::l1_loss", {"l1", "l1_loss", 2}},
+      {"aten::smooth_l1_loss", {"smooth_l1", "smooth_l1_loss", 2}},
+      {"aten::huber_loss", {"huber", "huber_loss", 2}},
+      {"aten::kl_div", {"kl", "kl_div", 2}},
   };
   const auto found = functions.find(operation);
   return found == functions.end() ? nullptr : &found->second;
 }
 
-struct LossContext : at::ObserverContext {
+// Of an operation whose result is looked at.
+struct Context : at::ObserverContext {
+  bool is_loss = false;
+};
+
+struct LossContext : Context {
   const LossFunction* function;
   at::Tensor outputs, targets;
+  std::string reduction;
 };
+
+std::string ReductionOf(const at::RecordFunction& function, size_t place) {
+  static const char* const names[] = {"none", "mean", "sum"};  // as at::Reduction counts them
+  const auto inputs = function.inputs();
+  if (place >= inputs.size() || !inputs[place].isInt()) return "";
+  const int64_t number = inputs[place].toInt();
+  return number >= 0 && number <= 2 ? names[number] : "";
+}
 
 // A callback is a plain function; this is who it calls.
 thread_local Operations* operations = nullptr;
@@ -62,7 +78,8 @@ at::Tensor TensorAt(const Values& values, size_t place) {
 }  // namespace
 
 void Operations::Update() {
-  const bool watches = recorder_->clock().sampled() || !at::GradMode::is_enabled();
+  const bool watches = recorder_->clock().sampled() || !at::GradMode::is_enabled() ||
+                       !recorder_->models().IsTraining();
   if (!watches) return Stop();
   if (callback_ != 0) return;
   operations = this;
@@ -86,16 +103,24 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
   const LossFunction* loss = FindLossFunction(function.name());
   if (loss == nullptr) {
     SawParameters(function);
-    return nullptr;
+    clipping_.Saw(function, *recorder_);
+    return Clipping::IsNorm(function) ? std::make_unique<Context>() : nullptr;
   }
   auto context = std::make_unique<LossContext>();
+  context->is_loss = true;
   context->function = losses_open_++ == 0 ? loss : nullptr;
   context->outputs = TensorAt(function.inputs(), 0);
   context->targets = TensorAt(function.inputs(), 1);
+  context->reduction = ReductionOf(function, loss->reduction);
   return context;
 }
 
 void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* context) {
+  if (!static_cast<Context*>(context)->is_loss) {
+    const Watcher::Inside inside;
+    Guarded(recorder_, [&](ProbeRecorder&) { clipping_.Returned(function); });
+    return;
+  }
   auto* loss = static_cast<LossContext*>(context);
   --losses_open_;
   if (loss->function == nullptr || function.outputs().empty()) return;
@@ -104,8 +129,8 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
   const Watcher::Inside inside;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     if (result.requires_grad()) {
-      recorder.LossReturned(
-          {loss->function->name, loss->function->kind, result, loss->outputs, loss->targets});
+      recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction, result,
+                             loss->outputs, loss->targets});
     } else if (evaluates_ && result.numel() == 1 && loss->outputs.dim() > 0) {
       const int64_t samples = loss->outputs.size(0);
       evaluation_sum_ += result.item<double>() * static_cast<double>(samples);
@@ -116,6 +141,9 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
 
 // Looks for the first operation of a forward pass.
 void Operations::SawParameters(const at::RecordFunction& function) {
+  if (std::string_view(function.name()) == "aten::embedding") {
+    recorder_->SawTokens(TensorAt(function.inputs(), 1));
+  }
   for (const c10::IValue& input : function.inputs()) {
     if (!input.isTensor() || !input.toTensor().defined()) continue;
     const at::Tensor& tensor = input.toTensor();
@@ -141,12 +169,20 @@ void Operations::ForwardBegins(const at::RecordFunction& function) {
       recorder.EvaluationForward(has_gradients);
       return;
     }
-    if (!expects_batch_) return;
+    if (!expects_batch_) {
+      // The second pass in evaluation mode that no backward came between.
+      if (recorder.models().IsTraining()) return;
+      if (!evaluates_) recorder.EvaluationBegins();
+      evaluates_ = true;
+      recorder.EvaluationForward(has_gradients);
+      return;
+    }
     for (const c10::IValue& input : function.inputs()) {
       if (!input.isTensor() || !input.toTensor().defined()) continue;
       const at::Tensor& tensor = input.toTensor();
       if (tensor.requires_grad() || tensor.dim() == 0) continue;
       expects_batch_ = false;
+      if (recorder.clock().sampled()) recorder.FirstInput(tensor);
       recorder.Batch(tensor, CallSite());
       return;
     }

@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "checks/observe/preload/clipping.h"
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
@@ -41,6 +42,7 @@ class Operations {
   uint64_t callback_ = 0;  // none
   bool is_stepping_ = false;
   bool expects_batch_ = true;
+  Clipping clipping_;
   int losses_open_ = 0;  // calls of loss functions, one within the other
   // The parameter that the first forward pass took first.
   c10::weak_intrusive_ptr<at::TensorImpl> entry_{c10::intrusive_ptr<at::TensorImpl>()};

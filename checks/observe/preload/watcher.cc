@@ -21,14 +21,17 @@ std::optional<Request>& RequestOfProcess() {
   return *request;
 }
 
-// Closes the records as the process ends.
-struct Only {
-  std::unique_ptr<Watcher> watcher;
-};
-Only& TheOnly() {
-  static Only only;
-  return only;
+std::unique_ptr<Watcher>& TheOnly() {
+  static auto* only = new std::unique_ptr<Watcher>;
+  return *only;
 }
+
+// Closes the records as the watched thread ends: before the variables of this thread that torch
+// made earlier are gone, which callbacks are removed from.
+struct EndOfThread {
+  ~EndOfThread() { TheOnly().reset(); }
+};
+thread_local std::optional<EndOfThread> end_of_thread;
 
 PendingModels& Pending() {
   static auto* pending = new PendingModels;
@@ -56,13 +59,11 @@ bool IsOfLibTorch(const torch::optim::Optimizer& optimizer) {
 Watcher::Inside::Inside() : before_(std::exchange(is_inside, true)) {}
 Watcher::Inside::~Inside() { is_inside = before_; }
 
-Watcher* Watcher::Here() {
-  return is_watched_thread && !is_inside ? TheOnly().watcher.get() : nullptr;
-}
+Watcher* Watcher::Here() { return is_watched_thread && !is_inside ? TheOnly().get() : nullptr; }
 
 Watcher* Watcher::Begin() {
   if (is_inside || !RequestOfProcess().has_value()) return nullptr;
-  if (TheOnly().watcher != nullptr) return Here();
+  if (TheOnly() != nullptr) return Here();
   const Inside inside;
   std::unique_ptr<ProbeRecorder> recorder =
       ProbeRecorder::Create(*RequestOfProcess(), WithCapabilities());
@@ -71,12 +72,13 @@ Watcher* Watcher::Begin() {
     return nullptr;
   }
   is_watched_thread = true;
-  TheOnly().watcher = std::make_unique<Watcher>(*RequestOfProcess(), std::move(recorder));
-  return TheOnly().watcher.get();
+  TheOnly() = std::make_unique<Watcher>(*RequestOfProcess(), std::move(recorder));
+  end_of_thread.emplace();
+  return TheOnly().get();
 }
 
 Watcher* Watcher::BeginWithModel() {
-  if (TheOnly().watcher != nullptr) return Here();
+  if (TheOnly() != nullptr) return Here();
   if (is_inside || Pending().empty()) return nullptr;
   Watcher* watcher = Begin();
   if (watcher != nullptr) watcher->WatchModels();
@@ -127,6 +129,8 @@ void Watcher::OptimizerBuilt(const torch::optim::Optimizer& optimizer) {
     optimizers_.erase(known);
   }
   WatchModels();
+  const Inside inside;
+  last_built_ = built_[&optimizer] = CallSite();
 }
 
 int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
@@ -154,6 +158,9 @@ int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     std::string type = c10::demangle(typeid(optimizer).name());
     number = recorder.Optimizes(type, std::move(groups), std::move(rule));
+    // One that was moved lies elsewhere than where it was built.
+    const auto built = built_.find(&optimizer);
+    recorder.OptimizerBuilt(number, built == built_.end() ? last_built_ : built->second);
   });
   optimizers_[&optimizer] = {number, alive};
   if (!IsOfLibTorch(optimizer)) unseen_.Add(number, parameters);
@@ -227,6 +234,26 @@ void Watcher::GradModeSet() {
   const Inside inside;
   if (at::GradMode::is_enabled()) operations_.TrainingGoesOn();
   operations_.Update();
+}
+
+void Watcher::SchedulerBuilt(torch::optim::Optimizer& optimizer) {
+  const Inside inside;
+  const int number = NumberOf(optimizer);
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.PutOfScheduler(Event::kScheduler, number, CallSite(), 0);
+  });
+}
+
+void Watcher::Scheduled(torch::optim::Optimizer& optimizer) {
+  const Inside inside;
+  const int number = NumberOf(optimizer);
+  if (optimizer.param_groups().empty()) return;
+  const double rate = optimizer.param_groups()[0].options().get_lr();
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    const bool sampled = recorder.clock().sampled();
+    recorder.PutOfScheduler(Event::kSchedule, number,
+                            sampled ? CallSite() : Probe::Site{nullptr, 0, nullptr}, rate);
+  });
 }
 
 void Watcher::Saved(const std::string& path) {

@@ -58,6 +58,8 @@ class Watcher {
   void BackwardBegins(const std::vector<at::Tensor>& roots);
   void BackwardEnds();
   void GradModeSet();
+  void SchedulerBuilt(torch::optim::Optimizer& optimizer);
+  void Scheduled(torch::optim::Optimizer& optimizer);
   void Saved(const std::string& path);
   void Loaded(const std::string& path);
 
@@ -78,6 +80,9 @@ class Watcher {
   UnseenSteps unseen_;
   bool in_step_ = false;  // of LibTorch's own optimizers, or a closure in one
   std::unordered_map<const torch::optim::Optimizer*, Known> optimizers_;
+  // Where optimizers were built, by the address that they had then.
+  std::unordered_map<const torch::optim::Optimizer*, Probe::Site> built_;
+  Probe::Site last_built_{"", 0, ""};
 };
 
 }  // namespace dlcheck

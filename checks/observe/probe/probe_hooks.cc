@@ -121,6 +121,12 @@ void ForwardWatch::Saw(const at::Tensor& input) {
   }
   clock_->Put(Event::kForward, {parameter->module_thing, models_->model_thing()},
               models_->IsTraining(parameter->owner) ? 1 : 0);
+  if (!parameter->of_first) return;
+  for (const auto& [module, thing] : models_->unseen_modules()) {
+    if (!seen_.insert(thing).second) continue;
+    clock_->Put(Event::kForward, {thing, models_->model_thing()},
+                models_->IsTraining(module) ? 1 : 0);
+  }
 }
 
 }  // namespace dlcheck

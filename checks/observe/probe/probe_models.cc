@@ -1,5 +1,6 @@
 #include "checks/observe/probe/probe_models.h"
 
+#include <set>
 #include <utility>
 
 namespace dlcheck {
@@ -35,6 +36,7 @@ void ProbeModels::Add(const ModelTree& tree) {
     things.push_back(clock_->writer().Thing("module", ordinal_, module.name));
     if (module.depends_on_mode) clock_->writer().Attribute(things.back(), "mode_dependent", "1");
   }
+  if (ordinal_ == 0) FindUnseen(tree, things);
   for (const ModelTree::Tensor& item : tree.parameters) {
     Parameter& parameter = parameters_[item.tensor.unsafeGetTensorImpl()];
     if (parameter.thing != 0) {
@@ -49,6 +51,17 @@ void ProbeModels::Add(const ModelTree& tree) {
     parameter.module = tree.modules[item.module].name;
     parameter.module_thing = things[item.module];
     parameter.owner = tree.modules[item.module].address;
+    parameter.of_first = ordinal_ == 0;
+  }
+}
+
+void ProbeModels::FindUnseen(const ModelTree& tree, const std::vector<uint32_t>& things) {
+  std::set<size_t> with_parameters;
+  for (const ModelTree::Tensor& item : tree.parameters) with_parameters.insert(item.module);
+  if (!with_parameters.empty()) first_module_thing_ = things[*with_parameters.begin()];
+  for (size_t i = 0; i < tree.modules.size(); ++i) {
+    if (!tree.modules[i].depends_on_mode || with_parameters.count(i) > 0) continue;
+    unseen_modules_.emplace_back(tree.modules[i].address, things[i]);
   }
 }
 

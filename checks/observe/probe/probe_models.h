@@ -29,6 +29,7 @@ class ProbeModels {
     std::string group;                           // "optimizer#0/group#0"; empty: in none
     std::map<std::string, std::string> written;  // attributes
     bool gradient_seen = false;
+    bool of_first = false;  // of the model added first
   };
 
   explicit ProbeModels(ProbeClock& clock) : clock_(&clock) {}
@@ -58,6 +59,12 @@ class ProbeModels {
   // Of the first model; true if there is none.
   bool IsTraining() const { return root_ == nullptr || IsTraining(root_); }
   bool IsTraining(const torch::nn::Module* module) const;
+  // The first module with parameters of the model added first; 0 if there is none.
+  uint32_t first_module_thing() const { return first_module_thing_; }
+  // Modules of it that depend on the mode and have no parameter to be seen by, as dropout.
+  const std::vector<std::pair<const torch::nn::Module*, uint32_t>>& unseen_modules() const {
+    return unseen_modules_;
+  }
   // Whether it is the model added first.
   bool IsFirst(const torch::nn::Module* module) const { return module == root_; }
   at::Device device() const;  // of the first model; the CPU if there is none
@@ -71,6 +78,8 @@ class ProbeModels {
   uint32_t model_thing() const { return model_thing_; }  // of the model added first
 
  private:
+  void FindUnseen(const ModelTree& tree, const std::vector<uint32_t>& things);
+
   ProbeClock* clock_;
   struct Tied {
     at::Tensor one, other;
@@ -85,6 +94,8 @@ class ProbeModels {
   std::vector<Tied> ties_;
   int ordinal_ = -1;
   uint32_t model_thing_ = 0;
+  uint32_t first_module_thing_ = 0;
+  std::vector<std::pair<const torch::nn::Module*, uint32_t>> unseen_modules_;
   std::unordered_map<const at::TensorImpl*, Parameter> parameters_;
 };
 

@@ -221,6 +221,19 @@ void ProbeRecorder::Declare(std::string_view key, std::string_view value) {
   clock_.writer().Attribute(0, "declared." + std::string(key), value);
 }
 
+void ProbeRecorder::FirstInput(const at::Tensor& input) {
+  if (!input.is_floating_point() || input.numel() == 0) return;
+  const double norm = input.detach().to(at::kDouble).norm().item<double>();
+  if (!std::isfinite(norm)) return;
+  clock_.Put(Quantity::kInputScale, {models_.first_module_thing()},
+             norm / std::sqrt(static_cast<double>(input.numel())));
+}
+
+void ProbeRecorder::OptimizerBuilt(int optimizer, const Probe::Site& site) {
+  const uint32_t thing = optimizers_.at(At(optimizer))->thing();
+  clock_.Put(Event::kOptimizerBuilt, {thing, thing, Site(site)});
+}
+
 void ProbeRecorder::EvaluationForward(bool has_gradients) {
   clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing()},
                          models_.IsTraining() ? 1 : 0, has_gradients ? 1 : 0);

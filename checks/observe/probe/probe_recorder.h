@@ -22,8 +22,9 @@ namespace dlcheck {
 
 // A call of a loss function that returned: what it is called and what it was given.
 struct LossCall {
-  std::string function;  // "nll_loss"
-  std::string kind;      // "nll"
+  std::string function;   // "nll_loss"
+  std::string kind;       // "nll"
+  std::string reduction;  // "mean"
   at::Tensor result, outputs, targets;
 };
 
@@ -40,6 +41,7 @@ class ProbeRecorder {
 
   ProbeClock& clock() { return clock_; }
   ProbeModels& models() { return models_; }
+  const ProbeModels& models() const { return models_; }
   ProbeRanks& ranks() { return ranks_; }
   uint32_t Site(const Probe::Site& site);
 
@@ -56,6 +58,14 @@ class ProbeRecorder {
   // Of a program that does not call Loss(): a loss function returned, and a backward is about to
   // begin from `root`, which may be what it returned, times a number.
   void LossReturned(const LossCall& call);
+  // What the first layer of the model watched first is given, of a sampled step.
+  void FirstInput(const at::Tensor& input);
+  // Tokens (rows, positions) that are looked up in a forward pass; anything else is passed over.
+  void SawTokens(const at::Tensor& tokens) {
+    const bool are = tokens.defined() && tokens.scalar_type() == at::kLong && tokens.dim() == 2;
+    if (are && !tokens_.defined()) tokens_ = tokens;
+  }
+  void OptimizerBuilt(int optimizer, const Probe::Site& site);
   void BackwardFrom(const at::Tensor& root, const Probe::Site& site);
   void EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets);
   void PutEvent(Event event, const Probe::Site& site, double value);
@@ -107,6 +117,7 @@ class ProbeRecorder {
   uint32_t loss_thing_ = 0, loss_site_ = 0;  // of the next backward
   bool compares_all_ = false;                // the loss was seen to broadcast
   ReturnedLoss returned_;
+  at::Tensor tokens_;  // that the forward under way looked up first; undefined if it did not
   uint32_t usual_loss_thing_ = 0;  // of backward calls whose loss function is known
   double usual_loss_samples_ = 0;
   std::optional<uint64_t> last_step_end_;

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "checks/observe/probe/loss_inputs.h"
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
@@ -46,7 +47,14 @@ void ProbeRecorder::LossReturned(const LossCall& call) {
   returned_.thing = LossThing(clock_, call.kind, classes, call.function);
   returned_.node = call.result.grad_fn();
   returned_.samples = call.targets.dim() > 0 ? static_cast<double>(call.targets.size(0)) : 1;
+  if (!call.reduction.empty()) {
+    clock_.writer().Attribute(returned_.thing, "reduction", call.reduction);
+  }
   if (!is_usual) return;
+  if (has_classes) {
+    WriteRows(clock_, returned_.thing, call);
+    if (tokens_.defined()) WriteTargetShift(clock_, returned_.thing, tokens_, call.targets);
+  }
   if (clock_.step() == 0 && (has_classes || call.kind == "mse")) {
     loss_thing_ = returned_.thing;
     DescribeLoss(call.result, call.outputs, call.targets, call.kind);
@@ -73,6 +81,7 @@ bool ProbeRecorder::IsFromReturned(const at::Tensor& root, const ReturnedLoss& r
 void ProbeRecorder::BackwardFrom(const at::Tensor& root, const Probe::Site& site) {
   ranks_.EndForward();
   const ReturnedLoss returned = std::exchange(returned_, {});
+  tokens_.reset();
   const bool is_known = returned.thing != 0 && IsFromReturned(root, returned);
   loss_site_ = Site(site);
   // Functions are looked at in sampled steps alone; those between are taken to be the same.

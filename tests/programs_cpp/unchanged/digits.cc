@@ -18,12 +18,14 @@ struct Net : torch::nn::Module {
     register_module("fc1", fc1);
     register_module("fc2", fc2);
   }
-  torch::Tensor forward(torch::Tensor x) {
+  torch::Tensor forward(torch::Tensor x, const std::string& fault) {
     x = torch::relu(torch::max_pool2d(conv1->forward(x), 2));
     x = torch::relu(torch::max_pool2d(drop->forward(conv2->forward(x)), 2));
+    if (fault == "detached") x = x.detach();
     x = torch::relu(fc1->forward(x.flatten(1)));
-    x = torch::dropout(x, 0.2, is_training());
-    return torch::log_softmax(fc2->forward(x), 1);
+    x = fc2->forward(torch::dropout(x, 0.2, is_training()));
+    if (fault == "raw_scores") return x;
+    return torch::log_softmax(fault == "softmax_twice" ? torch::softmax(x, 1) : x, 1);
   }
   torch::nn::Conv2d conv1, conv2;
   torch::nn::Dropout2d drop;
@@ -56,14 +58,7 @@ void Train(const Arguments& arguments, Net& model, Loader& loader,
     torch::Tensor x = batch.data, y = batch.target;
     if (arguments.Is("shuffled_targets")) y = y.index_select(0, torch::randperm(y.size(0)));
     if (!arguments.Is("not_zeroed")) optimizer.zero_grad();
-    torch::Tensor output = model.forward(x);
-    if (arguments.Is("detached")) output = torch::log_softmax(model.fc2->forward(
-        torch::relu(model.fc1->forward(torch::max_pool2d(model.conv2->forward(torch::max_pool2d(
-            model.conv1->forward(x), 2)), 2).flatten(1)).detach())), 1);
-    if (arguments.Is("softmax_twice")) output = torch::softmax(output.exp(), 1).log();
-    torch::Tensor loss = arguments.Is("raw_scores")
-                             ? torch::nll_loss(output.exp() * 4, y)
-                             : torch::nll_loss(output, y);
+    torch::Tensor loss = torch::nll_loss(model.forward(x, arguments.fault), y);
     if (arguments.Is("negated")) loss = -loss;
     if (arguments.Is("stepped_before_backward")) optimizer.step();
     loss.backward();
@@ -81,7 +76,7 @@ void Test(const Arguments& arguments, Net& model, Loader& loader, size_t size) {
   double loss = 0;
   int64_t right = 0;
   for (const auto& batch : loader) {
-    const torch::Tensor output = model.forward(batch.data);
+    const torch::Tensor output = model.forward(batch.data, "");
     loss += torch::nll_loss(output, batch.target, {}, torch::Reduction::Sum).template item<float>();
     right += output.argmax(1).eq(batch.target).sum().template item<int64_t>();
   }
@@ -105,6 +100,7 @@ void Digits(const Arguments& arguments) {
     Train(arguments, model, *train, optimizer);
     Test(arguments, model, *test, 256);
   }
+  PrintState(model.parameters());
 }
 
 const Registered registered("digits", Digits);

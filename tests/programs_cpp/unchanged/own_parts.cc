@@ -29,7 +29,8 @@ void OwnFunction(const Arguments&) {
   for (int step = 0; step < 200; ++step) {
     const Data batch = Blobs(32, 6, 3);
     optimizer.zero_grad();
-    const torch::Tensor loss = F::cross_entropy(second(Square::apply(torch::tanh(first(batch.x)))), batch.y);
+    const torch::Tensor loss =
+        F::cross_entropy(second(Square::apply(torch::tanh(first(batch.x)))), batch.y);
     loss.backward();
     optimizer.step();
     if (step % 100 == 99) std::printf("loss %.3f\n", loss.item<double>());
@@ -58,7 +59,8 @@ class SignDescent : public torch::optim::Optimizer {
     }
     for (auto& group : param_groups()) {
       for (torch::Tensor& parameter : group.params()) {
-        if (parameter.grad().defined()) parameter -= group.options().get_lr() * parameter.grad().sign();
+        if (parameter.grad().defined())
+          parameter -= group.options().get_lr() * parameter.grad().sign();
       }
     }
     return loss;
@@ -76,13 +78,15 @@ void OwnOptimizer(const Arguments& arguments) {
     optimizer.step();
     if (step % 100 == 99) std::printf("loss %.3f\n", loss.item<double>());
   }
+  PrintState(net->parameters());
 }
 
 void Transfers(const Arguments& arguments) {
   nn::Sequential body(nn::Linear(20, 32), nn::ReLU(), nn::Linear(32, 16), nn::ReLU());
   nn::Linear head(16, 5);
   for (torch::Tensor& parameter : body->parameters()) parameter.set_requires_grad(false);
-  torch::optim::Adam optimizer(arguments.Is("optimizes_the_frozen") ? body->parameters() : head->parameters(), 1e-2);
+  torch::optim::Adam optimizer(
+      arguments.Is("optimizes_the_frozen") ? body->parameters() : head->parameters(), 1e-2);
   for (int step = 0; step < 150; ++step) {
     const Data batch = Blobs(48, 20, 5);
     torch::Tensor features;
@@ -107,14 +111,17 @@ void Policy(const Arguments&) {
     const torch::Tensor state = torch::randn({32, 4});
     const torch::Tensor probabilities = torch::log_softmax(policy->forward(state), 1);
     const torch::Tensor action = probabilities.detach().exp().multinomial(1);
-    const torch::Tensor reward = action.squeeze(1).eq(state.narrow(1, 0, 3).argmax(1)).to(torch::kFloat);
-    const torch::Tensor loss = -(probabilities.gather(1, action).squeeze(1) * (reward - baseline)).mean();
+    const torch::Tensor reward =
+        action.squeeze(1).eq(state.narrow(1, 0, 3).argmax(1)).to(torch::kFloat);
+    const torch::Tensor loss =
+        -(probabilities.gather(1, action).squeeze(1) * (reward - baseline)).mean();
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
     baseline = 0.9 * baseline + 0.1 * reward.mean().item<double>();
   }
   std::printf("reward %.3f\n", baseline);
+  PrintState(policy->parameters());
 }
 
 void Averages(const Arguments&) {
@@ -122,9 +129,11 @@ void Averages(const Arguments&) {
   nn::Sequential average(nn::Linear(10, 24), nn::ReLU(), nn::Linear(24, 4));
   {
     torch::NoGradGuard no_grad;
-    for (size_t i = 0; i < net->parameters().size(); ++i) average->parameters()[i].copy_(net->parameters()[i]);
+    for (size_t i = 0; i < net->parameters().size(); ++i)
+      average->parameters()[i].copy_(net->parameters()[i]);
   }
-  torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(0.05).momentum(0.9).nesterov(true));
+  torch::optim::SGD optimizer(net->parameters(),
+                              torch::optim::SGDOptions(0.05).momentum(0.9).nesterov(true));
   const Data held_out = Blobs(256, 10, 4);
   for (int step = 0; step < 200; ++step) {
     const Data batch = Blobs(32, 10, 4);
@@ -136,8 +145,10 @@ void Averages(const Arguments&) {
     for (size_t i = 0; i < from.size(); ++i) to[i].mul_(0.98).add_(from[i], 0.02);
     if (step % 50 != 49) continue;
     average->eval();
-    std::printf("average %.3f\n", F::cross_entropy(average->forward(held_out.x), held_out.y).item<double>());
+    std::printf("average %.3f\n",
+                F::cross_entropy(average->forward(held_out.x), held_out.y).item<double>());
   }
+  PrintState(average->parameters());
 }
 
 // Five folds, a new model and optimizer each.

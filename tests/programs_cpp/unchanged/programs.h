@@ -1,5 +1,5 @@
-// Training programs as users of LibTorch write them, which know nothing of dlcheck. Each is healthy,
-// or has the fault that its argument names; `torch::manual_seed` is called before.
+// Training programs as users of LibTorch write them, which know nothing of dlcheck. Each is
+// healthy, or has the fault that its argument names; `torch::manual_seed` is called before.
 #pragma once
 
 #include <torch/torch.h>
@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 struct Arguments {
   std::string fault;  // empty: healthy
@@ -21,6 +23,9 @@ struct Registered {
     Programs()[name] = std::move(program);
   }
 };
+
+// Prints what every bit of the weights goes into, and the next random number.
+void PrintState(const std::vector<torch::Tensor>& parameters);
 
 // Samples of classes around points of their own: x (n, features), y (n).
 struct Data {

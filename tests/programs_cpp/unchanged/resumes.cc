@@ -43,7 +43,8 @@ void Epochs(const Arguments& arguments, Net& net, torch::optim::Optimizer& optim
 void Resumes(const Arguments& arguments) {
   const char* set = std::getenv("TMPDIR");
   const std::string folder = set == nullptr ? "/tmp" : set;
-  const std::string model_file = folder + "/unchanged_model.pt", state_file = folder + "/unchanged_state.pt";
+  const std::string model_file = folder + "/unchanged_model.pt",
+                    state_file = folder + "/unchanged_state.pt";
   {
     Net net;
     torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(2e-3));
@@ -59,6 +60,7 @@ void Resumes(const Arguments& arguments) {
   Epochs(arguments, net, optimizer, 3);
   std::remove(model_file.c_str());
   std::remove(state_file.c_str());
+  PrintState(net->parameters());
 }
 
 const Registered registered("resumes", Resumes);

@@ -20,7 +20,9 @@ struct BlockImpl : nn::Module {
   }
   torch::Tensor forward(torch::Tensor x) {
     const int64_t n = x.size(0), t = x.size(1), width = x.size(2);
-    const auto parts = qkv->forward(norm1->forward(x)).view({n, t, 3, heads_, width / heads_}).permute({2, 0, 3, 1, 4});
+    const auto parts = qkv->forward(norm1->forward(x))
+                           .view({n, t, 3, heads_, width / heads_})
+                           .permute({2, 0, 3, 1, 4});
     torch::Tensor scores = parts[0].matmul(parts[1].transpose(-2, -1)) /
                            std::sqrt(static_cast<double>(width / heads_));
     if (masked_) {
@@ -66,19 +68,24 @@ torch::Tensor Texts(int64_t n, int64_t length) {
   for (int64_t i = 1; i < length; ++i) {
     const torch::Tensor last = ids.select(1, i - 1);
     const torch::Tensor noise = torch::rand({n}) < 0.1;
-    ids = torch::cat({ids, torch::where(noise, torch::randint(16, {n}, torch::kLong), next.index_select(0, last)).unsqueeze(1)}, 1);
+    ids = torch::cat(
+        {ids, torch::where(noise, torch::randint(16, {n}, torch::kLong), next.index_select(0, last))
+                  .unsqueeze(1)},
+        1);
   }
   return ids;
 }
 
 void Writes(const Arguments& arguments) {
   Gpt gpt(16, 24, 32, !arguments.Is("not_causal"));
-  torch::optim::AdamW optimizer(gpt->parameters(), torch::optim::AdamWOptions(3e-3).weight_decay(0.01));
+  torch::optim::AdamW optimizer(gpt->parameters(),
+                                torch::optim::AdamWOptions(3e-3).weight_decay(0.01));
   for (int step = 0; step < 150; ++step) {
     const torch::Tensor text = Texts(16, 24);
     const torch::Tensor in = text.narrow(1, 0, 23);
     const torch::Tensor target = arguments.Is("not_shifted") ? in : text.narrow(1, 1, 23);
-    for (auto& group : optimizer.param_groups()) group.options().set_lr(3e-3 * std::min(1.0, (step + 1) / 20.0));
+    for (auto& group : optimizer.param_groups())
+      group.options().set_lr(3e-3 * std::min(1.0, (step + 1) / 20.0));
     optimizer.zero_grad();
     const torch::Tensor logits = gpt->forward(in);
     const torch::Tensor loss = F::cross_entropy(logits.flatten(0, 1), target.flatten());
@@ -87,6 +94,7 @@ void Writes(const Arguments& arguments) {
     optimizer.step();
     if (step % 50 == 49) std::printf("step %d loss %.3f\n", step, loss.item<double>());
   }
+  PrintState(gpt->parameters());
 }
 
 struct ReaderImpl : nn::Module {
@@ -117,6 +125,7 @@ void Reads(const Arguments&) {
     optimizer.step();
     if (step % 40 == 39) std::printf("loss %.3f\n", loss.item<double>());
   }
+  PrintState(reader->parameters());
 }
 
 const Registered a("writes", Writes), b("reads", Reads);

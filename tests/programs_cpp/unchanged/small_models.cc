@@ -28,12 +28,13 @@ void Regression(const Arguments&) {
     for (torch::Tensor& parameter : fc->parameters()) parameter -= 0.1 * parameter.grad();
   }
   std::printf("loss %.4f\n", last);
+  PrintState(fc->parameters());
 }
 
 // A loss written by hand, Adam, whole data in each step.
 void Autoencoder(const Arguments& arguments) {
-  nn::Sequential net(nn::Linear(20, 12), nn::Tanh(), nn::Linear(12, 4), nn::Linear(4, 12), nn::Tanh(),
-                     nn::Linear(12, 20));
+  nn::Sequential net(nn::Linear(20, 12), nn::Tanh(), nn::Linear(12, 4), nn::Linear(4, 12),
+                     nn::Tanh(), nn::Linear(12, 20));
   const torch::Tensor x = torch::randn({256, 4}).mm(torch::randn({4, 20}));
   torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(3e-3));
   for (int epoch = 0; epoch < 60; ++epoch) {
@@ -48,6 +49,7 @@ void Autoencoder(const Arguments& arguments) {
   }
   torch::NoGradGuard no_grad;
   std::printf("loss %.4f\n", (net->forward(x) - x).pow(2).mean().item<double>());
+  PrintState(net->parameters());
 }
 
 // L-BFGS with a closure, double precision.
@@ -61,13 +63,14 @@ void Logistic(const Arguments&) {
   for (int step = 0; step < 12; ++step) {
     loss = optimizer.step([&] {
       optimizer.zero_grad();
-      torch::Tensor now = F::binary_cross_entropy_with_logits(model(x), y) +
-                          0.01 * model->weight.pow(2).sum();
+      torch::Tensor now =
+          F::binary_cross_entropy_with_logits(model(x), y) + 0.01 * model->weight.pow(2).sum();
       now.backward();
       return now;
     });
   }
   std::printf("loss %.4f\n", loss.item<double>());
+  PrintState(model->parameters());
 }
 
 // RMSprop, batch norm, a schedule, accumulation over two micro-batches, clipping.
@@ -94,12 +97,14 @@ void Accumulates(const Arguments& arguments) {
     net->eval();
     torch::NoGradGuard no_grad;
     const torch::Tensor logits = net->forward(held_out.x);
-    std::printf("accuracy %.3f\n", logits.argmax(1).eq(held_out.y).to(torch::kDouble).mean().item<double>());
+    std::printf("accuracy %.3f\n",
+                logits.argmax(1).eq(held_out.y).to(torch::kDouble).mean().item<double>());
     if (!arguments.Is("left_in_eval_mode")) net->train();
   }
+  PrintState(net->parameters());
 }
 
-const Registered a("regression", Regression), b("autoencoder", Autoencoder), c("logistic", Logistic),
-    d("accumulates", Accumulates);
+const Registered a("regression", Regression), b("autoencoder", Autoencoder),
+    c("logistic", Logistic), d("accumulates", Accumulates);
 
 }  // namespace

@@ -1,0 +1,104 @@
+#include "checks/observe/probe/loss_inputs.h"
+
+#include <algorithm>
+#include <cctype>
+#include <string>
+#include <vector>
+
+namespace dlcheck {
+namespace {
+
+constexpr double kNearZero = 0.1;  // the logarithm of a sum of probabilities, in half precision too
+constexpr double kNearOne = 1e-4;
+constexpr int64_t kMostRows = 4096;
+constexpr size_t kMostNodesBehind = 64;
+// Positions that targets may run ahead of tokens, and how many must agree. As in the Python probe.
+constexpr int64_t kLeastShift = -1, kMostShift = 3;
+constexpr int64_t kFewestTokens = 16;
+
+// Of PyTorch's own, as "AddmmBackward0"; others are functions of the program.
+bool IsNative(const std::string& name) {
+  const std::string stem = name.substr(0, name.find_last_not_of("0123456789") + 1);
+  const auto ends_with = [&stem](const std::string& tail) {
+    return stem.size() >= tail.size() &&
+           stem.compare(stem.size() - tail.size(), tail.size(), tail) == 0;
+  };
+  return ends_with("Backward") || ends_with("AccumulateGrad") || ends_with("CopySlices");
+}
+
+// What may have made log-probabilities of a tensor, close behind it; empty if nothing did.
+std::string NormalizerOf(const at::Tensor& tensor) {
+  std::vector<std::shared_ptr<torch::autograd::Node>> nodes = {tensor.grad_fn()};
+  for (size_t i = 0; i < nodes.size() && i < kMostNodesBehind; ++i) {
+    if (nodes[i] == nullptr) continue;
+    const std::string name = nodes[i]->name();
+    std::string small = name;
+    std::transform(small.begin(), small.end(), small.begin(),
+                   [](unsigned char letter) { return std::tolower(letter); });
+    if (small.find("log") != std::string::npos || !IsNative(name)) return name;
+    const torch::autograd::edge_list edges = nodes[i]->next_edges();
+    for (const torch::autograd::Edge& edge : edges) nodes.push_back(edge.function);
+  }
+  return "";
+}
+
+bool MadeBy(const std::shared_ptr<torch::autograd::Node>& node, const char* name) {
+  return node != nullptr && node->name().rfind(name, 0) == 0;
+}
+
+bool Fits(const at::Tensor& tokens, const at::Tensor& rows, int64_t shift) {
+  const int64_t first = std::max<int64_t>(0, -shift);
+  const int64_t last = std::min(rows.size(1), tokens.size(1) - shift);
+  if (last <= first) return false;
+  const at::Tensor part = rows.narrow(1, first, last - first);
+  const at::Tensor meant = tokens.narrow(1, first + shift, last - first);
+  const at::Tensor counted = part.ge(0);
+  return counted.sum().item<int64_t>() >= kFewestTokens &&
+         part.eq(meant).logical_or(counted.logical_not()).all().item<bool>();
+}
+
+}  // namespace
+
+void WriteRows(ProbeClock& clock, uint32_t thing, const LossCall& call) {
+  const at::Tensor targets = call.targets.detach();
+  const auto total = static_cast<double>(targets.numel());
+  clock.Put(Quantity::kCountedTargets, {thing}, targets.ge(0).sum().item<double>(), total);
+  const int64_t count = std::min(call.outputs.size(0), kMostRows);
+  if (count == 0) return;
+  const at::Tensor rows = call.outputs.detach().narrow(0, 0, count).to(at::kDouble);
+  const auto size = static_cast<double>(count);
+  if (call.kind == "cross_entropy") {
+    const at::Tensor are = (rows.sum(1) - 1).abs().lt(kNearOne).logical_and(rows.ge(0).all(1));
+    clock.Put(Quantity::kProbabilityRows, {thing}, are.to(at::kDouble).mean().item<double>(), size);
+    return;
+  }
+  const at::Tensor are = rows.logsumexp(1).abs().lt(kNearZero);
+  clock.Put(Quantity::kLogProbabilityRows, {thing}, are.to(at::kDouble).mean().item<double>(),
+            size);
+  const std::string made_by = NormalizerOf(call.outputs);
+  if (!made_by.empty()) clock.writer().Attribute(thing, "normalized_by", made_by);
+  if (MadeBy(call.outputs.grad_fn(), "LogSoftmaxBackward") &&
+      MadeBy(call.outputs.grad_fn()->next_edge(0).function, "SoftmaxBackward")) {
+    clock.writer().Attribute(thing, "logarithm_of", "softmax");
+  }
+}
+
+void WriteTargetShift(ProbeClock& clock, uint32_t thing, const at::Tensor& tokens,
+                      const at::Tensor& targets) {
+  if (tokens.dim() != 2 || tokens.size(1) < 4 || targets.is_floating_point() ||
+      !targets.device().is_cpu())
+    return;
+  if (!tokens.device().is_cpu() || tokens.size(0) == 0 || targets.numel() % tokens.size(0) != 0)
+    return;
+  const at::Tensor rows = targets.detach().reshape({tokens.size(0), -1});
+  if (rows.size(1) > tokens.size(1) || rows.size(1) < tokens.size(1) - kMostShift) return;
+  std::vector<int64_t> found;
+  for (int64_t shift = kLeastShift; shift <= kMostShift; ++shift) {
+    if (Fits(tokens, rows, shift)) found.push_back(shift);
+  }
+  if (found.size() != 1) return;
+  clock.Put(Quantity::kTargetShift, {thing}, static_cast<double>(found.front()),
+            static_cast<double>(targets.numel()));
+}
+
+}  // namespace dlcheck
