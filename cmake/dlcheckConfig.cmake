@@ -29,6 +29,9 @@ if(NOT TARGET dlcheck::probe)
                         UNITY_BUILD_BATCH_SIZE 0)
   target_include_directories(dlcheck_probe PUBLIC ${_dlcheck_prefix}/include
                              ${_dlcheck_prefix}/share/dlcheck/probe)
+  # As LibTorch itself is built: at::RecordFunction has a member more without NDEBUG.
+  target_compile_definitions(dlcheck_probe PRIVATE NDEBUG)
+  target_compile_options(dlcheck_probe PRIVATE -O1)
   target_link_libraries(dlcheck_probe PUBLIC dlcheck::libtorch)
 endif()
 

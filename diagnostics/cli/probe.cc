@@ -59,6 +59,7 @@ Words Compilation(const std::string& torch, const std::string& unity, const std:
   return {compiler == nullptr || *compiler == 0 ? "c++" : compiler,
           "-std=c++17",
           "-O1",
+          "-DNDEBUG",  // as LibTorch itself: at::RecordFunction has a member more without it
           "-fPIC",
           "-shared",
           "-fvisibility=hidden",

@@ -19,6 +19,7 @@ FAULTS = {
     ("accumulates", "zeroed_in_window"): ("gradients/zeroed_before_step",
                                           'if (arguments.Is("zeroed_in_window")) optimizer.zero_grad();'),
     ("accumulates", "left_in_eval_mode"): ("training_loop/stuck_in_eval_mode", None),
+    ("accumulates", "never_scheduled"): ("schedule/never_stepped", None),
     ("adversaries", "generator_not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
     ("adversaries", "generator_detached"): ("gradients/missing", None),
     ("autoencoder", "not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
@@ -35,8 +36,14 @@ FAULTS = {
     ("digits", "head_not_optimized"): ("optimizer/untracked_parameters", None),
     ("digits", "zero_rate"): ("schedule/lr_is_zero", None),
     ("digits", "huge_rate"): ("optimizer/lr_too_large", None),
+    ("digits", "trains_in_eval_mode"): ("training_loop/training_in_eval_mode", None),
+    ("digits", "raw_scores"): ("model/nll_without_log_softmax", None),
+    ("digits", "softmax_twice"): ("model/double_softmax", None),
+    ("digits", "tests_with_gradients"): ("evaluation/without_no_grad", None),
     ("own_optimizer", "not_zeroed"): ("optimizer/stale_gradients", None),
     ("resumes", "validates_in_train_mode"): ("evaluation/in_train_mode", None),
+    ("resumes", "built_before"): ("gradients/missing", None),
+    ("writes", "shifted_twice"): ("data/shifted_targets", None),
 }
 
 

@@ -14,9 +14,7 @@ void Adversaries(const Arguments& arguments) {
                                nn::Linear(32, 1), nn::Sigmoid());
   const auto options = torch::optim::AdamOptions(2e-3).betas(std::make_tuple(0.5, 0.9));
   torch::optim::Adam generator_optimizer(generator->parameters(), options);
-  torch::optim::Adam discriminator_optimizer(
-      arguments.Is("optimizes_the_other") ? generator->parameters() : discriminator->parameters(),
-      options);
+  torch::optim::Adam discriminator_optimizer(discriminator->parameters(), options);
   double last = 0;
   for (int step = 0; step < 300; ++step) {
     const torch::Tensor angle = torch::rand({64}) * 6.2832;
@@ -26,10 +24,8 @@ void Adversaries(const Arguments& arguments) {
     const torch::Tensor real_labels = torch::empty({64, 1}).uniform_(0.8, 1.0);
     torch::binary_cross_entropy(real_output, real_labels).backward();
     const torch::Tensor fake = generator->forward(torch::randn({64, 8}));
-    const torch::Tensor fake_output =
-        discriminator->forward(arguments.Is("fake_not_detached") ? fake : fake.detach());
-    torch::binary_cross_entropy(fake_output, torch::zeros({64, 1}))
-        .backward({}, /*retain_graph=*/arguments.Is("fake_not_detached"));
+    const torch::Tensor fake_output = discriminator->forward(fake.detach());
+    torch::binary_cross_entropy(fake_output, torch::zeros({64, 1})).backward();
     discriminator_optimizer.step();
     if (!arguments.Is("generator_not_zeroed")) generator->zero_grad();
     const torch::Tensor judged =

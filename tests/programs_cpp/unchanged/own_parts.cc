@@ -81,12 +81,11 @@ void OwnOptimizer(const Arguments& arguments) {
   PrintState(net->parameters());
 }
 
-void Transfers(const Arguments& arguments) {
+void Transfers(const Arguments&) {
   nn::Sequential body(nn::Linear(20, 32), nn::ReLU(), nn::Linear(32, 16), nn::ReLU());
   nn::Linear head(16, 5);
   for (torch::Tensor& parameter : body->parameters()) parameter.set_requires_grad(false);
-  torch::optim::Adam optimizer(
-      arguments.Is("optimizes_the_frozen") ? body->parameters() : head->parameters(), 1e-2);
+  torch::optim::Adam optimizer(head->parameters(), 1e-2);
   for (int step = 0; step < 150; ++step) {
     const Data batch = Blobs(48, 20, 5);
     torch::Tensor features;

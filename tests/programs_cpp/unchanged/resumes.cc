@@ -55,7 +55,7 @@ void Resumes(const Arguments& arguments) {
   Net net;
   torch::load(net, model_file);
   torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(2e-3));
-  if (!arguments.Is("forgets_the_optimizer")) torch::load(optimizer, state_file);
+  torch::load(optimizer, state_file);
   if (arguments.Is("built_before")) net = Net();
   Epochs(arguments, net, optimizer, 3);
   std::remove(model_file.c_str());

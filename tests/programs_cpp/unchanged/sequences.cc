@@ -10,7 +10,7 @@ namespace nn = torch::nn;
 namespace F = torch::nn::functional;
 
 struct BlockImpl : nn::Module {
-  BlockImpl(int64_t width, int64_t heads, bool masked) : heads_(heads), masked_(masked) {
+  BlockImpl(int64_t width, int64_t heads) : heads_(heads) {
     norm1 = register_module("norm1", nn::LayerNorm(nn::LayerNormOptions({width})));
     norm2 = register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({width})));
     qkv = register_module("qkv", nn::Linear(width, 3 * width));
@@ -25,27 +25,24 @@ struct BlockImpl : nn::Module {
                            .permute({2, 0, 3, 1, 4});
     torch::Tensor scores = parts[0].matmul(parts[1].transpose(-2, -1)) /
                            std::sqrt(static_cast<double>(width / heads_));
-    if (masked_) {
-      scores = scores.masked_fill(torch::ones({t, t}).triu(1).to(torch::kBool), -INFINITY);
-    }
+    scores = scores.masked_fill(torch::ones({t, t}).triu(1).to(torch::kBool), -INFINITY);
     const torch::Tensor mixed =
         torch::softmax(scores, -1).matmul(parts[2]).transpose(1, 2).reshape({n, t, width});
     x = x + out->forward(mixed);
     return x + down->forward(torch::gelu(up->forward(norm2->forward(x))));
   }
   int64_t heads_;
-  bool masked_;
   nn::LayerNorm norm1{nullptr}, norm2{nullptr};
   nn::Linear qkv{nullptr}, out{nullptr}, up{nullptr}, down{nullptr};
 };
 TORCH_MODULE(Block);
 
 struct GptImpl : nn::Module {
-  GptImpl(int64_t words, int64_t length, int64_t width, bool masked) {
+  GptImpl(int64_t words, int64_t length, int64_t width) {
     tokens = register_module("tokens", nn::Embedding(words, width));
     positions = register_module("positions", nn::Embedding(length, width));
     blocks = register_module("blocks", nn::ModuleList());
-    for (int i = 0; i < 2; ++i) blocks->push_back(Block(width, 2, masked));
+    for (int i = 0; i < 2; ++i) blocks->push_back(Block(width, 2));
     norm = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({width})));
     head = register_module("head", nn::Linear(nn::LinearOptions(width, words).bias(false)));
   }
@@ -77,20 +74,21 @@ torch::Tensor Texts(int64_t n, int64_t length) {
 }
 
 void Writes(const Arguments& arguments) {
-  Gpt gpt(16, 24, 32, !arguments.Is("not_causal"));
+  Gpt gpt(16, 24, 32);
   torch::optim::AdamW optimizer(gpt->parameters(),
                                 torch::optim::AdamWOptions(3e-3).weight_decay(0.01));
   for (int step = 0; step < 150; ++step) {
     const torch::Tensor text = Texts(16, 24);
-    const torch::Tensor in = text.narrow(1, 0, 23);
-    const torch::Tensor target = arguments.Is("not_shifted") ? in : text.narrow(1, 1, 23);
+    const int64_t ahead = arguments.Is("shifted_twice") ? 2 : 1;
+    const torch::Tensor in = text.narrow(1, 0, 24 - ahead);
+    const torch::Tensor target = text.narrow(1, ahead, 24 - ahead);
     for (auto& group : optimizer.param_groups())
       group.options().set_lr(3e-3 * std::min(1.0, (step + 1) / 20.0));
     optimizer.zero_grad();
     const torch::Tensor logits = gpt->forward(in);
     const torch::Tensor loss = F::cross_entropy(logits.flatten(0, 1), target.flatten());
     loss.backward();
-    if (!arguments.Is("not_clipped")) nn::utils::clip_grad_norm_(gpt->parameters(), 1.0);
+    nn::utils::clip_grad_norm_(gpt->parameters(), 1.0);
     optimizer.step();
     if (step % 50 == 49) std::printf("step %d loss %.3f\n", step, loss.item<double>());
   }
