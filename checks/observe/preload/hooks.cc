@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/graph_task.h>
 #include <torch/torch.h>
 
+#include <map>
 #include <utility>
 
 #include "checks/observe/preload/call_sites.h"
@@ -167,45 +168,28 @@ void* Address(Function* function) {
 }
 
 void* HookOf(Entry entry) {
-  switch (entry) {
-    case Entry::kSgdStep:
-      return Address(&Step<Entry::kSgdStep>);
-    case Entry::kAdamStep:
-      return Address(&Step<Entry::kAdamStep>);
-    case Entry::kAdamWStep:
-      return Address(&Step<Entry::kAdamWStep>);
-    case Entry::kRmspropStep:
-      return Address(&Step<Entry::kRmspropStep>);
-    case Entry::kAdagradStep:
-      return Address(&Step<Entry::kAdagradStep>);
-    case Entry::kLbfgsStep:
-      return Address(&Step<Entry::kLbfgsStep>);
-    case Entry::kZeroGrad:
-      return Address(&ZeroGrad);
-    case Entry::kAddGroup:
-      return Address(&AddGroup);
-    case Entry::kParameters:
-      return Address(&Parameters);
-    case Entry::kNamedParameters:
-      return Address(&NamedParameters);
-    case Entry::kTrain:
-      return Address(&Train);
-    case Entry::kModuleZeroGrad:
-      return Address(&ModuleZeroGrad);
-    case Entry::kBackward:
-      return Address(&Backward);
-    case Entry::kSetGradMode:
-      return Address(&SetGradMode);
-    case Entry::kSaveTo:
-      return Address(&SaveTo);
-    case Entry::kLoadFrom:
-      return Address(&LoadFrom);
-    case Entry::kScheduled:
-      return Address(&Scheduled);
-    case Entry::kSchedulerBuilt:
-      return Address(&SchedulerBuilt);
-  }
-  return nullptr;
+  static const auto* hooks = new std::map<Entry, void*>{
+      {Entry::kSgdStep, Address(&Step<Entry::kSgdStep>)},
+      {Entry::kAdamStep, Address(&Step<Entry::kAdamStep>)},
+      {Entry::kAdamWStep, Address(&Step<Entry::kAdamWStep>)},
+      {Entry::kRmspropStep, Address(&Step<Entry::kRmspropStep>)},
+      {Entry::kAdagradStep, Address(&Step<Entry::kAdagradStep>)},
+      {Entry::kLbfgsStep, Address(&Step<Entry::kLbfgsStep>)},
+      {Entry::kZeroGrad, Address(&ZeroGrad)},
+      {Entry::kAddGroup, Address(&AddGroup)},
+      {Entry::kParameters, Address(&Parameters)},
+      {Entry::kNamedParameters, Address(&NamedParameters)},
+      {Entry::kTrain, Address(&Train)},
+      {Entry::kModuleZeroGrad, Address(&ModuleZeroGrad)},
+      {Entry::kBackward, Address(&Backward)},
+      {Entry::kSetGradMode, Address(&SetGradMode)},
+      {Entry::kSaveTo, Address(&SaveTo)},
+      {Entry::kLoadFrom, Address(&LoadFrom)},
+      {Entry::kScheduled, Address(&Scheduled)},
+      {Entry::kSchedulerBuilt, Address(&SchedulerBuilt)},
+  };
+  const auto found = hooks->find(entry);
+  return found == hooks->end() ? nullptr : found->second;
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checks/observe/probe/loss_call.h"
 #include "checks/observe/probe/probe_clock.h"
 #include "checks/observe/probe/probe_hooks.h"
 #include "checks/observe/probe/probe_loss.h"
@@ -19,14 +20,6 @@
 #include "dlcheck/probe.h"
 
 namespace dlcheck {
-
-// A call of a loss function that returned: what it is called and what it was given.
-struct LossCall {
-  std::string function;   // "nll_loss"
-  std::string kind;       // "nll"
-  std::string reduction;  // "mean"
-  at::Tensor result, outputs, targets;
-};
 
 class ProbeRecorder {
  public:
@@ -91,14 +84,6 @@ class ProbeRecorder {
  private:
   static size_t At(int optimizer) { return static_cast<size_t>(optimizer); }
   void BeforeBackward();
-  // What is known of the loss function that the next backward starts from.
-  struct ReturnedLoss {
-    uint32_t thing = 0;  // 0: none
-    std::weak_ptr<torch::autograd::Node> node;
-    at::Tensor mean;      // one element in float64; undefined if not known
-    int64_t targets = 0;  // of the mean
-    double samples = 0;
-  };
   static bool IsFromReturned(const at::Tensor& root, const ReturnedLoss& returned);
   void WriteLoss(const at::Tensor& loss, double samples);
   void WriteLossShare(const at::Tensor& loss, const at::Tensor& mean, int64_t count);

@@ -1,0 +1,29 @@
+// A loss function that the program called, for those that do not report it by Probe::Loss.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace dlcheck {
+
+// A call of a loss function that returned: what it is called and what it was given.
+struct LossCall {
+  std::string function;   // "nll_loss"
+  std::string kind;       // "nll"
+  std::string reduction;  // "mean"
+  at::Tensor result, outputs, targets;
+};
+
+// What is known of the loss function that the next backward starts from.
+struct ReturnedLoss {
+  uint32_t thing = 0;  // 0: none
+  std::weak_ptr<torch::autograd::Node> node;
+  at::Tensor mean;      // one element in float64; undefined if not known
+  int64_t targets = 0;  // of the mean
+  double samples = 0;
+};
+
+}  // namespace dlcheck
