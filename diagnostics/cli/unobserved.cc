@@ -46,7 +46,7 @@ bool ReadsRequest(const std::vector<std::string>& command) {
 
 // A program that is named by its path; what a shell looks up is a tool that starts others.
 std::string WhyNotPreloaded(const std::vector<std::string>& command) {
-  const std::string& program = command.front();
+  const std::string program = command.empty() ? "" : command.front();
   if (program.find('/') == std::string::npos || IsPython(program) || !NamesProgram(program)) {
     return "";
   }

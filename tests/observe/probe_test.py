@@ -56,7 +56,8 @@ class ProbeInALoop(unittest.TestCase):
             gaps = sum(row.value for row in main.of("gap", event))
             self.assertEqual(len(main.of("event", event)) + gaps, 300, event)
         modules = {row.thing for row in main.of("event", "forward")}
-        self.assertEqual(modules, {("module", "0", "0"), ("module", "0", "3")})
+        # Those with parameters, and dropout, which has none.
+        self.assertEqual(modules, {("module", "0", "0"), ("module", "0", "2"), ("module", "0", "3")})
         self.assertEqual({row.micro_step for row in main.of("quantity", "gradient_norm")}, {1})
 
     def test_places_are_lines_of_the_program(self):

@@ -132,7 +132,7 @@ def defined(file, writer):
     found = set()
     for row in rows:
         strings = re.findall(r'"((?:[^"\\]|\\.)*)', row)
-        writers = next(s for s in strings[1:] if re.fullmatch("[CPTL]+", s))
+        writers = next(s for s in strings[1:] if re.fullmatch("[CPTLN]+", s))
         if writer in writers:
             found.add(strings[0])
     return found

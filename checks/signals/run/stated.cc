@@ -6,7 +6,7 @@ namespace dlcheck {
 
 absl::StatusOr<Statements> StatementsIn(const Run& run, Quantity quantity) {
   const Trace& trace = run.trace;
-  if (trace.ProcessAttribute("python").empty()) {
+  if (trace.ProcessAttribute("python").empty() && trace.ThingsWith(quantity).empty()) {
     return absl::NotFoundError("only Python programs are watched for this");
   }
   Statements found;
