@@ -87,6 +87,18 @@ class Unchanged(unittest.TestCase):
 
 
 class Others(unittest.TestCase):
+    @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
+    def test_a_launcher_may_come_before_and_two_variables_are_in_the_environment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script = 'env > names; exec "$@"'
+            done = subprocess.run([BUILD / "bin" / "dlcheck", "run", "--output-dir", "out", "--", "/bin/sh", "-c", script,
+                                   "sh", PROGRAM, "own_function"], capture_output=True, text=True, check=False,
+                                  cwd=folder)  # fmt: skip
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("no findings", done.stderr)
+            names = {line.split("=")[0] for line in (Path(folder) / "names").read_text().splitlines()}
+            self.assertLessEqual({"LD_PRELOAD", "DLCHECK_WORKERS"}, names)
+
     def test_a_program_without_libtorch_is_told_so_at_once(self):
         with tempfile.TemporaryDirectory() as folder:
             done = subprocess.run([BUILD / "bin" / "dlcheck", "run", "--output-dir", Path(folder) / "out", "--",

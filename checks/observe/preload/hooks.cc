@@ -24,11 +24,25 @@ Function* OriginalOf(Entry entry) {
   return reinterpret_cast<Function*>(originals[static_cast<int>(entry)]);
 }
 
+// Tells the watcher, if this call is to be looked at. No exception reaches the program; after one,
+// nothing is watched any more.
+template <typename Call>
+void Tell(const Call& call) {
+  Watcher* watcher = Watcher::Here();
+  if (watcher == nullptr) return;
+  try {
+    call(*watcher);
+  } catch (...) {
+    Watcher::EndAll();
+  }
+}
+
 // Tells the watcher that a step ended, whether it returned or threw.
 class Stepping {
  public:
-  Stepping(Watcher& watcher, Optimizer& optimizer)
-      : watcher_(&watcher), number_(watcher.BeginStep(optimizer)) {}
+  Stepping(Watcher& watcher, Optimizer& optimizer) : watcher_(&watcher) {
+    Tell([&](Watcher& told) { number_ = told.BeginStep(optimizer); });
+  }
   ~Stepping() { watcher_->LeaveStep(); }
   Stepping(const Stepping&) = delete;
   Stepping& operator=(const Stepping&) = delete;
@@ -36,7 +50,7 @@ class Stepping {
 
  private:
   Watcher* watcher_;
-  int number_;
+  int number_ = Watcher::kUnwatched;
 };
 
 template <Entry entry>
@@ -45,38 +59,39 @@ at::Tensor Step(Optimizer* optimizer, Closure closure) {
   Watcher* watcher = Watcher::Here();
   if (watcher == nullptr) return OriginalOf<Original>(entry)(optimizer, std::move(closure));
   at::Tensor loss;
-  int number = 0;
+  int number = Watcher::kUnwatched;
   {
     const Stepping stepping(*watcher, *optimizer);
     number = stepping.number();
     if (!closure) {
-      watcher->Consume(number);
+      Tell([&](Watcher& told) { told.Consume(number); });
     } else {
       // The gradients that count are there only after the closure ran.
       closure = [watcher, number, inner = std::move(closure)] {
         watcher->StepEnds();
         at::Tensor result = inner();
         watcher->StepGoesOn();
-        watcher->Consume(number);
+        Tell([&](Watcher& told) { told.Consume(number); });
         return result;
       };
     }
     loss = OriginalOf<Original>(entry)(optimizer, std::move(closure));
   }
-  watcher->AfterStep(number);
+  Tell([&](Watcher& told) { told.AfterStep(number); });
   return loss;
 }
 
 void ZeroGrad(Optimizer* optimizer, bool set_to_none) {
-  if (Watcher* watcher = Watcher::Here()) watcher->ZeroingBegins();
+  Tell([](Watcher& watcher) { watcher.ZeroingBegins(); });
   OriginalOf<void(Optimizer*, bool)>(Entry::kZeroGrad)(optimizer, set_to_none);
-  if (Watcher* watcher = Watcher::Here()) watcher->Cleared(*optimizer);
+  Tell([&](Watcher& watcher) { watcher.Cleared(*optimizer); });
 }
 
 void AddGroup(Optimizer* optimizer, const torch::optim::OptimizerParamGroup& group) {
   OriginalOf<void(Optimizer*, const torch::optim::OptimizerParamGroup&)>(Entry::kAddGroup)(
       optimizer, group);
-  if (Watcher* watcher = Watcher::Begin()) watcher->OptimizerBuilt(*optimizer);
+  (void)Watcher::Begin();
+  Tell([&](Watcher& watcher) { watcher.OptimizerBuilt(*optimizer); });
 }
 
 std::vector<at::Tensor> Parameters(const torch::nn::Module* module, bool recurse) {
@@ -99,12 +114,12 @@ void Train(torch::nn::Module* module, bool is_training) {
     ~Deeper() { --depth; }
   } deeper;
   OriginalOf<void(torch::nn::Module*, bool)>(Entry::kTrain)(module, is_training);
-  if (Watcher* watcher = Watcher::Here()) watcher->ModeSet(*module, is_training, depth == 1);
+  Tell([&](Watcher& watcher) { watcher.ModeSet(*module, is_training, depth == 1); });
 }
 
 void ModuleZeroGrad(torch::nn::Module* module, bool set_to_none) {
   Watcher::SawModel(*module);
-  if (Watcher* watcher = Watcher::Here()) watcher->ZeroingBegins();
+  Tell([](Watcher& watcher) { watcher.ZeroingBegins(); });
   OriginalOf<void(torch::nn::Module*, bool)>(Entry::kModuleZeroGrad)(module, set_to_none);
 }
 
@@ -112,19 +127,23 @@ using Tensors = std::vector<at::Tensor>;
 void Backward(const Tensors& roots, const Tensors& gradients, std::optional<bool> keeps_graph,
               bool makes_graph, const Tensors& inputs) {
   // Within another one, as of a checkpoint that calculates again, it is a part of that.
-  Watcher* watcher =
-      torch::autograd::get_current_graph_task_id() == -1 ? Watcher::BeginWithModel() : nullptr;
-  if (watcher != nullptr) watcher->BackwardBegins(roots);
+  const bool is_outermost = torch::autograd::get_current_graph_task_id() == -1;
+  if (is_outermost) {
+    Watcher::BeginWithModel();
+    Tell([&](Watcher& watcher) { watcher.BackwardBegins(roots); });
+  }
   OriginalOf<void(const Tensors&, const Tensors&, std::optional<bool>, bool, const Tensors&)>(
       Entry::kBackward)(roots, gradients, keeps_graph, makes_graph, inputs);
-  if (watcher != nullptr) watcher->BackwardEnds();
+  if (is_outermost) Tell([](Watcher& watcher) { watcher.BackwardEnds(); });
 }
 
 void SetGradMode(bool enabled) {
   OriginalOf<void(bool)>(Entry::kSetGradMode)(enabled);
   // LibTorch disables gradients for parts of its own work, also with other callbacks in place.
-  Watcher* watcher = Watcher::Here();
-  if (watcher != nullptr && IsProgram(__builtin_return_address(0))) watcher->GradModeSet();
+  const void* caller = __builtin_return_address(0);
+  Tell([caller](Watcher& watcher) {
+    if (IsProgram(caller)) watcher.GradModeSet();
+  });
 }
 
 // The members of a scheduler, of which the optimizer is private.
@@ -137,21 +156,21 @@ static_assert(sizeof(SchedulerLayout) == sizeof(torch::optim::LRScheduler));
 
 void Scheduled(torch::optim::LRScheduler* scheduler) {
   OriginalOf<void(torch::optim::LRScheduler*)>(Entry::kScheduled)(scheduler);
-  Watcher* watcher = Watcher::Here();
-  if (watcher == nullptr) return;
-  watcher->Scheduled(*reinterpret_cast<const SchedulerLayout*>(scheduler)->optimizer);
+  Tell([scheduler](Watcher& watcher) {
+    watcher.Scheduled(*reinterpret_cast<const SchedulerLayout*>(scheduler)->optimizer);
+  });
 }
 
 void SchedulerBuilt(torch::optim::LRScheduler* scheduler, Optimizer& optimizer) {
   OriginalOf<void(torch::optim::LRScheduler*, Optimizer&)>(Entry::kSchedulerBuilt)(scheduler,
                                                                                    optimizer);
-  if (Watcher* watcher = Watcher::Here()) watcher->SchedulerBuilt(optimizer);
+  Tell([&](Watcher& watcher) { watcher.SchedulerBuilt(optimizer); });
 }
 
 void SaveTo(torch::serialize::OutputArchive* archive, const std::string& path) {
   OriginalOf<void(torch::serialize::OutputArchive*, const std::string&)>(Entry::kSaveTo)(archive,
                                                                                          path);
-  if (Watcher* watcher = Watcher::Here()) watcher->Saved(path);
+  Tell([&](Watcher& watcher) { watcher.Saved(path); });
 }
 
 void LoadFrom(torch::serialize::InputArchive* archive, const std::string& path,
@@ -159,7 +178,7 @@ void LoadFrom(torch::serialize::InputArchive* archive, const std::string& path,
   using Original =
       void(torch::serialize::InputArchive*, const std::string&, std::optional<c10::Device>);
   OriginalOf<Original>(Entry::kLoadFrom)(archive, path, std::move(device));
-  if (Watcher* watcher = Watcher::Here()) watcher->Loaded(path);
+  Tell([&](Watcher& watcher) { watcher.Loaded(path); });
 }
 
 template <typename Function>

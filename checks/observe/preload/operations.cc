@@ -79,7 +79,7 @@ at::Tensor TensorAt(const Values& values, size_t place) {
 
 void Operations::Update() {
   const bool watches = recorder_->clock().sampled() || !at::GradMode::is_enabled() ||
-                       !recorder_->models().IsTraining();
+                       (has_trained_ && !recorder_->models().IsTraining());
   if (!watches) return Stop();
   if (callback_ != 0) return;
   operations = this;
@@ -152,8 +152,7 @@ void Operations::SawParameters(const at::RecordFunction& function) {
       continue;
     }
     const ProbeModels::Parameter* parameter = recorder_->models().Find(tensor);
-    if (parameter == nullptr || parameter->owner == nullptr || !at::GradMode::is_enabled())
-      continue;
+    if (parameter == nullptr || !parameter->of_first || !at::GradMode::is_enabled()) continue;
     entry_ = c10::weak_intrusive_ptr<at::TensorImpl>(tensor.getIntrusivePtr());
     has_entry_ = true;
     ForwardBegins(function);
@@ -171,7 +170,7 @@ void Operations::ForwardBegins(const at::RecordFunction& function) {
     }
     if (!expects_batch_) {
       // The second pass in evaluation mode that no backward came between.
-      if (recorder.models().IsTraining()) return;
+      if (!has_trained_ || recorder.models().IsTraining()) return;
       if (!evaluates_) recorder.EvaluationBegins();
       evaluates_ = true;
       recorder.EvaluationForward(has_gradients);
@@ -182,6 +181,7 @@ void Operations::ForwardBegins(const at::RecordFunction& function) {
       const at::Tensor& tensor = input.toTensor();
       if (tensor.requires_grad() || tensor.dim() == 0) continue;
       expects_batch_ = false;
+      has_trained_ = has_trained_ || recorder.models().IsTraining();
       if (recorder.clock().sampled()) recorder.FirstInput(tensor);
       recorder.Batch(tensor, CallSite());
       return;

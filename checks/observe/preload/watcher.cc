@@ -1,7 +1,7 @@
 #include "checks/observe/preload/watcher.h"
 
+#include <mutex>
 #include <optional>
-#include <typeinfo>
 #include <utility>
 
 #include "checks/observe/preload/call_sites.h"
@@ -33,6 +33,12 @@ struct EndOfThread {
 };
 thread_local std::optional<EndOfThread> end_of_thread;
 
+// Guards what several threads may ask for: the models that wait, and the only watcher.
+std::mutex& Lock() {
+  static auto* mutex = new std::mutex;
+  return *mutex;
+}
+
 PendingModels& Pending() {
   static auto* pending = new PendingModels;
   return *pending;
@@ -44,16 +50,6 @@ Probe::Options WithCapabilities() {
   return options;
 }
 
-// One whose steps are entries.
-bool IsOfLibTorch(const torch::optim::Optimizer& optimizer) {
-  return dynamic_cast<const torch::optim::SGD*>(&optimizer) != nullptr ||
-         dynamic_cast<const torch::optim::Adam*>(&optimizer) != nullptr ||
-         dynamic_cast<const torch::optim::AdamW*>(&optimizer) != nullptr ||
-         dynamic_cast<const torch::optim::RMSprop*>(&optimizer) != nullptr ||
-         dynamic_cast<const torch::optim::Adagrad*>(&optimizer) != nullptr ||
-         dynamic_cast<const torch::optim::LBFGS*>(&optimizer) != nullptr;
-}
-
 }  // namespace
 
 Watcher::Inside::Inside() : before_(std::exchange(is_inside, true)) {}
@@ -61,10 +57,12 @@ Watcher::Inside::~Inside() { is_inside = before_; }
 
 Watcher* Watcher::Here() { return is_watched_thread && !is_inside ? TheOnly().get() : nullptr; }
 
-Watcher* Watcher::Begin() {
-  if (is_inside || !RequestOfProcess().has_value()) return nullptr;
-  if (TheOnly() != nullptr) return Here();
+Watcher* Watcher::Begin() noexcept try {
+  if (is_inside) return nullptr;
   const Inside inside;
+  const std::lock_guard<std::mutex> lock(Lock());
+  if (!RequestOfProcess().has_value()) return nullptr;
+  if (TheOnly() != nullptr) return is_watched_thread ? TheOnly().get() : nullptr;
   std::unique_ptr<ProbeRecorder> recorder =
       ProbeRecorder::Create(*RequestOfProcess(), WithCapabilities());
   if (recorder == nullptr) {
@@ -75,17 +73,27 @@ Watcher* Watcher::Begin() {
   TheOnly() = std::make_unique<Watcher>(*RequestOfProcess(), std::move(recorder));
   end_of_thread.emplace();
   return TheOnly().get();
+} catch (...) {
+  EndAll();
+  return nullptr;
 }
 
-Watcher* Watcher::BeginWithModel() {
-  if (TheOnly() != nullptr) return Here();
-  if (is_inside || Pending().empty()) return nullptr;
+Watcher* Watcher::BeginWithModel() noexcept try {
+  if (is_watched_thread) return Here();
+  {
+    const std::lock_guard<std::mutex> lock(Lock());
+    if (is_inside || TheOnly() != nullptr || Pending().empty()) return nullptr;
+  }
   Watcher* watcher = Begin();
   if (watcher != nullptr) watcher->WatchModels();
   return watcher;
+} catch (...) {
+  EndAll();
+  return nullptr;
 }
 
 void Watcher::EndAll() {
+  const std::lock_guard<std::mutex> lock(Lock());
   RequestOfProcess().reset();
   is_watched_thread = false;
 }
@@ -95,16 +103,25 @@ Watcher::Watcher(const Request&, std::unique_ptr<ProbeRecorder> recorder)
   operations_.Update();
 }
 
-void Watcher::SawModel(const torch::nn::Module& model) {
-  if (is_inside || !RequestOfProcess().has_value()) return;
+void Watcher::SawModel(const torch::nn::Module& model) noexcept try {
+  if (is_inside) return;
   const Inside inside;
-  Pending().Saw(model);
+  const std::lock_guard<std::mutex> lock(Lock());
+  if (RequestOfProcess().has_value()) Pending().Saw(model);
+} catch (...) {
+  EndAll();
 }
 
 void Watcher::WatchModels() {
   const Inside inside;
-  Guarded(recorder_.get(), [](ProbeRecorder& recorder) {
-    for (const ModelTree& tree : Pending().Take()) {
+  std::vector<ModelTree> trees;
+  {
+    const std::lock_guard<std::mutex> lock(Lock());
+    trees = Pending().Take();
+  }
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    for (const ModelTree& tree : trees) {
+      if (!HasRoomFor(tree.Contents())) continue;
       recorder.Watch(tree);
       for (const ModelTree::Module& module : tree.modules) {
         recorder.models().TellMode(module.address, module.is_training);
@@ -133,40 +150,6 @@ void Watcher::OptimizerBuilt(const torch::optim::Optimizer& optimizer) {
   last_built_ = built_[&optimizer] = CallSite();
 }
 
-int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
-  const auto known = optimizers_.find(&optimizer);
-  if (known != optimizers_.end()) return known->second.number;
-  WatchModels();
-  const auto alive = std::make_shared<const torch::optim::Optimizer*>(&optimizer);
-  std::vector<Probe::Group> groups;
-  std::vector<at::Tensor> parameters;
-  for (size_t i = 0; i < optimizer.param_groups().size(); ++i) {
-    Probe::Group group;
-    for (const torch::Tensor& parameter : optimizer.param_groups()[i].params()) {
-      group.parameters.emplace_back("", parameter);
-      parameters.push_back(parameter);
-    }
-    group.rate = [alive, i]() -> double {
-      if (*alive == nullptr || i >= (*alive)->param_groups().size()) return 0;
-      return (*alive)->param_groups()[i].options().get_lr();
-    };
-    groups.push_back(std::move(group));
-  }
-  Probe::Rule rule;
-  rule.keeps_state = [alive] { return *alive != nullptr && !(*alive)->state().empty(); };
-  int number = 0;
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
-    std::string type = c10::demangle(typeid(optimizer).name());
-    number = recorder.Optimizes(type, std::move(groups), std::move(rule));
-    // One that was moved lies elsewhere than where it was built.
-    const auto built = built_.find(&optimizer);
-    recorder.OptimizerBuilt(number, built == built_.end() ? last_built_ : built->second);
-  });
-  optimizers_[&optimizer] = {number, alive};
-  if (!IsOfLibTorch(optimizer)) unseen_.Add(number, parameters);
-  return number;
-}
-
 int Watcher::BeginStep(torch::optim::Optimizer& optimizer) {
   const Inside inside;
   operations_.TrainingGoesOn();
@@ -174,16 +157,19 @@ int Watcher::BeginStep(torch::optim::Optimizer& optimizer) {
   operations_.SetStepping(true);
   in_step_ = true;
   unseen_.StepSeen();
+  if (number == kUnwatched) return number;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.BeginStep(number); });
   return number;
 }
 
 void Watcher::Consume(int number) {
+  if (number == kUnwatched) return;
   const Inside inside;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Consume(number); });
 }
 
 void Watcher::AfterStep(int number) {
+  if (number == kUnwatched) return;
   const Inside inside;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     recorder.AfterStep(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""},
@@ -212,6 +198,7 @@ void Watcher::BackwardEnds() {
 void Watcher::Cleared(torch::optim::Optimizer& optimizer) {
   const Inside inside;
   const int number = NumberOf(optimizer);
+  if (number == kUnwatched) return;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     recorder.Cleared(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""});
   });
@@ -234,26 +221,6 @@ void Watcher::GradModeSet() {
   const Inside inside;
   if (at::GradMode::is_enabled()) operations_.TrainingGoesOn();
   operations_.Update();
-}
-
-void Watcher::SchedulerBuilt(torch::optim::Optimizer& optimizer) {
-  const Inside inside;
-  const int number = NumberOf(optimizer);
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
-    recorder.PutOfScheduler(Event::kScheduler, number, CallSite(), 0);
-  });
-}
-
-void Watcher::Scheduled(torch::optim::Optimizer& optimizer) {
-  const Inside inside;
-  const int number = NumberOf(optimizer);
-  if (optimizer.param_groups().empty()) return;
-  const double rate = optimizer.param_groups()[0].options().get_lr();
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
-    const bool sampled = recorder.clock().sampled();
-    recorder.PutOfScheduler(Event::kSchedule, number,
-                            sampled ? CallSite() : Probe::Site{nullptr, 0, nullptr}, rate);
-  });
 }
 
 void Watcher::Saved(const std::string& path) {

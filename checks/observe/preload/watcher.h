@@ -20,13 +20,16 @@ namespace dlcheck {
 
 class Watcher {
  public:
+  // Of an optimizer beyond those that are watched.
+  static constexpr int kUnwatched = -1;
+
   // The watcher, if this call is to be looked at: null outside of `dlcheck run`, in other threads,
   // in calls that the probe itself makes, and after another probe took over.
   static Watcher* Here();
   // The same; makes it where there is none.
-  static Watcher* Begin();
+  static Watcher* Begin() noexcept;
   // The same, but makes it only where a model was seen.
-  static Watcher* BeginWithModel();
+  static Watcher* BeginWithModel() noexcept;
   static void EndAll();
 
   // While one lives, calls of this thread are the probe's own.
@@ -42,7 +45,7 @@ class Watcher {
   };
 
   // A model is certainly alive and whole: somebody asks for its parameters.
-  static void SawModel(const torch::nn::Module& model);
+  static void SawModel(const torch::nn::Module& model) noexcept;
   void ModeSet(const torch::nn::Module& module, bool is_training, bool is_outermost);
   void OptimizerBuilt(const torch::optim::Optimizer& optimizer);
   int BeginStep(torch::optim::Optimizer& optimizer);
@@ -74,11 +77,14 @@ class Watcher {
   };
   int NumberOf(torch::optim::Optimizer& optimizer);
   void WatchModels();
+  bool HasRoomFor(const std::vector<at::Tensor>& tensors);
 
   std::unique_ptr<ProbeRecorder> recorder_;
   Operations operations_;
   UnseenSteps unseen_;
-  bool in_step_ = false;  // of LibTorch's own optimizers, or a closure in one
+  uint64_t held_bytes_ = 0;  // of tensors that are watched, and so stay until the process ends
+  size_t held_ = 0;          // models and optimizers
+  bool in_step_ = false;     // of LibTorch's own optimizers, or a closure in one
   std::unordered_map<const torch::optim::Optimizer*, Known> optimizers_;
   // Where optimizers were built, by the address that they had then.
   std::unordered_map<const torch::optim::Optimizer*, Probe::Site> built_;

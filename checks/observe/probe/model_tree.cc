@@ -45,6 +45,13 @@ ModelTree ModelTree::Of(const torch::nn::Module& model) {
   return tree;
 }
 
+std::vector<at::Tensor> ModelTree::Contents() const {
+  std::vector<at::Tensor> contents;
+  for (const Tensor& item : parameters) contents.push_back(item.tensor);
+  for (const Tensor& item : buffers) contents.push_back(item.tensor);
+  return contents;
+}
+
 bool ModelTree::IsPartOf(const ModelTree& other) const {
   std::unordered_set<const at::TensorImpl*> known;
   for (const Tensor& item : other.parameters) known.insert(item.tensor.unsafeGetTensorImpl());

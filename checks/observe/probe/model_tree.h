@@ -27,6 +27,9 @@ struct ModelTree {
 
   static ModelTree Of(const torch::nn::Module& model);
 
+  // All parameters and buffers.
+  std::vector<at::Tensor> Contents() const;
+
   // Whether all parameters are among those of `other`; false if there are none.
   bool IsPartOf(const ModelTree& other) const;
 };

@@ -106,10 +106,7 @@ void ProbeModels::WriteTies() {
 
 std::vector<at::Tensor> ProbeModels::Contents() const {
   if (first_ == nullptr) {
-    std::vector<at::Tensor> contents;
-    for (const ModelTree::Tensor& item : tree_.parameters) contents.push_back(item.tensor);
-    for (const ModelTree::Tensor& item : tree_.buffers) contents.push_back(item.tensor);
-    return contents;
+    return tree_.Contents();
   }
   std::vector<at::Tensor> contents = first_->parameters();
   const std::vector<at::Tensor> buffers = first_->buffers();

@@ -1,0 +1,43 @@
+// A LibTorch loop that knows nothing of dlcheck, for ci/benchmark-watching-cpp.
+// Usage: unchanged_loop WIDTH BATCH STEPS. Prints the milliseconds of CPU of a step: of all steps,
+// and of those after the first 256, of which few are sampled.
+#include <torch/torch.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+
+namespace {
+
+constexpr int kFirst = 256;
+
+double Milliseconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  if (count != 4) return 2;
+  const int64_t width = std::atoll(words[1]), batch = std::atoll(words[2]);
+  const int steps = std::atoi(words[3]);
+  torch::manual_seed(0);
+  torch::nn::Sequential net(torch::nn::Linear(width, width), torch::nn::ReLU(),
+                            torch::nn::Linear(width, width), torch::nn::ReLU(),
+                            torch::nn::Linear(width, 10));
+  torch::optim::SGD optimizer(net->parameters(), torch::optim::SGDOptions(1e-3).momentum(0.9));
+  const torch::Tensor x = torch::randn({batch, width}),
+                      y = torch::randint(10, {batch}, torch::kLong);
+  double begin = 0, after_first = 0;
+  for (int step = -8; step < steps; ++step) {  // the first few warm up
+    if (step == 0) begin = Milliseconds();
+    if (step == kFirst) after_first = Milliseconds();
+    optimizer.zero_grad();
+    torch::nn::functional::cross_entropy(net->forward(x), y).backward();
+    optimizer.step();
+  }
+  const double end = Milliseconds();
+  std::printf("%.6f %.6f\n", (end - begin) / steps, (end - after_first) / (steps - kFirst));
+}
