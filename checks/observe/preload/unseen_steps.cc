@@ -16,6 +16,7 @@ void UnseenSteps::Add(int number, const std::vector<at::Tensor>& parameters) {
 }
 
 void UnseenSteps::BackwardEnds(ProbeRecorder& recorder) {
+  if (any_seen_ && own_.empty()) return;
   seen_ = false;
   versions_.clear();
   for (const at::Tensor& leaf : recorder.models().Leaves()) {

@@ -20,7 +20,7 @@ class UnseenSteps {
   bool Has(int number) const { return own_.count(number) > 0; }
 
   // A step of LibTorch was seen: what changed since the last backward is its work.
-  void StepSeen() { seen_ = true; }
+  void StepSeen() { seen_ = any_seen_ = true; }
   // A backward is over: weights are as the step will find them.
   void BackwardEnds(ProbeRecorder& recorder);
   // Gradients are about to be zeroed, or the next backward to begin: tells the recorder of steps
@@ -37,7 +37,8 @@ class UnseenSteps {
 
   std::unordered_map<int, Own> own_;  // by number of the optimizer
   std::vector<std::pair<at::Tensor, Version>> versions_;
-  bool seen_ = true;  // nothing is compared before the first backward
+  bool seen_ = true;       // nothing is compared before the first backward
+  bool any_seen_ = false;  // a program that steps with LibTorch's optimizers does so throughout
 };
 
 }  // namespace dlcheck
