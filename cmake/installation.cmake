@@ -26,7 +26,9 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/probe ${PROJECT_SOURCE_DI
         DESTINATION ${_share}/probe/checks/observe
         COMPONENT command FILES_MATCHING PATTERN *.h PATTERN *.cc PATTERN *.def)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include DESTINATION ${_share}/probe COMPONENT command)
-install(TARGETS dlcheck_gate LIBRARY DESTINATION ${_share}/preload COMPONENT command)
+if(TARGET dlcheck_gate)
+  install(TARGETS dlcheck_gate LIBRARY DESTINATION ${_share}/preload COMPONENT command)
+endif()
 if(TARGET dlcheck_worker)
   install(TARGETS dlcheck_worker LIBRARY DESTINATION ${_share}/preload)
 endif()
