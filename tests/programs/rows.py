@@ -207,6 +207,12 @@ CPP = {
     "evaluated_in_training": "cpp-mode-without-effect",
 }
 
+# Of the C++ programs that know nothing of dlcheck: faults of tests/programs_cpp/unchanged_test.py.
+CPP_UNCHANGED = {
+    "norm_by_function": "cpp-batch-norm-not-trained",
+    "unregistered": "cpp-unregistered-module",
+}
+
 NO_VERDICT = {
     "mislabeled-samples": "Nobody but the author of a label knows that it is wrong.",
     "noisy-inputs": "Noise looks like data to whoever has not seen the clean data.",

@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-BUILD = Path(os.environ["DLCHECK_BUILD"])
+BUILD = Path(os.environ.get("DLCHECK_BUILD", Path(__file__).parents[2] / "build"))
 PROGRAM = BUILD / "tests" / "programs_cpp" / "unchanged_programs"
 SOURCES = Path(__file__).parent / "unchanged"
 # Program, fault: the check that comes first, and the line that it points to; None: to no line yet.
@@ -27,6 +27,13 @@ FAULTS = {
     ("adversaries", "generator_not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
     ("adversaries", "generator_detached"): ("gradients/missing",
         "torch::binary_cross_entropy(real_output, real_labels).backward();"),
+    ("accumulates", "norm_by_function"): ("gradients/missing", "loss.backward();"),
+    ("autoencoder", "unregistered"): ("optimizer/untracked_parameters",
+        "torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(3e-3));"),
+    ("digits", "unregistered"): ("optimizer/untracked_parameters",
+        "torch::optim::SGD optimizer(parameters, torch::optim::SGDOptions(rate).momentum(0.5));"),
+    ("resumes", "norm_by_function"): ("gradients/missing",
+        "F::cross_entropy(net->forward(batch.x), batch.y).backward();"),
     ("autoencoder", "not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
     ("digits", "not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
     ("digits", "zeroed_before_step"): ("gradients/zeroed_before_step",

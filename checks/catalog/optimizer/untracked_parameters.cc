@@ -69,11 +69,12 @@ Check UntrackedParameters() {
           "A parameter outside the optimizer keeps its initial value although it looks trainable.",
       .method =
           "Compares the parameters of every model that runs with the parameter groups of all "
-          "optimizers. Parts that a method of a module calls belong to that module.",
+          "optimizers. Parts that a method of a module calls belong to that module. In C++, so do "
+          "weights of layers that no module has and that stay the same in three steps.",
       .fix =
           "Build the optimizer from model.parameters() after the model is complete and on its "
           "device. Call optimizer.add_param_group() for parts added later, and "
-          "requires_grad_(False) for frozen parts.",
+          "requires_grad_(False) for frozen parts. In C++, give each layer to register_module().",
       .limits = {.needs = "A model with at least one optimized parameter.",
                  .silent_when = "No parameter of the model is optimized, as in a target network, "
                                 "teacher or loss network. Tensors of an earlier model in the "
@@ -90,10 +91,23 @@ optimizer.step()  # model.head is never updated)",
 loss = criterion(model(x), y)
 loss.backward()
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(struct NetImpl : torch::nn::Module {
+  NetImpl() : body(64, 32), head(32, 10) {
+    register_module("body", body);
+  }  // parameters() has no head
+  torch::nn::Linear body, head;
+};)",
+              .good = R"(struct NetImpl : torch::nn::Module {
+  NetImpl() : body(64, 32), head(32, 10) {
+    register_module("body", body);
+    register_module("head", head);
+  }
+  torch::nn::Linear body, head;
+};)"},
       .sources = {"PyTorch documentation of torch.optim: constructing an optimizer",
                   "own reasoning"},
-      .covers = {"missing-or-repeated-parameter", "unregistered-parameters"},
+      .covers = {"missing-or-repeated-parameter", "unregistered-parameters",
+                 "cpp-unregistered-module"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "learnability/no_better_than_constant"},
       .worst = Severity::kWarning,

@@ -212,6 +212,7 @@ void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
   operations_.ExpectBatch();
   if (roots.empty() || !roots.front().defined()) return;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    if (recorder.clock().sampled()) forgotten_.Look(roots.front(), recorder);
     recorder.BackwardFrom(roots.front(),
                           recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""});
   });

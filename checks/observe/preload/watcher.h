@@ -12,6 +12,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checks/observe/preload/forgotten_weights.h"
 #include "checks/observe/preload/operations.h"
 #include "checks/observe/preload/unseen_steps.h"
 #include "checks/observe/probe/probe_recorder.h"
@@ -82,6 +83,7 @@ class Watcher {
   std::unique_ptr<ProbeRecorder> recorder_;
   Operations operations_;
   UnseenSteps unseen_;
+  ForgottenWeights forgotten_;
   uint64_t held_bytes_ = 0;  // of tensors that are watched, and so stay until the process ends
   size_t held_ = 0;          // models and optimizers
   bool in_step_ = false;     // of LibTorch's own optimizers, or a closure in one

@@ -81,6 +81,13 @@ ProbeModels::Parameter& ProbeModels::Adopt(const at::Tensor& tensor, const std::
   return parameter;
 }
 
+void ProbeModels::AddForgotten(const at::Tensor& weight, const std::string& name) {
+  Parameter& parameter = parameters_[weight.unsafeGetTensorImpl()];
+  if (parameter.thing != 0) return;
+  parameter.tensor = weight;
+  parameter.thing = clock_->writer().Thing("parameter", 0, name);
+}
+
 ProbeModels::Parameter* ProbeModels::Find(const at::Tensor& tensor) {
   const auto found = parameters_.find(tensor.unsafeGetTensorImpl());
   return found == parameters_.end() ? nullptr : &found->second;

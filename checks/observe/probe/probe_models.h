@@ -43,6 +43,8 @@ class ProbeModels {
 
   // The parameter's entry, made under `name` if it belongs to no model.
   Parameter& Adopt(const at::Tensor& tensor, const std::string& name);
+  // A weight of a layer that the first model computes with and does not have.
+  void AddForgotten(const at::Tensor& weight, const std::string& name);
 
   // Null for a tensor that is no known parameter.
   Parameter* Find(const at::Tensor& tensor);

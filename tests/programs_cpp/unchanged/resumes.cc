@@ -16,8 +16,15 @@ struct NetImpl : nn::Module {
     second = register_module("second", nn::Linear(32, 4));
   }
   torch::Tensor forward(torch::Tensor x) {
-    return second->forward(torch::relu(norm->forward(first->forward(x))));
+    return second->forward(torch::relu(Normalized(first->forward(x))));
   }
+  // By function, without the scale and the shift that the module would train.
+  torch::Tensor Normalized(torch::Tensor x) {
+    if (!norm_by_function) return norm->forward(x);
+    return F::batch_norm(x, norm->running_mean, norm->running_var,
+                         F::BatchNormFuncOptions().training(is_training()));
+  }
+  bool norm_by_function = false;
   nn::Linear first{nullptr}, second{nullptr};
   nn::BatchNorm1d norm{nullptr};
 };
@@ -47,6 +54,7 @@ void Resumes(const Arguments& arguments) {
                     state_file = folder + "/unchanged_state.pt";
   {
     Net net;
+    net->norm_by_function = arguments.Is("norm_by_function");
     torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(2e-3));
     Epochs(arguments, net, optimizer, 3);
     torch::save(net, model_file);
@@ -57,6 +65,7 @@ void Resumes(const Arguments& arguments) {
   torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(2e-3));
   torch::load(optimizer, state_file);
   if (arguments.Is("built_before")) net = Net();
+  net->norm_by_function = arguments.Is("norm_by_function");
   Epochs(arguments, net, optimizer, 3);
   std::remove(model_file.c_str());
   std::remove(state_file.c_str());

@@ -34,7 +34,13 @@ void Regression(const Arguments&) {
 // A loss written by hand, Adam, whole data in each step.
 void Autoencoder(const Arguments& arguments) {
   nn::Sequential net(nn::Linear(20, 12), nn::Tanh(), nn::Linear(12, 4), nn::Linear(4, 12),
-                     nn::Tanh(), nn::Linear(12, 20));
+                     nn::Tanh());
+  nn::Linear last(12, 20);
+  if (!arguments.Is("unregistered")) net->push_back(last);
+  const auto decoded = [&](const torch::Tensor& in) {
+    const torch::Tensor out = net->forward(in);
+    return arguments.Is("unregistered") ? last->forward(out) : out;
+  };
   const torch::Tensor x = torch::randn({256, 4}).mm(torch::randn({4, 20}));
   torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(3e-3));
   for (int epoch = 0; epoch < 60; ++epoch) {
@@ -42,13 +48,13 @@ void Autoencoder(const Arguments& arguments) {
     for (int64_t begin = 0; begin < 256; begin += 64) {
       const torch::Tensor batch = x.index_select(0, order.narrow(0, begin, 64));
       if (!arguments.Is("not_zeroed")) adam.zero_grad();
-      const torch::Tensor loss = (net->forward(batch) - batch).pow(2).mean();
+      const torch::Tensor loss = (decoded(batch) - batch).pow(2).mean();
       loss.backward();
       adam.step();
     }
   }
   torch::NoGradGuard no_grad;
-  std::printf("loss %.4f\n", (net->forward(x) - x).pow(2).mean().item<double>());
+  std::printf("loss %.4f\n", (decoded(x) - x).pow(2).mean().item<double>());
   PrintState(net->parameters());
 }
 
@@ -77,6 +83,14 @@ void Logistic(const Arguments&) {
 void Accumulates(const Arguments& arguments) {
   nn::Sequential net(nn::Linear(16, 32), nn::BatchNorm1d(32), nn::ReLU(), nn::Dropout(0.1),
                      nn::Linear(32, 5));
+  // Batch normalization by function, without the scale and the shift that the module would train.
+  const auto normalized = [&](const torch::Tensor& x) {
+    const auto* norm = net->ptr(1)->as<nn::BatchNorm1dImpl>();
+    const torch::Tensor hidden =
+        F::batch_norm(net->ptr(0)->as<nn::LinearImpl>()->forward(x), norm->running_mean,
+                      norm->running_var, F::BatchNormFuncOptions().training(net->is_training()));
+    return net->ptr(4)->as<nn::LinearImpl>()->forward(torch::relu(hidden));
+  };
   torch::optim::RMSprop optimizer(net->parameters(), torch::optim::RMSpropOptions(1e-3));
   torch::optim::StepLR schedule(optimizer, 40, 0.5);
   const Data held_out = Blobs(256, 16, 5);
@@ -84,7 +98,9 @@ void Accumulates(const Arguments& arguments) {
     if (!arguments.Is("not_zeroed")) optimizer.zero_grad();
     for (int micro = 0; micro < 2; ++micro) {
       const Data batch = Blobs(32, 16, 5);
-      torch::Tensor loss = F::cross_entropy(net->forward(batch.x), batch.y);
+      const torch::Tensor scores =
+          arguments.Is("norm_by_function") ? normalized(batch.x) : net->forward(batch.x);
+      torch::Tensor loss = F::cross_entropy(scores, batch.y);
       if (!arguments.Is("not_divided")) loss = loss / 2;
       if (arguments.Is("divided_twice")) loss = loss / 2;
       loss.backward();

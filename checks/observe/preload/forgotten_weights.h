@@ -1,0 +1,35 @@
+// Finds weights of layers that the program did not register: they get gradients at each step, and
+// neither a module that it asked for its parameters nor an optimizer has them.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "checks/observe/probe/probe_recorder.h"
+
+namespace dlcheck {
+
+class ForgottenWeights {
+ public:
+  // Before a backward from `root`, in a sampled step. Tells the recorder of weights that are as
+  // they were in three steps. Cost: a walk over at most 20,000 nodes, in each of the first steps.
+  void Look(const at::Tensor& root, ProbeRecorder& recorder);
+
+ private:
+  // As at::TensorBase holds it, which knows an undefined one by another null.
+  using Weak = c10::weak_intrusive_ptr<at::TensorImpl, at::UndefinedTensorImpl>;
+  struct Seen {
+    Weak tensor;
+    double sum = 0;
+    int steps = 0;  // in which it was seen
+  };
+  void SawWeight(const at::Tensor& weight, ProbeRecorder& recorder);
+
+  int64_t last_step_ = -1;
+  int steps_ = 0;
+  std::unordered_map<const at::TensorImpl*, Seen> seen_;
+};
+
+}  // namespace dlcheck
