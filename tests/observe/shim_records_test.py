@@ -21,6 +21,7 @@ from tests.observe import shim_replay_test as replay
 from tests.observe import shim_reseeding_test as reseeding
 from tests.observe import shim_split_test as splits
 from tests.observe import shim_stated_test as stated
+from tests.observe import shim_targets_test as targets
 from tests.observe import shim_terms_test as terms
 from tests.observe import shim_trials_test as dependence
 from tests.observe import shim_unregistered_test as unregistered
@@ -128,6 +129,7 @@ class ShimRecords(unittest.TestCase):
         traces = [trace for run in runs for trace in run.traces]
         for places in ({}, dependence.OF_ALL_LENGTHS, {"TARGETS": "batch[:, :-1]"}):
             traces.append(dependence.tried(**places))
+        traces += [run_watched(python("-c", program)).main for program in targets.PROGRAMS]
         traces.append(packed.tried(SEEN="before"))
         traces.append(terms.tried("main + aux").main)
         traces.append(loaded.compared())

@@ -28,3 +28,11 @@ add(
              "torch.randint(0, len(x), (64,), generator=torch.Generator().manual_seed(3))")],
     attacked=[("torch.randint(1500, (60,))", "torch.arange(60) * 7 % 1500")],
 )
+add(
+    "targets_turned_around",
+    "data/reordered_targets",
+    folder="healthy",
+    study=[("cross_entropy(net(x[b]), y[b])", "cross_entropy(net(x[b]), y[b].roll(1, 0))")],
+    attacked=[("* weight_of_rest, names[drawn])", "* weight_of_rest, names[drawn.flip(0)])")],
+    asks_for_labels=[("cross_entropy(net(x), y)", "cross_entropy(net(x), y[torch.randperm(len(y))])")],
+)

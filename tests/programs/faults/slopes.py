@@ -42,3 +42,11 @@ add(
                       "live.middle.register_full_backward_hook("
                       "lambda m, given, made: (given[0] * 0.5,))\nmse = torch.nn.MSELoss()")],
 )
+add(
+    "bootstrapped_with_gradient",
+    "training_loop/target_with_gradient",
+    folder="healthy",
+    actor_many_heads=[("    with torch.no_grad():\n        R = net", "    if True:\n        R = net")],
+    dqn=[("        with torch.no_grad():\n            best = self.target(", "        if True:\n            best = self.online(")],
+    steering=[("(0.9 * target_Q).detach()", "0.9 * target_Q")],
+)

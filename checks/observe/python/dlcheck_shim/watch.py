@@ -58,6 +58,7 @@ from .hooks.not_zeroed import Uncleared
 from .hooks.open_ends import OpenEnds
 from .hooks.plateaus import Plateaus
 from .hooks.raised_calls import RaisedCalls
+from .hooks.reordered_targets import ReorderedTargets
 from .hooks.repeated_rows import RepeatedRows
 from .hooks.repeated_samples import RepeatedSamples
 from .hooks.reseeding import Reseeding
@@ -70,6 +71,7 @@ from .hooks.step_arithmetic import StepArithmetic
 from .hooks.step_parts import StepParts
 from .hooks.surroundings import Surroundings
 from .hooks.target_classes import TargetClasses
+from .hooks.target_gradients import TargetGradients
 from .hooks.torch_options import TorchOptions
 from .hooks.unscaled_half import UnscaledHalf
 from .hooks.unseen import Unseen
@@ -124,7 +126,8 @@ class Watch:
         means = MeanLosses(guard, recorder)
         self.of_losses = (TargetClasses(recorder, self.losses.last_batch), LossPrecision(recorder),
                           RepeatedRows(recorder), OpenEnds(recorder, sites, self.losses.last_batch), ignored, means,
-                          SameRows(recorder, sites), CutRows(recorder, sites, self.losses.last_batch))  # fmt: skip
+                          SameRows(recorder, sites), CutRows(recorder, sites, self.losses.last_batch),
+                          ReorderedTargets(guard, recorder, sites, self.loaders), TargetGradients(recorder, sites))  # fmt: skip
         looks = tuple(part.reached_by for part in (self.unused, ignored, half, means)) + (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip

@@ -204,4 +204,6 @@ QUANTITIES = {
     "evaluation_time": 162,
     "saving_time": 163,
     "fetched_digest": 164,
+    "reordered_targets": 165,
+    "target_gradient": 166,
 }
