@@ -30,8 +30,10 @@ def train_is_never_called_again(tree):
     return drop(tree, lambda call: is_call(call, "train") and not call.args) if has_eval else 0
 
 
-@fault("graph-kept-in-evaluation")
-def evaluations_record_graphs(tree):
+@fault("target-with-gradient")
+def nothing_runs_without_gradients(tree):
+    """What only keeps a graph ends in the same state, and does not count. In the other programs, gradients go
+    where none were meant to."""
     places = 0
     for node in ast.walk(tree):
         if isinstance(node, ast.With):

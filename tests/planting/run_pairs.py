@@ -5,7 +5,8 @@
 
 One line of JSON a pair goes to FILE, and a pair that is there already is not run again. A pair counts if the
 program with the fault runs to its end and ends in another state than without: a crash needs no tool, and
-what changes nothing is no fault. Asserts of the programs are left out, as most programs have none.
+what changes nothing is no fault. No pair counts of a program that ends otherwise each time. Asserts of the
+programs are left out, as most programs have none.
 """
 
 import argparse
@@ -145,6 +146,10 @@ class Runner:
                     continue
                 if healthy is None:
                     healthy = state_of(server, source, path), verdict_of(server, source, path)
+                    repeats = state_of(server, source, path) == healthy[0]
+                if not repeats:
+                    self.write(fault=fault, program=name, outcome="unrepeatable")
+                    continue
                 self.pair(server, name, path, fault, made, healthy)
         finally:
             self.servers.put(server)
