@@ -30,6 +30,8 @@ FAULTS = {
     ("accumulates", "norm_by_function"): ("gradients/missing", "loss.backward();"),
     ("autoencoder", "unregistered"): ("optimizer/untracked_parameters",
         "torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(3e-3));"),
+    ("digits", "over_batch"): ("model/softmax_over_batch",
+        'if (fault == "over_batch") return torch::log_softmax(x, 0);'),
     ("digits", "unregistered"): ("optimizer/untracked_parameters",
         "torch::optim::SGD optimizer(parameters, torch::optim::SGDOptions(rate).momentum(0.5));"),
     ("resumes", "norm_by_function"): ("gradients/missing",

@@ -39,7 +39,8 @@ Check SoftmaxOverBatch() {
           "the batch and "
           "several scores in each.",
       .fix = "Use softmax(dim=-1). Without dim, F.softmax takes the first axis of 3-D tensors.",
-      .limits = {.needs = "A Python program with a model of torch.nn.",
+      .limits = {.needs = "A Python program with a model of torch.nn, or a C++ program that "
+                          "is watched as it is.",
                  .silent_when = "There are as many scores as samples, as in contrastive losses.",
                  .severity =
                      "Warning if the loss is given outputs of as many samples, else a note: "
@@ -50,7 +51,10 @@ Check SoftmaxOverBatch() {
 return F.log_softmax(scores, 0))",
                  .good = R"(scores = self.head(x)  # (batch, classes)
 return F.log_softmax(scores, -1))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto scores = head->forward(x);  // (batch, classes)
+return torch::log_softmax(scores, 0);)",
+              .good = R"(auto scores = head->forward(x);  // (batch, classes)
+return torch::log_softmax(scores, 1);)"},
       .sources = {"PyTorch documentation of torch.nn.functional.softmax: dim"},
       .covers = {"normalization-over-batch-axis"},
       .explains = {"model/cross_sample_leak", "learnability/no_better_than_constant",

@@ -103,6 +103,7 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
   const LossFunction* loss = FindLossFunction(function.name());
   if (loss == nullptr) {
     SawParameters(function);
+    softmaxes_.Saw(function);
     clipping_.Saw(function, *recorder_);
     return Clipping::IsNorm(function) ? std::make_unique<Context>() : nullptr;
   }
@@ -129,6 +130,7 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
   const Watcher::Inside inside;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     if (result.requires_grad()) {
+      if (loss->outputs.dim() == 2) softmaxes_.LossGiven(loss->outputs.size(0), recorder);
       recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction, result,
                              loss->outputs, loss->targets});
     } else if (evaluates_ && result.numel() == 1 && loss->outputs.dim() > 0) {

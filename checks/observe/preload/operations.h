@@ -9,6 +9,7 @@
 #include <string>
 
 #include "checks/observe/preload/clipping.h"
+#include "checks/observe/preload/softmax_axes.h"
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
@@ -43,6 +44,7 @@ class Operations {
   bool is_stepping_ = false;
   bool expects_batch_ = true;
   Clipping clipping_;
+  SoftmaxAxes softmaxes_;
   int losses_open_ = 0;  // calls of loss functions, one within the other
   // The parameter that the first forward pass took first.
   c10::weak_intrusive_ptr<at::TensorImpl> entry_{c10::intrusive_ptr<at::TensorImpl>()};
