@@ -77,17 +77,20 @@ def environment(path):
     return dict(variables, OMP_NUM_THREADS="1", PYTHONDONTWRITEBYTECODE="1", PYTHONPATH=str(path.parent))
 
 
-def state_of(server, source, path):
-    """(how the program ended, a digest of its end)."""
+def bare_end(server, source, path):
+    """(how the program ended, a digest of its end), not watched."""
     with tempfile.TemporaryDirectory(prefix="dlcheck-pair-") as folder:
-        program = placed(folder, source, path)
-        target = pathlib.Path(folder, "digest")
-        try:
-            subprocess.run(server.command(HERE / "end_state.py", target, program), cwd=folder, timeout=LONGEST,
-                           env=environment(path), capture_output=True, check=False)  # fmt: skip
-        except subprocess.TimeoutExpired:
-            return "timeout", ""
-        return tuple(target.read_text().split()) if target.exists() else ("killed", "")
+        return run_for_end(server.command(placed(folder, source, path)), folder, path)
+
+
+def run_for_end(words, folder, path):
+    target = pathlib.Path(folder, "digest")
+    try:
+        subprocess.run(list(map(str, words)), cwd=folder, timeout=LONGEST, capture_output=True, check=False,
+                       env={**environment(path), "PLANTING_STATE": str(target)})  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "timeout", ""
+    return tuple(target.read_text().split()) if target.exists() else ("killed", "")
 
 
 def placed(folder, source, path):
@@ -102,23 +105,23 @@ def placed(folder, source, path):
     return program
 
 
-def verdict_of(server, source, path):
-    """By check, the worst severity found; and the check that the report names first."""
+def watched_end(server, source, path):
+    """How the program ended and a digest of its end; by check, the worst severity found; and the check that the
+    report names first."""
     with tempfile.TemporaryDirectory(prefix="dlcheck-pair-") as folder:
         program = placed(folder, source, path)
         words = [DLCHECK, "run", "--output-dir", f"{folder}/out", "--", *server.command(program)]
+        end = run_for_end(words, folder, path)
         try:
-            subprocess.run(list(map(str, words)), cwd=folder, timeout=LONGEST, env=environment(path),
-                           capture_output=True, check=False)  # fmt: skip
             result = json.loads(pathlib.Path(folder, "out/result.json").read_text())
-        except (subprocess.TimeoutExpired, OSError, ValueError) as error:
-            return {"dlcheck": type(error).__name__}, ""
+        except (OSError, ValueError) as error:
+            return end, {"dlcheck": type(error).__name__}, ""
     found = {}
     for check in result["checks"]:
         worst = max((SEVERITIES.index(f["severity"]) for f in check["findings"]), default=-1)
         if worst >= 0:
             found[check["id"]] = SEVERITIES[worst]
-    return found, next((cause["id"] for cause in result["order"]), "")
+    return end, found, next((cause["id"] for cause in result["order"]), "")
 
 
 class Runner:
@@ -145,8 +148,8 @@ class Runner:
                 if made is None:
                     continue
                 if healthy is None:
-                    healthy = state_of(server, source, path), verdict_of(server, source, path)
-                    repeats = state_of(server, source, path) == healthy[0]
+                    healthy = watched_end(server, source, path)
+                    repeats = bare_end(server, source, path) == healthy[0]
                 if not repeats:
                     self.write(fault=fault, program=name, outcome="unrepeatable")
                     continue
@@ -155,16 +158,15 @@ class Runner:
             self.servers.put(server)
 
     def pair(self, server, name, path, fault, made, healthy):
-        (ended, state), (baseline, _) = healthy
+        (ended, state), baseline, _ = healthy
         text, places = made
         begin = time.monotonic()
-        now, planted_state = state_of(server, text, path)
+        (now, planted_state), found, first = watched_end(server, text, path)
         row = {"fault": fault, "program": name, "places": places}
         if now != "whole" or ended != "whole":
             return self.write(**row, outcome="crash", why=f"{ended} / {now}")
         if planted_state == state:
             return self.write(**row, outcome="no effect")
-        found, first = verdict_of(server, text, path)
         new = {check: severity for check, severity in found.items()
                if SEVERITIES.index(severity) > SEVERITIES.index(baseline.get(check, "note"))
                or check not in baseline} if "dlcheck" not in found else {}  # fmt: skip
