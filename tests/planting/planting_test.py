@@ -71,8 +71,9 @@ class Planting(unittest.TestCase):
         rows = [dict(fault="the_loss_is_a_sum", program=program, outcome=outcome) for program, outcome in
                 (("a", "named"), ("b", "noted"), ("c", "crash"), ("d", "no effect"), ("e", "noticed"), ("f", "named"))]
         text = table.page(rows)
-        self.assertIn("**4 pairs count: 2 named (50 %), 1 noticed, 1 missed.** 2 pairs crash or change nothing.", text)
-        self.assertIn("| 4 | 50 % | 1 | b |", text)
+        self.assertIn("**4 pairs count: 2 named (50 %), 1 noticed, 1 missed.** 2 pairs crash, change nothing or "
+                      "cannot be repeated.", text)
+        self.assertIn("(`summed-instead-of-averaged-loss`) | 4 | 2 | 50 % | 1 | b |", text)
 
 
 if __name__ == "__main__":

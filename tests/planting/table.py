@@ -51,15 +51,15 @@ def page(rows):
     found = counted(rows)
     totals = collections.Counter({o: sum(len(f[o]) for f in found.values()) for o in ("named", "noticed", "missed")})
     pairs = sum(totals.values())
-    quiet = sum(row["outcome"] in ("crash", "no effect") for row in rows)
+    quiet = sum(row["outcome"] in ("crash", "no effect", "unrepeatable") for row in rows)
     lines = [HEAD + f"**{pairs} pairs count: {totals['named']} named ({share(totals['named'], pairs)}), "
-             f"{totals['noticed']} noticed, {totals['missed']} missed.** {quiet} pairs crash or change nothing.\n",
-             "| fault | pairs | named | noticed | missed in |", "|---|---|---|---|---|"]  # fmt: skip
+             f"{totals['noticed']} noticed, {totals['missed']} missed.** {quiet} pairs crash, change nothing or cannot be repeated.\n",
+             "| fault | pairs | named | share | noticed | missed in |", "|---|---|---|---|---|---|"]  # fmt: skip
     for name in sorted(found, key=lambda n: len(found[n]["named"]) / sum(map(len, found[n].values()))):
         outcomes = found[name]
         count = sum(map(len, outcomes.values()))
-        lines.append(f"| {spoken(name)} (`{tree.FAULTS[name].covered}`) | {count} | {share(len(outcomes['named']), count)} | "
-                     f"{len(outcomes['noticed'])} | {', '.join(sorted(outcomes['missed']))} |")  # fmt: skip
+        lines.append(f"| {spoken(name)} (`{tree.FAULTS[name].covered}`) | {count} | {len(outcomes['named'])} | "
+                     f"{share(len(outcomes['named']), count)} | {len(outcomes['noticed'])} | {', '.join(sorted(outcomes['missed']))} |")  # fmt: skip
     return "\n".join(lines) + "\n"
 
 
