@@ -12,10 +12,10 @@ namespace {
 
 using torch::autograd::Node;
 
-constexpr int kSteps = 8;              // that are looked at
-constexpr int kStepsAlike = 3;         // in which a weight has to be seen, always the same
-constexpr size_t kMostWeights = 64;    // that are followed
-constexpr size_t kMostNodes = 20'000;  // of a graph
+constexpr int kSteps = 8;                   // that are looked at
+constexpr int kStepsAlike = 3;              // in which a weight has to be seen, always the same
+constexpr size_t kMostWeights = 64;         // that are followed
+constexpr size_t kMostGraphNodes = 20'000;  // of a graph
 
 // Whether the operation takes a weight or a bias of a layer at this place. Whatever else has a
 // gradient may be data: an image that is attacked, the points of a physical equation.
@@ -42,7 +42,7 @@ std::vector<at::Tensor> WeightsIn(const std::shared_ptr<Node>& root) {
   std::vector<Node*> nodes = {root.get()};
   std::unordered_set<Node*> met = {root.get()};
   std::vector<at::Tensor> weights;
-  for (size_t i = 0; i < nodes.size() && i < kMostNodes; ++i) {
+  for (size_t i = 0; i < nodes.size() && i < kMostGraphNodes; ++i) {
     const std::string operation = nodes[i]->name();
     for (size_t place = 0; place < nodes[i]->num_outputs(); ++place) {
       Node* behind = nodes[i]->next_edge(place).function.get();
