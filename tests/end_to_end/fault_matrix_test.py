@@ -21,7 +21,7 @@ from plants import FAULTS  # noqa: E402
 
 GOLDEN = SOURCE / "tests" / "golden" / "fault_matrix.txt"
 # Whether a broken training diverges as far as this depends on the rounding of the processor.
-VARYING = {"gradients/exploding"}
+VARYING = {"gradients/exploding", "training_loop/diverging_loss", "training_loop/flat_loss"}
 # What only such a machine has; see tests/observe/shim_host_reads_test.py.
 NEEDING_AN_ACCELERATOR = {"performance/host_device_sync"}
 # What traces and snapshots of PyTorch show, and no watched run.
