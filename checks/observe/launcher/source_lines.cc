@@ -26,10 +26,14 @@ constexpr size_t kMostNames = size_t{64} << 20;
 using Frame = std::pair<std::string, std::string>;
 using Lines = std::map<Frame, std::vector<NamedSite>>;  // the innermost inlined one first
 
+// Of a forward pass, whose line is that of its caller.
+bool IsOfForward(std::string_view site) { return site.starts_with("@^"); }
+
 // "@/train+0x1a|/lib.so+0x2b": the innermost first.
 std::vector<Frame> FramesOf(std::string_view site) {
   std::vector<Frame> frames;
-  const std::vector<std::string> all = absl::StrSplit(std::string(site.substr(1)), '|');
+  const size_t mark = IsOfForward(site) ? 2 : 1;
+  const std::vector<std::string> all = absl::StrSplit(std::string(site.substr(mark)), '|');
   for (const std::string& frame : all) {
     const size_t plus = frame.rfind('+');
     if (plus == std::string::npos) continue;
@@ -101,14 +105,21 @@ bool IsOfLibrary(std::string_view file) {
   return false;
 }
 
-// The innermost line of the program itself; a function alone where there is no line.
-NamedSite LineOf(const std::vector<Frame>& frames, const Lines& lines) {
+// "(anonymous namespace)::Net::forward(at::Tensor)", and what is defined in it.
+bool IsForward(std::string_view function) {
+  return function.starts_with("forward(") || function.find("::forward(") != std::string_view::npos;
+}
+
+// The innermost line of the program itself, outside of functions that are called forward() if
+// `of_forward`; a function alone where there is no line.
+NamedSite LineOf(const std::vector<Frame>& frames, const Lines& lines, bool of_forward) {
   NamedSite named;
   for (const Frame& frame : frames) {
     const auto found = lines.find(frame);
     if (found == lines.end()) continue;
     for (const NamedSite& site : found->second) {
-      if (site.line > 0 && !IsOfLibrary(site.file)) return site;
+      const bool passed_over = IsOfLibrary(site.file) || (of_forward && IsForward(site.function));
+      if (site.line > 0 && !passed_over) return site;
       if (named.function.empty()) named.function = site.function;
     }
   }
@@ -130,7 +141,7 @@ void WriteSourceLines(const std::string& run_folder) {
   }
   std::string text;
   for (const std::string& site : sites) {
-    const NamedSite line = LineOf(FramesOf(site), lines);
+    const NamedSite line = LineOf(FramesOf(site), lines, IsOfForward(site));
     text += FormatLine({site, line.file, StrCat(line.line), line.function});
   }
   (void)WriteWholeFile(StrCat(run_folder, "/", kLinesFile), text, 0600);

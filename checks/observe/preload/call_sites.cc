@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <map>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace dlcheck {
@@ -78,14 +79,8 @@ std::string TextOf(const Loaded& file, uintptr_t address) {
   return file.path + offset;
 }
 
-}  // namespace
-
-bool IsProgram(const void* address) {
-  return FileOf(reinterpret_cast<uintptr_t>(address)) != nullptr;
-}
-
-Probe::Site CallSite() {
-  static auto* texts = new std::map<std::vector<uintptr_t>, std::string>;
+Probe::Site SiteMarked(const char* mark) {
+  static auto* texts = new std::map<std::pair<const char*, std::vector<uintptr_t>>, std::string>;
   void* frames[kMostFrames];
   const int count = backtrace(frames, kMostFrames);
   std::vector<uintptr_t> own;
@@ -94,12 +89,22 @@ Probe::Site CallSite() {
     const uintptr_t address = reinterpret_cast<uintptr_t>(frames[i]) - 1;
     if (FileOf(address) != nullptr) own.push_back(address);
   }
-  const auto [known, fresh] = texts->try_emplace(own);
+  const auto [known, fresh] = texts->try_emplace({mark, own});
   std::string& text = known->second;
   for (size_t i = 0; fresh && i < own.size(); ++i) {
-    text += (i == 0 ? "@" : "|") + TextOf(*FileOf(own[i]), own[i]);
+    text += (i == 0 ? mark : "|") + TextOf(*FileOf(own[i]), own[i]);
   }
   return {text.c_str(), 0, ""};
 }
+
+}  // namespace
+
+bool IsProgram(const void* address) {
+  return FileOf(reinterpret_cast<uintptr_t>(address)) != nullptr;
+}
+
+Probe::Site CallSite() { return SiteMarked("@"); }
+
+Probe::Site CallSiteOfForward() { return SiteMarked("@^"); }
 
 }  // namespace dlcheck

@@ -13,6 +13,9 @@ namespace dlcheck {
 // none. The text stays as long as the process.
 // Cost: a walk of the stack, some microseconds.
 Probe::Site CallSite();
+// The same, of a forward pass: the line is to be that of its caller, outside of functions that are
+// called forward().
+Probe::Site CallSiteOfForward();
 
 // Whether code at this address is the program's own.
 bool IsProgram(const void* address);

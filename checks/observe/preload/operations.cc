@@ -69,6 +69,10 @@ void OperationEnds(const at::RecordFunction& function, at::ObserverContext* cont
   if (context != nullptr && operations != nullptr) operations->Ends(function, context);
 }
 
+Probe::Site SiteOfEvaluation(ProbeRecorder& recorder) {
+  return recorder.clock().records_evaluation() ? CallSiteOfForward() : Probe::Site{"", 0, ""};
+}
+
 template <typename Values>
 at::Tensor TensorAt(const Values& values, size_t place) {
   return place < values.size() && values[place].isTensor() ? values[place].toTensor()
@@ -167,7 +171,7 @@ void Operations::ForwardBegins(const at::RecordFunction& function) {
     if (!has_gradients) {
       if (!evaluates_) recorder.EvaluationBegins();
       evaluates_ = true;
-      recorder.EvaluationForward(has_gradients);
+      recorder.EvaluationForward(has_gradients, SiteOfEvaluation(recorder));
       return;
     }
     if (!expects_batch_) {
@@ -175,7 +179,7 @@ void Operations::ForwardBegins(const at::RecordFunction& function) {
       if (!has_trained_ || recorder.models().IsTraining()) return;
       if (!evaluates_) recorder.EvaluationBegins();
       evaluates_ = true;
-      recorder.EvaluationForward(has_gradients);
+      recorder.EvaluationForward(has_gradients, SiteOfEvaluation(recorder));
       return;
     }
     for (const c10::IValue& input : function.inputs()) {

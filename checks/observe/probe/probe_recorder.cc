@@ -234,8 +234,10 @@ void ProbeRecorder::OptimizerBuilt(int optimizer, const Probe::Site& site) {
   clock_.Put(Event::kOptimizerBuilt, {thing, thing, Site(site)});
 }
 
-void ProbeRecorder::EvaluationForward(bool has_gradients) {
-  clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing()},
+void ProbeRecorder::EvaluationForward(bool has_gradients, const Probe::Site& site) {
+  const bool has_site = clock_.records_evaluation() && site.file[0] != '\0';
+  const uint32_t at = has_site ? clock_.writer().Site(site.file, site.line, site.function) : 0;
+  clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing(), 0, at},
                          models_.IsTraining() ? 1 : 0, has_gradients ? 1 : 0);
 }
 

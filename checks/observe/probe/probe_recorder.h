@@ -69,7 +69,7 @@ class ProbeRecorder {
   void EvaluationBegins();
   // A forward pass of an evaluation of which the outputs are not known; the end of one without a
   // loss.
-  void EvaluationForward(bool has_gradients);
+  void EvaluationForward(bool has_gradients, const Probe::Site& site);
   void EvaluationEnded();
   void Clip(std::string_view kind, double bound, double p, const Probe::Site& site);
   void LossScale(double scale);
