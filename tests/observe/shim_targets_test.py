@@ -76,6 +76,12 @@ class ReorderedTargets(unittest.TestCase):
     def test_that_follow_their_outputs_are_not_told(self):
         self.assertEqual(compared("F.cross_entropy(net(given)[order], target[order])"), [])
 
+    def test_that_only_have_as_many_of_each_kind_are_not_told(self):
+        program = PAIRS.replace("samples = ", "net, y = nn.Linear(3, 2), torch.arange(100) % 2\nsamples = ")
+        own = program.replace("LOSS", "F.cross_entropy(net(given), torch.arange(len(given)) // 3 % 2)")
+        draws = "((x[i], y[i]) for i in (torch.arange(6) + 3 * step for step in range(10)))"
+        self.assertEqual(told("reordered_targets", own.replace("DRAWS", draws)), [])
+
     def test_beside_those_in_order_are_not_told(self):
         mixed = "F.cross_entropy(net(given), target) + F.cross_entropy(net(given), target[order])"
         self.assertEqual([wrong for wrong, _ in compared(mixed)], [0])

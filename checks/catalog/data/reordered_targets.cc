@@ -45,8 +45,10 @@ Check ReorderedTargets() {
           "label occurs.",
       .method =
           "Looks up the rows of inputs and targets of eight steps, in a loader's batch or in two "
-          "equally long tensors. Reports targets that are the right ones, but in another order, in "
-          "four steps or more. At least half as many are misplaced as a random order misplaces.",
+          "equally long tensors. Reports targets that are the right ones in all steps, but in "
+          "another "
+          "order in four or more. At least half as many are misplaced as a random order misplaces. "
+          "So many targets of each kind must be improbable by chance.",
       .fix =
           "Index inputs and targets with the same indices. Shuffle them together, and reorder "
           "neither of them afterwards.",
@@ -56,7 +58,8 @@ Check ReorderedTargets() {
                                 "with mixup.",
                  .severity = "Always a warning: wrong pairs may be meant, as in a control.",
                  .blind_spots = "Batches whose inputs were changed after they were drawn, and rows "
-                                "that the data have twice.",
+                                "that the data have twice. Batches of few "
+                                "samples with two classes.",
                  .sensitivity = ""},
       .python = {.bad = R"(i = torch.randperm(len(x))[:64]
 loss = F.cross_entropy(model(x[i]), y[i.sort().values]))",

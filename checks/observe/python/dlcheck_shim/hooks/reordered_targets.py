@@ -5,6 +5,7 @@ outputs in the order in which the model gave them.
 """
 
 import collections
+import math
 import weakref
 
 from ..autograd.row_order import in_order_of_model, mark_given
@@ -13,17 +14,21 @@ from ..state.objects_alive import tensors_alive
 from ..torch_api import tensors
 from .loaders import tensors_of
 
-STEPS = 8  # sampled ones that are compared
-FEWEST = 4  # of them, in another order, for anything to be said
+STEPS = 8  # sampled ones that are compared; all of them must have the targets of one source
+FEWEST = 4  # of them, in another order
 LEAST_ROWS, MOST_ROWS = 3, 1024  # of a batch
 MOST_FETCHED = 4  # batches of loaders that wait for their step
 MOST_SOURCES, MOST_ELEMENTS = 16, 1 << 22  # larger tensors that are looked at, and numbers of each
 TELLING = 0.5  # of the targets that another order moves on average
+SURPRISE = 12.5  # of as many targets of each kind in all steps by chance: the negative logarithm
 
-# By row numbers: the inputs of models and, by thing of a loss, the targets; where the loss was; pairs of a loader.
+# By row numbers: the inputs of models, the targets of losses, and pairs of a loader.
 Step = collections.namedtuple("Step", "inputs targets pairs")
 Rows = collections.namedtuple("Rows", "numbers width dtype")
 Target = collections.namedtuple("Target", "thing numbers width site")
+# One tensor with inputs, as the place of each row by its number, and one with the numbers of targets. Of several
+# pairs, those of one source have the same name.
+Pair = collections.namedtuple("Pair", "source places numbers")
 
 
 class ReorderedTargets:
@@ -88,48 +93,33 @@ class ReorderedTargets:
             self.steps = []
 
     def pairs_of_loaders(self, number):
-        """(place of each row of inputs, numbers of the targets) for tensors that one batch of a loader has, if
-        the inputs have the row of this number."""
+        """Pairs of tensors that one batch of a loader has, if the inputs have the row of this number."""
         for references in self.batches:
-            alive = [tensor for tensor in (reference() for reference in references) if tensor is not None]
-            alive = [tensor for tensor in alive if is_batch(tensor)]
-            for given in alive:
+            alive = [(place, reference()) for place, reference in enumerate(references)]
+            alive = [(place, tensor) for place, tensor in alive if tensor is not None and is_batch(tensor)]
+            for place, given in alive:
                 places = places_of(given)
-                for other in alive if number in places else ():
+                for other_place, other in alive if number in places else ():
                     if other is not given and other.shape[0] == given.shape[0]:
-                        yield places, values(other, other.shape[0])
+                        yield Pair((place, other_place), places, values(other, other.shape[0]))
 
     def judge(self):
-        orders = [self.order_of(step, step.pairs) for step in self.steps]
-        if None in orders:
+        orders = [orders_in(step, step.pairs) for step in self.steps]
+        if {} in orders:
             pairs = list(self.pairs_of_tensors())
-            orders = [self.order_of(step, pairs) if known is None else known for step, known in zip(self.steps, orders)]
-        moved, same = [order for order in orders if order], orders.count(0)
-        wrong, expected = sum(order.wrong for order in moved), sum(order.expected for order in moved)
+            orders = [orders_in(step, pairs) if not found else found for step, found in zip(self.steps, orders)]
+        same = sum(any(order.wrong == 0 for order in found.values()) for found in orders)
         if same == STEPS:
             self.tell(self.steps[0].targets[0], 0, STEPS)
-        elif len(moved) >= FEWEST and 3 * same <= len(moved) and wrong >= TELLING * expected:
-            self.tell(moved[0].target, wrong, len(moved))
+        for source in orders[0]:
+            of_source = [found[source] for found in orders if source in found]
+            if len(of_source) == STEPS and 3 * same <= STEPS - same and is_another_order(of_source):
+                self.tell(of_source[0].target, sum(order.wrong for order in of_source), STEPS)
+                return
 
     def tell(self, target, wrong, steps):
         rows = float(len(target.numbers) * steps)
         self.recorder.quantity("reordered_targets", target.thing, float(wrong), rows, target.site)
-
-    def order_of(self, step, pairs):
-        """0 where any targets have the order of any inputs, a Moved where they have another one, else None."""
-        found = None
-        for rows in step.inputs:
-            for places, numbers in pairs:
-                at = [places.get(number, -1) for number in rows.numbers]
-                if min(at) < 0:
-                    continue
-                right = [numbers[place] for place in at]
-                for target in step.targets:
-                    if target.numbers == right:
-                        return 0
-                    if sorted(target.numbers) == sorted(right):
-                        found = found or Moved(target, right)
-        return found
 
     def pairs_of_tensors(self):
         """The same for larger tensors of the program, wherever it keeps them."""
@@ -139,24 +129,50 @@ class ReorderedTargets:
         alive = [tensor for tensor in tensors_alive() if is_source(tensor, 2 * len(first.inputs[0].numbers))]
         given = [t for t in alive if (width_of(t), t.dtype) in kinds][:MOST_SOURCES]
         others = [t for t in alive if width_of(t) in widths][:MOST_SOURCES]
-        for tensor in given:
+        for number, tensor in enumerate(given):
             places = None
-            for other in others:
+            for other_number, other in enumerate(others):
                 if other is tensor or other.shape[0] != tensor.shape[0]:
                     continue
                 places = places or places_of(tensor)
-                if any(number in places for number in first.inputs[0].numbers):
-                    yield places, values(other, other.shape[0])
+                if any(row in places for row in first.inputs[0].numbers):
+                    yield Pair(("tensor", number, other_number), places, values(other, other.shape[0]))
 
 
-class Moved:
-    """Targets in another order than the `right` one."""
+class Order:
+    """Targets of a loss, and those of the same rows as the inputs have them in a source: the same ones, `wrong` of
+    them elsewhere."""
 
     def __init__(self, target, right):
         self.target = target
         self.wrong = sum(given != own for given, own in zip(target.numbers, right))
-        counts = collections.Counter(right).values()
-        self.expected = len(right) - sum(count * count for count in counts) / len(right)
+        counts, rows = collections.Counter(right).values(), len(right)
+        self.expected = rows - sum(count * count for count in counts) / rows
+        # How rarely targets that are drawn from these occur as often as these.
+        self.surprise = -math.lgamma(rows + 1) + sum(
+            math.lgamma(count + 1) - count * math.log(count / rows) for count in counts)
+
+
+def orders_in(step, pairs):
+    """By source, the order of the first targets of the step that are those of the inputs there."""
+    found = {}
+    for rows in step.inputs:
+        for source, places, numbers in pairs:
+            at = [places.get(number, -1) for number in rows.numbers]
+            right = [numbers[place] for place in at] if min(at) >= 0 else None
+            for target in step.targets if right is not None else ():
+                if sorted(target.numbers) == sorted(right):
+                    order = Order(target, right)
+                    if source not in found or order.wrong == 0:
+                        found[source] = order
+    return found
+
+
+def is_another_order(orders):
+    moved = [order for order in orders if order.wrong]
+    wrong, expected = sum(order.wrong for order in moved), sum(order.expected for order in moved)
+    surprise = sum(order.surprise for order in orders)
+    return len(moved) >= FEWEST and wrong >= TELLING * expected and surprise >= SURPRISE
 
 
 def is_batch(tensor):
