@@ -176,12 +176,16 @@ def is_another_order(orders):
 
 
 def is_batch(tensor):
-    return tensors.is_readable(tensor) and tensor.is_cpu and has_rows(tensor) and LEAST_ROWS <= tensor.shape[0] <= MOST_ROWS
+    return is_known(tensor) and LEAST_ROWS <= tensor.shape[0] <= MOST_ROWS
 
 
 def is_source(tensor, fewest):
-    known = tensors.is_readable(tensor) and tensor.is_cpu and has_rows(tensor)
-    return known and tensor.shape[0] >= fewest and tensor.numel() <= MOST_ELEMENTS and not tensor.is_complex()
+    return is_known(tensor) and tensor.shape[0] >= fewest and tensor.numel() <= MOST_ELEMENTS
+
+
+def is_known(tensor):
+    """Complex numbers are left alone: to make them real would lose a part, and torch warns of it."""
+    return tensors.is_readable(tensor) and tensor.is_cpu and has_rows(tensor) and not tensor.is_complex()
 
 
 def width_of(tensor):
