@@ -49,6 +49,13 @@ class ShimReseeding(unittest.TestCase):
         self.assertEqual(len(set(list(found.values())[1:])), 1)
         self.assertEqual(len(lines), 2)  # the first step is that of the seed before the loop
 
+    def test_a_seed_at_each_backward_repeats_what_an_epoch_draws_first_also_in_steps_that_are_not_sampled(self):
+        order = PROGRAM.replace("nn.Dropout(0.5)", "nn.ReLU()").replace("range(5)", "range(60)")
+        at_each = order.replace(".backward()", ".backward(); torch.manual_seed(3)")
+        found, _ = states("torch.randperm(9)", of=at_each)
+        self.assertEqual(list(found), [0, 60, 120, 180])
+        self.assertEqual(len(set(list(found.values())[1:])), 1)
+
     def test_another_seed_in_every_epoch_draws_other_numbers(self):
         found, _ = states("torch.random.manual_seed(epoch)")
         self.assertEqual(len(set(found.values())), 4)

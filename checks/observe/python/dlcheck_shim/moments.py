@@ -41,6 +41,7 @@ class Moments:
         self.loss_examined = Moment()  # (LossCall): the same, where its numbers may be read
         self.loss_is_nonfinite = Moment()  # (): backward begins from such a loss
         self.backward_begins = Moment()  # (): sampled steps only
+        self.unsampled_backward_begins = Moment()  # (): in the other steps
         self.backward_ended = Moment()  # ()
         self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients
         self.first_step_ends = Moment()  # (): before the end of step 0 is recorded

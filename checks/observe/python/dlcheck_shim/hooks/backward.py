@@ -60,6 +60,7 @@ class BackwardHooks:
         self.forwards.evaluations.end()
         if self.steps.active is not None:
             self.steps.forget_raised()
+        recorder.moments.unsampled_backward_begins()
         self.uncleared.before_backward()
         thing, samples = self.losses.of_backward(loss)
         if recorder.takes_scalars() and is_number(loss):

@@ -25,6 +25,7 @@ class Reseeding:
     def subscribe(self, moments):
         moments.seeded.append(self.seeded)
         moments.backward_begins.append(self.forward_ended)
+        moments.unsampled_backward_begins.append(self.forward_ended)
         moments.gradients_used.append(self.consumed)
 
     def seeded(self, seed):
