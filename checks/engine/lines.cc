@@ -67,8 +67,11 @@ void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
                           std::move(place));
     return;
   }
-  // A probe of another language does not see who builds an optimizer.
-  if (event == Event::kOptimizerBuilt) GiveLine(evidence, Event::kStep, finding);
+  // A probe of another language does not see who builds an optimizer, and some programs never call
+  // backward().
+  if (event == Event::kOptimizerBuilt || event == Event::kBackward) {
+    GiveLine(evidence, Event::kStep, finding);
+  }
 }
 
 }  // namespace dlcheck
