@@ -3,9 +3,11 @@
 import ast
 import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).parent), str(pathlib.Path(__file__).parents[1] / "programs")]
+import kept  # noqa: E402
 import run_pairs  # noqa: E402
 import table  # noqa: E402
 import tree  # noqa: E402
@@ -67,13 +69,33 @@ class Planting(unittest.TestCase):
         for name, fault in tree.FAULTS.items():
             self.assertIn(fault.covered, known, name)
 
-    def test_the_table_counts_notes_as_missed_and_crashes_not_at_all(self):
-        rows = [dict(fault="the_loss_is_a_sum", program=program, outcome=outcome) for program, outcome in
-                (("a", "named"), ("b", "noted"), ("c", "crash"), ("d", "no effect"), ("e", "noticed"), ("f", "named"))]
+    def test_the_table_does_not_count_crashes(self):
+        rows = [kept.Row(program, "the_loss_is_a_sum", "", outcome) for program, outcome in
+                (("a", "named"), ("b", "missed"), ("c", "crash"), ("d", "no effect"), ("e", "noticed"), ("f", "named"))]
         text = table.page(rows)
         self.assertIn("**4 pairs count: 2 named (50 %), 1 noticed, 1 missed.** 2 pairs crash, change nothing or "
                       "cannot be repeated.", text)
         self.assertIn("(`summed-instead-of-averaged-loss`) | 4 | 2 | 50 % | 1 | b |", text)
+
+
+class Kept(unittest.TestCase):
+    def test_a_later_line_of_a_pair_replaces_an_earlier_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "outcomes.tsv")
+            for row in (kept.Row("b", "f", "1", "missed"), kept.Row("a", "f", "2", "crash", why="two\tlines\n"),
+                        kept.Row("b", "f", "3", "named", first="x/y")):  # fmt: skip
+                kept.append(path, row)
+            kept.tidy(path)
+            self.assertEqual([line.split("\t")[:4] for line in path.read_text().splitlines()],
+                             [["a", "f", "2", "crash"], ["b", "f", "3", "named"]])
+            self.assertEqual(kept.read(path)["b", "f"].first, "x/y")
+
+    def test_a_pair_is_run_again_where_its_text_changed(self):
+        runner = object.__new__(run_pairs.Runner)
+        runner.known = {("p", "f"): kept.Row("p", "f", kept.planted_digest("text"), "named")}
+        self.assertTrue(runner.is_known("p", "f", ("text", 1)))
+        self.assertFalse(runner.is_known("p", "f", ("other text", 1)))
+        self.assertFalse(runner.is_known("q", "f", ("text", 1)))
 
 
 if __name__ == "__main__":

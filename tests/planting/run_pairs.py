@@ -3,7 +3,7 @@
 
     run_pairs.py [--fault F ...] [--in PROGRAM ...] [--part K/N] [--share N] [--into FILE] [--jobs N]
 
-One line of JSON a pair goes to FILE, and a pair that is there already is not run again. A pair counts if the
+One line a pair goes to FILE (kept.py), and a pair that is there already is not run again. A pair counts if the
 program with the fault runs to its end and ends in another state than without: a crash needs no tool, and
 what changes nothing is no fault. No pair counts of a program that ends otherwise each time. Asserts of the
 programs are left out, as most programs have none.
@@ -12,7 +12,6 @@ programs are left out, as most programs have none.
 import argparse
 import ast
 import concurrent.futures
-import hashlib
 import json
 import os
 import pathlib
@@ -27,6 +26,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(0, str(HERE))
 import data  # noqa: E402, F401
+import kept  # noqa: E402
 import loop  # noqa: E402, F401
 import losses  # noqa: E402, F401
 import models  # noqa: E402, F401
@@ -40,14 +40,10 @@ SEVERITIES = ("note", "warning", "error")
 LONGEST = 240  # seconds of a run
 
 
-def digest(text):
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def programs():
     """By name, in an order without meaning: what a stopped run has done is a sample."""
     found = [path for folder in FOLDERS for path in (ROOT / folder).glob("*.py") if not path.stem.startswith("_")]
-    return {path.stem: path for path in sorted(found, key=lambda path: digest(path.stem))}
+    return {path.stem: path for path in sorted(found, key=lambda path: kept.digest(path.stem))}
 
 
 def finders():
@@ -143,20 +139,14 @@ class Runner:
         try:
             healthy = None
             for fault in faults:
-                if (fault, name) in self.known:
-                    continue
-                try:
-                    made = tree.planted(fault, source)
-                except (SyntaxError, ValueError) as error:
-                    self.write(fault=fault, program=name, outcome="unplanted", why=str(error))
-                    continue
-                if made is None:
+                made = tree.planted(fault, source)
+                if made is None or self.is_known(name, fault, made):
                     continue
                 if healthy is None:
                     healthy = watched_end(server, source, path)
                     repeats = bare_end(server, source, path) == healthy[0]
                 if not repeats:
-                    self.write(fault=fault, program=name, outcome="unrepeatable")
+                    self.write(name, fault, made, "unrepeatable")
                     continue
                 self.pair(server, name, path, fault, made, healthy)
         finally:
@@ -164,26 +154,27 @@ class Runner:
 
     def pair(self, server, name, path, fault, made, healthy):
         (ended, state), baseline, _ = healthy
-        text, places = made
         begin = time.monotonic()
-        (now, planted_state), found, first = watched_end(server, text, path)
-        row = {"fault": fault, "program": name, "places": places}
+        (now, planted_state), found, first = watched_end(server, made[0], path)
         if now != "whole" or ended != "whole":
-            return self.write(**row, outcome="crash", why=f"{ended} / {now}")
+            return self.write(name, fault, made, "crash", why=f"{ended} / {now}")
         if planted_state == state:
-            return self.write(**row, outcome="no effect")
+            return self.write(name, fault, made, "no effect")
         new = {check: severity for check, severity in found.items()
                if SEVERITIES.index(severity) > SEVERITIES.index(baseline.get(check, "note"))
                or check not in baseline} if "dlcheck" not in found else {}  # fmt: skip
         claimed = {c: s for c, s in new.items() if c in self.covering.get(tree.FAULTS[fault].covered, ())}
         loud = {c: s for c, s in new.items() if s != "note"}
-        outcome = "named" if claimed else "noticed" if loud else "noted" if new else "missed"
-        self.write(**row, outcome=outcome, claimed=claimed, new=new, first=first,
-                   failed=found.get("dlcheck", ""), seconds=round(time.monotonic() - begin, 1))
+        outcome = "named" if claimed else "noticed" if loud else "missed"
+        self.write(name, fault, made, outcome, first=first, new=" ".join(f"{c}={s}" for c, s in sorted(new.items())),
+                   why=found.get("dlcheck", ""), seconds=round(time.monotonic() - begin, 1))
 
-    def write(self, **row):
-        with open(self.out, "a") as file:
-            file.write(json.dumps(row) + "\n")
+    def is_known(self, name, fault, made):
+        row = self.known.get((name, fault))
+        return row is not None and row.planted == kept.planted_digest(made[0])
+
+    def write(self, name, fault, made, outcome, **more):
+        kept.append(self.out, kept.Row(name, fault, kept.planted_digest(made[0]), outcome, **more))
 
 
 def main():
@@ -192,25 +183,21 @@ def main():
     parser.add_argument("--in", dest="programs", nargs="*", default=[])
     parser.add_argument("--part", default="1/1")
     parser.add_argument("--share", type=int, default=1, help="one in so many pairs, by a digest of their names")
-    parser.add_argument("--into", default="pairs.jsonl")
+    parser.add_argument("--into", default=str(kept.FILE))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
-    known = set()
-    if os.path.exists(options.into):
-        for line in open(options.into):
-            row = json.loads(line)
-            known.add((row["fault"], row["program"]))
     part, parts = map(int, options.part.split("/"))
     chosen = {n: p for n, p in programs().items() if not options.programs or n in options.programs}
     faults = options.fault or list(tree.FAULTS)
     with tempfile.TemporaryDirectory(prefix="dlcheck-planting-") as folder:
-        runner = Runner(options.jobs, folder, options.into, known)
+        runner = Runner(options.jobs, folder, options.into, kept.read(options.into))
         with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
             for name, path in list(chosen.items())[part - 1 :: parts]:
-                own = [f for f in faults if int(digest(f"{f} {name}"), 16) % options.share == 0]
+                own = [f for f in faults if int(kept.digest(f"{f} {name}"), 16) % options.share == 0]
                 pool.submit(runner.program, name, path, own)
         while not runner.servers.empty():
             runner.servers.get().process.kill()
+    kept.tidy(options.into)
 
 
 if __name__ == "__main__":
