@@ -76,6 +76,11 @@ class ReorderedTargets(unittest.TestCase):
     def test_that_follow_their_outputs_are_not_told(self):
         self.assertEqual(compared("F.cross_entropy(net(given)[order], target[order])"), [])
 
+    def test_that_are_the_inputs_themselves_are_told_and_judged(self):
+        back = "F.mse_loss(net(given)[:, :3], {})"
+        self.assertGreater(compared(back.format("given.roll(1, 0)"))[0][0], 60)
+        self.assertEqual(compared(back.format("given.clone()")), [(0, 160)])
+
     def test_that_only_have_as_many_of_each_kind_are_not_told(self):
         program = PAIRS.replace("samples = ", "net, y = nn.Linear(3, 2), torch.arange(100) % 2\nsamples = ")
         own = program.replace("LOSS", "F.cross_entropy(net(given), torch.arange(len(given)) // 3 % 2)")

@@ -1,6 +1,6 @@
 """Compares the order of the targets of a loss with the order of the inputs of the same step. Both are looked up where
 they come from: in the batch of a loader, or among larger tensors of the program, one with the inputs and one with the
-targets. Targets that are the right ones, but in another order, belong to other samples: if the loss is given the
+targets. Those of an autoencoder are its inputs. Targets that are the right ones, but in another order, belong to other samples: if the loss is given the
 outputs in the order in which the model gave them.
 """
 
@@ -24,7 +24,7 @@ SURPRISE = 12.5  # of as many targets of each kind in all steps by chance: the n
 
 # By row numbers: the inputs of models, the targets of losses, and pairs of a loader.
 Step = collections.namedtuple("Step", "inputs targets pairs")
-Rows = collections.namedtuple("Rows", "numbers width dtype")
+Rows = collections.namedtuple("Rows", "numbers width dtype values")  # `values`: the numbers they have as targets
 Target = collections.namedtuple("Target", "thing numbers width site")
 # One tensor with inputs, as the place of each row by its number, and one with the numbers of targets. Of several
 # pairs, those of one source have the same name.
@@ -60,7 +60,8 @@ class ReorderedTargets:
         first = next((given for given in inputs if is_batch(given)), None)
         if first is not None:
             with tensors.unrecorded():
-                self.inputs.append(Rows(row_numbers(first, MOST_ROWS).tolist(), width_of(first), first.dtype))
+                self.inputs.append(Rows(row_numbers(first, MOST_ROWS).tolist(), width_of(first), first.dtype,
+                                        values(first, len(first))))  # fmt: skip
 
     def gave(self, model, output):
         """A model that gives whole numbers, too, may say in which order it took the samples."""
@@ -84,13 +85,20 @@ class ReorderedTargets:
         if self.inputs and self.targets:
             with tensors.unrecorded():
                 own = self.inputs[0].numbers[0]
-                self.steps.append(Step(self.inputs, self.targets, list(self.pairs_of_loaders(own))))
+                pairs = [*self.pairs_of_inputs(), *self.pairs_of_loaders(own)]
+                self.steps.append(Step(self.inputs, self.targets, pairs))
         self.inputs, self.targets = [], []
         if len(self.steps) == STEPS:
             self.done = True
             with tensors.unrecorded():
                 self.judge()
             self.steps = []
+
+    def pairs_of_inputs(self):
+        """Inputs that are their own targets."""
+        for place, rows in enumerate(self.inputs):
+            if any(target.width == rows.width for target in self.targets):
+                yield Pair(("input", place), places_by(rows.numbers), rows.values)
 
     def pairs_of_loaders(self, number):
         """Pairs of tensors that one batch of a loader has, if the inputs have the row of this number."""
@@ -194,7 +202,10 @@ def width_of(tensor):
 
 def places_of(tensor):
     """The place of each row by its number; without rows that are there twice, whose place is not known."""
-    numbers = row_numbers(tensor, tensor.shape[0]).tolist()
+    return places_by(row_numbers(tensor, tensor.shape[0]).tolist())
+
+
+def places_by(numbers):
     counts = collections.Counter(numbers)
     return {number: place for place, number in enumerate(numbers) if counts[number] == 1}
 
