@@ -29,6 +29,7 @@ class ProcessJoiner {
         sites_[id] = trace.AddSite(site);
       }
     }
+    if (!names.writer.empty()) trace.SetProcessAttribute("writer", names.writer);
     for (const auto& [key, value] : names.process) trace.SetProcessAttribute(key, value);
   }
 

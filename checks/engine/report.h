@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "checks/engine/check.h"
+#include "checks/engine/language.h"
 #include "checks/engine/processes.h"
 #include "checks/engine/recording.h"
 #include "checks/engine/unseen.h"
@@ -70,6 +71,7 @@ struct Report {
   std::vector<Result> results;
   std::vector<RunSummary> runs;
   Coverage coverage;
+  Language language = Language::kPython;  // of the program
   Recording recording = {};
   std::vector<SuppressionUse> suppressions = {};
 };

@@ -210,6 +210,7 @@ Report JudgeAll(const Evidence& evidence, std::span<const Check* const> checks,
     report.runs.push_back({experiment, Ending(), std::string(why.message())});
   }
   report.coverage = CoverageOf(evidence);
+  if (const Run* plain = evidence.RunOf(kPlain)) report.language = LanguageOf(plain->trace);
   report.recording = RecordingOf(evidence);
   return report;
 }

@@ -12,10 +12,14 @@ namespace dlcheck::cli {
 int ExplainMain(const Words& words) {
   std::vector<std::string> patterns;
   bool all = false;
+  std::string language = "python";
   CommandLine line(
       "explain [OPTIONS] [ID ...]",
       "Prints what a check promises, why, how it judges and how to mend what it finds.");
   line.Value("ID", "ID", &patterns, "a check, an area or a glob");
+  line.Value("--language", "LANGUAGE", &language,
+             "in which the fix and the lines of a check are printed: python or cpp (python)",
+             {.choices = {"python", "cpp"}});
   line.Flag("--all", &all, "every check, as Markdown");
   if (const auto code = line.Parse(words)) return *code;
   if (all) {
@@ -27,9 +31,10 @@ int ExplainMain(const Words& words) {
   }
   const auto checks = SelectChecks(patterns, {});
   if (!checks.ok()) return Refuse(checks.status());
+  const Language in = language == "cpp" ? Language::kCpp : Language::kPython;
   for (const Check* check : *checks) {
     if (check != checks->front()) std::fputs("\n", stdout);
-    std::fputs(RenderExplanation(*check).c_str(), stdout);
+    std::fputs(RenderExplanation(*check, in).c_str(), stdout);
   }
   return kExitClean;
 }

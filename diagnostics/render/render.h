@@ -76,8 +76,8 @@ std::string RenderMarkdown(const Report& report, const Frame& frame);
 // One HTML page without scripts or links to other files; everything in it works from a file.
 std::string RenderHtml(const Report& report, const Frame& frame, const SeriesOfRun& series);
 
-// A check's page, from its own fields; `dlcheck explain`.
-std::string RenderExplanation(const Check& check);
+// A check's page, from its own fields, with its fix and lines in a language; `dlcheck explain`.
+std::string RenderExplanation(const Check& check, Language language = Language::kPython);
 
 // All pages as Markdown; `dlcheck explain --all` and docs/catalog.md.
 std::string RenderCatalog(std::span<const Check> checks);

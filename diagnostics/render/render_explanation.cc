@@ -92,11 +92,16 @@ std::string_view ExampleLabel(const Example& example) {
 
 }  // namespace
 
-std::string RenderExplanation(const Check& check) {
+std::string RenderExplanation(const Check& check, Language language) {
   std::string text = Spread(check.id, StrCat(SeverityName(check.worst), " at worst")) + "\n";
   text += Entry("Fault", check.title) + Entry("Promise", check.promise) + Entry("Why", check.why) +
-          Entry("Method", check.method) + Entry("Fix", check.fix);
-  for (const auto& [label, lines, language] : SnippetsOf(check)) text += CodeEntry(label, lines);
+          Entry("Method", check.method) + Entry("Fix", FixIn(check, language));
+  std::vector<Shown> snippets = SnippetsOf(check);
+  // Who reads C++ sees the Python lines only where there are no others.
+  if (language == Language::kCpp && !check.cpp.bad.empty()) {
+    std::erase_if(snippets, [](const Shown& shown) { return shown.language == "python"; });
+  }
+  for (const Shown& shown : snippets) text += CodeEntry(shown.title, shown.lines);
   for (const auto& [label, limit] : PartsOf(check.limits)) text += Entry(label, limit);
   text += Entry("Runs", Runs(check));
   for (const Setting& setting : check.settings) text += Entry("Setting", SettingLine(setting));

@@ -27,13 +27,13 @@ std::string_view Level(Severity severity) {
   return severity == Severity::kWarning ? "warning" : "notice";
 }
 
-std::string Annotation(const Check& check, const Finding& finding) {
+std::string Annotation(const Check& check, const Finding& finding, Language language) {
   std::string line = StrCat("::", Level(finding.severity), " ");
   if (const Place* place = LineOf(finding)) {
     StrAppend(&line, "file=", Property(place->file), ",line=", place->line, ",");
   }
   StrAppend(&line, "title=", Property(StrCat(check.title, " (dlcheck ", check.id, ")")), "::");
-  return StrCat(line, Data(StrCat(finding.message, "\nFix: ", check.fix)), "\n");
+  return StrCat(line, Data(StrCat(finding.message, "\nFix: ", FixIn(check, language))), "\n");
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ std::string RenderGithub(const Report& report) {
   for (const Result* result : InOrder(report)) {
     for (const Finding& finding : result->verdict.findings) {
       if (shown[static_cast<size_t>(finding.severity)]++ < kMostOfAKind) {
-        text += Annotation(*result->check, finding);
+        text += Annotation(*result->check, finding, report.language);
       } else {
         ++left_out;
       }

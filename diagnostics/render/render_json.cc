@@ -30,7 +30,7 @@ Json RenderPlace(const Place& place) {
   return json;
 }
 
-Json RenderFinding(const Check& check, const Finding& finding) {
+Json RenderFinding(const Check& check, const Finding& finding, Language language) {
   Json places = Json::array();
   for (const Place& place : finding.places) places.push_back(RenderPlace(place));
   Json json = {{"severity", SeverityName(finding.severity)},
@@ -41,18 +41,18 @@ Json RenderFinding(const Check& check, const Finding& finding) {
                {"count", finding.count},
                {"measured", Number(finding.measured)},
                {"bound", Number(finding.bound)},
-               {"fix", check.fix},
+               {"fix", FixIn(check, language)},
                {"fingerprint", Fingerprint(check, finding)}};
   if (!finding.chain.empty()) json["chain"] = finding.chain;
   return json;
 }
 
 // A list of its own, so that `findings` are those that count.
-Json RenderSetAside(const Result& result) {
+Json RenderSetAside(const Result& result, Language language) {
   Json list = Json::array();
   for (const SetAsideFinding& aside : result.set_aside) {
     const bool accepted = aside.how == SetAsideFinding::How::kAccepted;
-    Json json = RenderFinding(*result.check, aside.finding);
+    Json json = RenderFinding(*result.check, aside.finding, language);
     json["how"] = accepted ? "accepted" : "suppressed";
     if (!accepted) json["reason"] = aside.reason;
     list.push_back(std::move(json));
@@ -60,10 +60,10 @@ Json RenderSetAside(const Result& result) {
   return list;
 }
 
-Json RenderResult(const Result& result) {
+Json RenderResult(const Result& result, Language language) {
   Json findings = Json::array();
   for (const Finding& finding : result.verdict.findings) {
-    findings.push_back(RenderFinding(*result.check, finding));
+    findings.push_back(RenderFinding(*result.check, finding, language));
   }
   const bool failed = result.outcome == Outcome::kFailed;
   Json json = {{"id", result.check->id},
@@ -73,7 +73,7 @@ Json RenderResult(const Result& result) {
                {"findings", findings},
                {"judged", result.verdict.judged},
                {"reason", result.reason}};
-  if (!result.set_aside.empty()) json["set_aside"] = RenderSetAside(result);
+  if (!result.set_aside.empty()) json["set_aside"] = RenderSetAside(result, language);
   return json;
 }
 
@@ -182,7 +182,8 @@ Json RenderTried(const TriedChange& tried) {
 
 std::string RenderJson(const Report& report, const Frame& frame) {
   Json checks = Json::array();
-  for (const Result& result : report.results) checks.push_back(RenderResult(result));
+  for (const Result& result : report.results)
+    checks.push_back(RenderResult(result, report.language));
   Json runs = Json::array();
   for (const RunSummary& run : report.runs) runs.push_back(RenderRun(run));
   Json json = {

@@ -34,14 +34,15 @@ std::string Plain(std::string_view text) {
                                      {"\n", " "}});
 }
 
-std::string Entry(const Check& check, const Finding& finding, const Frame& frame) {
+std::string Entry(const Check& check, const Finding& finding, Language language,
+                  const Frame& frame) {
   const Place* place = LineOf(finding);
   const std::string where =
       place == nullptr ? ""
                        : StrCat(" (", Plain(ShownPath(place->file, frame)), ":", place->line, ")");
   return StrCat("- **", SeverityName(finding.severity), ": ", Plain(check.title), "**", where,
-                "  \n  ", Plain(finding.message), "  \n  Fix: ", Plain(check.fix), " (",
-                Plain(check.id), ")\n");
+                "  \n  ", Plain(finding.message), "  \n  Fix: ", Plain(FixIn(check, language)),
+                " (", Plain(check.id), ")\n");
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ std::string RenderMarkdown(const Report& report, const Frame& frame) {
   for (const Result* result : InOrder(report)) {
     for (const Finding& finding : result->verdict.findings) {
       if (entries.size() < kMostBytes) {
-        entries += Entry(*result->check, finding, frame);
+        entries += Entry(*result->check, finding, report.language, frame);
       } else {
         ++left_out;
       }

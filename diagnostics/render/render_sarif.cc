@@ -42,18 +42,19 @@ Json LocationOf(const Place& place, const Frame& frame) {
            {{"artifactLocation", std::move(artifact)}, {"region", {{"startLine", place.line}}}}}};
 }
 
-Json RuleOf(const Check& check) {
+Json RuleOf(const Check& check, Language language) {
   return {{"id", check.id},
           {"shortDescription", {{"text", check.title}}},
           {"fullDescription", {{"text", check.promise}}},
-          {"help", {{"text", StrCat(check.why, " Fix: ", check.fix)}}},
+          {"help", {{"text", StrCat(check.why, " Fix: ", FixIn(check, language))}}},
           {"defaultConfiguration", {{"level", SarifLevel(check.worst)}}}};
 }
 
-Json SarifResult(const Check& check, const Finding& finding, const Frame& frame) {
+Json SarifResult(const Check& check, const Finding& finding, Language language,
+                 const Frame& frame) {
   Json json = {{"ruleId", check.id},
                {"level", SarifLevel(finding.severity)},
-               {"message", {{"text", StrCat(finding.message, " Fix: ", check.fix)}}},
+               {"message", {{"text", StrCat(finding.message, " Fix: ", FixIn(check, language))}}},
                {"partialFingerprints", {{"dlcheck/v1", Fingerprint(check, finding)}}}};
   if (const Place* place = LineOf(finding))
     json["locations"] = Json::array({LocationOf(*place, frame)});
@@ -65,10 +66,10 @@ Json SarifResult(const Check& check, const Finding& finding, const Frame& frame)
 std::string RenderSarif(const Report& report, const Frame& frame) {
   Json rules = Json::array(), results = Json::array();
   for (const Result* result : InOrder(report)) {
-    rules.push_back(RuleOf(*result->check));
+    rules.push_back(RuleOf(*result->check, report.language));
     for (const Finding& finding : result->verdict.findings) {
       if (results.size() < kMostResults)
-        results.push_back(SarifResult(*result->check, finding, frame));
+        results.push_back(SarifResult(*result->check, finding, report.language, frame));
     }
   }
   const Json driver = {{"name", "dlcheck"}, {"version", kVersion}, {"rules", std::move(rules)}};

@@ -60,7 +60,7 @@ std::string RenderCause(const Report& report, const Cause& cause,
   for (const Finding& finding : cause.result->verdict.findings) {
     text += RenderFinding(check, finding);
   }
-  text += Row("  fix", check.fix);
+  text += Row("  fix", FixIn(check, report.language));
   if (tried && tried->check == check.id) text += Row("  tried", tried->outcome);
   text += Row("  why", check.why);
   text += RenderMasked(MaskedBy(report, *cause.result));

@@ -8,6 +8,8 @@
 #include <map>
 #include <set>
 
+#include "checks/engine/language.h"
+
 namespace dlcheck {
 namespace {
 
@@ -49,6 +51,17 @@ TEST(Catalog, EveryCheckIsDocumented) {
     EXPECT_FALSE(check.sources.empty()) << check.id;
     EXPECT_FALSE(check.covers.empty()) << check.id;
     EXPECT_FALSE(check.judgement.needs.empty()) << check.id;
+  }
+}
+
+// Of the checks that show C++ lines: the others do not judge C++ programs, or mend nothing there.
+TEST(Catalog, NoFixForCppSpeaksPython) {
+  for (const Check& check : Catalog()) {
+    if (check.cpp.bad.empty()) continue;
+    for (const char* const python : {"torch.", "nn.", "=True", "=False", "None", "self.", "['"}) {
+      EXPECT_THAT(FixIn(check, Language::kCpp), testing::Not(testing::HasSubstr(python)))
+          << check.id;
+    }
   }
 }
 

@@ -108,11 +108,13 @@ class Unchanged(unittest.TestCase):
             with self.subTest(program=name, fault=fault), tempfile.TemporaryDirectory() as folder:
                 watched, result = run(folder, name, fault)
                 self.assertEqual(result["order"][0]["id"], check, watched.stderr)
-                places = [place for found in result["checks"] if found["id"] == check
-                          for finding in found["findings"] for place in finding["places"]]
+                findings = [finding for found in result["checks"] if found["id"] == check for finding in found["findings"]]
+                places = [place for finding in findings for place in finding["places"]]
                 lines = {(SOURCES / Path(place["file"]).name).read_text().split("\n")[place["line"] - 1].strip()
                          for place in places if place.get("line")}
                 self.assertEqual(lines, {line}, watched.stderr)
+                for finding in findings:
+                    self.assertNotRegex(finding["fix"], r"torch\.[a-z]|model\.(eval|train)\(")
 
 
 class Others(unittest.TestCase):

@@ -87,7 +87,7 @@ void AddFinding(Node section, const Page& page, const Result& result, const Find
   Add(article, "p", severity, "badge");
   Add(article, "h3", check.title);
   Add(article, "p", finding.message);
-  Add(article, "p", StrCat("Fix: ", check.fix), "fix");
+  Add(article, "p", StrCat("Fix: ", FixIn(check, page.report.language)), "fix");
   AddChain(article, finding);
   const std::optional<Plot> proof = ProofOf(check, finding, page.series, id + "-figure");
   if (proof.has_value() && number <= kMostFigures) AddPlot(article, *proof);
