@@ -50,6 +50,21 @@ PADDED = textwrap.dedent(
         optimizer.zero_grad()
     """
 )
+REPLACED = textwrap.dedent(
+    """
+    import torch, torch.nn as nn
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    def train(optimizer):
+        for step in range(10):
+            optimizer.zero_grad()
+            net(torch.randn(8, 3)).square().mean().backward()
+            optimizer.step()
+    first = torch.optim.SGD(net.parameters(), lr=0.1)
+    train(first)
+    ORDER
+    """
+)
 
 
 def trace_of(optimized="flow", schedule=COSINE):
@@ -69,6 +84,25 @@ class Parts(unittest.TestCase):
 
     def test_of_no_such_module_say_nothing(self):
         self.assertEqual(self.parts_of_trained("nn.Linear(2, 2)"), [])
+
+
+class Replaced(unittest.TestCase):
+    BUILD, HEAD = "second = torch.optim.SGD(net.parameters(), lr=0.1)", "net[2] = nn.Linear(4, 5)"
+
+    def heads(self, *order):
+        """By name of each head: its optimizer, and whether it got a gradient."""
+        run = run_watched(python("-c", REPLACED.replace("ORDER", "; ".join(order))))
+        self.assertEqual(run.status, 0, run.err)
+        return {thing[-1]: (values.get("optimizer", ""), "gradient_seen" in values)
+                for thing, values in run.main.attributes.items() if "2.weight" in thing[-1]}  # fmt: skip
+
+    def test_layers_are_other_parameters_where_the_optimizer_was_built_before(self):
+        heads = self.heads(self.BUILD, self.HEAD, "train(second)")
+        self.assertEqual(heads["2.weight (2)"], ("", True))
+
+    def test_layers_are_those_of_the_optimizer_that_was_built_after(self):
+        heads = self.heads(self.HEAD, self.BUILD, "train(second)")
+        self.assertEqual(heads["2.weight (2)"], ("optimizer#1/group#0", False))
 
 
 class Lengths(unittest.TestCase):

@@ -4,6 +4,7 @@ A model is the outermost module of a training forward that has parameters; ordin
 Names are canonical: the layers that DDP and torch.compile put around a model are left out.
 """
 
+import collections
 import weakref
 
 import torch
@@ -16,6 +17,7 @@ from . import walking
 from .objects_alive import modules_around
 from .unregistered import Unregistered
 
+MOST_REPLACED = 4  # parameters of one name
 MOST_LOOKS = 2  # for modules around parts that no optimizer has
 WRAPPING = ("module.", "_orig_mod.", "_fsdp_wrapped_module.")
 WRAPPERS = (
@@ -55,6 +57,12 @@ def reads_mode(module):
     return code is not None and "training" in code.co_names and kind_of(code.co_filename) == OWN
 
 
+def takes_the_place_of(parameter, named):
+    """Whether a layer was replaced after its parameters got their names, as a head is for another task. The tensors
+    that a functional call puts in are no parameters of a module."""
+    return all(isinstance(tensor, torch.nn.Parameter) for tensor in (parameter, named))
+
+
 def nobody():
     """A dead reference."""
 
@@ -87,6 +95,7 @@ class Model:
     def __init__(self, recorder, root, ordinal):
         self.ordinal = ordinal
         self.named = {}  # who bears a name: the tensors of a functional call or the module's own
+        self.replaced = collections.Counter()  # by name: parameters that others took the place of
         self.thing = recorder.thing("model", ordinal, type(root).__name__)
         self.trained = False  # a forward in training mode was seen
         self.feeding = False  # what it gives goes into another model
@@ -191,11 +200,14 @@ class Models:
                 continue
             name = model.name(full)
             named = model.named.get(name, nobody)()
-            if named is not None and named is not parameter:
-                continue
             known = self.parameters.get(parameter)
+            if named is not None and named is not parameter:
+                if known is not None or not takes_the_place_of(parameter, named) or model.replaced[name] == MOST_REPLACED:
+                    continue
+                model.replaced[name] += 1
             if known is None:
-                thing = self.recorder.thing("parameter", model.ordinal, name)
+                times = model.replaced[name]
+                thing = self.recorder.thing("parameter", model.ordinal, f"{name} ({times + 1})" if times else name)
                 module = model.name(full.rpartition(".")[0])
                 self.parameters.set(parameter, (thing, name, module))
                 model.named[name] = weakref.ref(parameter)
