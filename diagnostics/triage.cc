@@ -27,7 +27,8 @@ int SeverityOrder(const Cause& cause) {
   return 2 * static_cast<int>(WorstOf(cause.result->verdict));
 }
 
-constexpr std::array<std::string_view, 16> kEffects{"evaluation/changes_model",
+constexpr std::array<std::string_view, 17> kEffects{"evaluation/changes_model",
+                                                    "evaluation/draws_random_numbers",
                                                     "gradients/always_clipped",
                                                     "gradients/exploding",
                                                     "gradients/missing",

@@ -128,7 +128,7 @@ Check ActiveDropout() {
 })"},
       .sources = {"PyTorch: torch.nn.functional.dropout, training=True by default"},
       .covers = {"dropout-active-in-eval"},
-      .explains = {"evaluation/nondeterministic"},
+      .explains = {"evaluation/nondeterministic", "evaluation/draws_random_numbers"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kUsed,

@@ -36,15 +36,9 @@ Severity SeverityOf(const Evaluations::Evaluation& evaluation, bool has_average)
   return has_average || !evaluation.declared ? Severity::kWarning : Severity::kError;
 }
 
-// Forwards without gradients, all in training mode, may also produce training data: a policy that
-// acts draws random numbers on purpose.
-bool IsForTraining(const Evaluations::Evaluation& evaluation) {
-  return !evaluation.declared && evaluation.in_training_mode == evaluation.batches;
-}
-
 absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
                               const IfSeen<Averaging>& average) {
-  Changed model, random;
+  Changed model;
   int64_t compared = 0;
   Severity worst = Severity::kNote;
   for (const Evaluations::Evaluation& evaluation : evaluations.evaluations) {
@@ -54,7 +48,6 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
       model.Add(evaluation.step);
       worst = std::max(worst, SeverityOf(evaluation, static_cast<bool>(average)));
     }
-    if (evaluation.random_changed && !IsForTraining(evaluation)) random.Add(evaluation.step);
   }
   if (compared == 0) {
     return absl::NotFoundError("the state before and after an evaluation was not recorded");
@@ -69,11 +62,6 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations,
     // A cache that fills on first use changes the model once.
     if (model.count < 2) worst = Severity::kNote;
     verdict.findings.push_back(FindingOf(model, worst, message + "."));
-  } else if (random.count > 0) {
-    verdict.findings.push_back(FindingOf(
-        random, Severity::kNote,
-        StrCat(random.count, of_all, " drew from the default generator, first before step ",
-               random.first_step, ": training depends on how often the model is evaluated.")));
   }
   return verdict;
 }
@@ -89,8 +77,8 @@ Check ChangesModel() {
           "Validation data leak into the model. The trained model depends on how often it is "
           "evaluated.",
       .method =
-          "Compares digests of all parameters and buffers of the model, and of the default "
-          "generator, before and after each evaluation.",
+          "Compares digests of all parameters and buffers of the model before and after each "
+          "evaluation.",
       .fix =
           "Evaluate after model.eval() and under torch.no_grad(). Look for normalization layers "
           "that are switched back with train(), for optimizer steps and for in-place writes.",
@@ -101,8 +89,7 @@ Check ChangesModel() {
                  .severity =
                      "Error if the program declares its evaluations. Warning if EMA weights are "
                      "known or the evaluation is undeclared. Note if undeclared and in evaluation "
-                     "mode. Note for a single changed evaluation: a cache may fill on first use. "
-                     "Note if only random numbers change.",
+                     "mode. Note for a single changed evaluation: a cache may fill on first use.",
                  .blind_spots = "",
                  .sensitivity = ""},
       .python = {.bad = R"(model.train()  # BatchNorm updates its running statistics
@@ -117,8 +104,7 @@ model.train())"},
       .cpp = {},
       .sources = {"PyTorch documentation of torch.nn.BatchNorm1d: running statistics",
                   "own reasoning"},
-      .covers = {"random-numbers-used-by-logging", "evaluation-in-train-mode",
-                 "evaluation-changes-training"},
+      .covers = {"evaluation-in-train-mode", "evaluation-changes-training"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,
@@ -138,16 +124,6 @@ model.train())"},
             [] {
               return ThreeEvaluations(
                   {.declared = false, .steps_between = 8, .draws_samples = true});
-            }},
-           {"an evaluation draws random numbers", Expect::kNote,
-            [] { return ThreeEvaluations({.random_drawn = true}); }},
-           {"a policy draws random numbers in training mode", Expect::kClean,
-            [] {
-              return ThreeEvaluations({.random_drawn = true,
-                                       .in_training_mode = 3,
-                                       .declared = false,
-                                       .steps_between = 8,
-                                       .has_dropout = false});
             }}},
   };
 }

@@ -120,7 +120,7 @@ def evaluate(model, loader):
       .cpp = {},
       .sources = {"own reasoning"},
       .covers = {"evaluation-in-train-mode"},
-      .explains = {},
+      .explains = {"evaluation/draws_random_numbers"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kEvaluationForward,

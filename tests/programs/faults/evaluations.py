@@ -21,7 +21,7 @@ add(
 )
 add(
     "evaluation_draws_numbers",
-    "evaluation/changes_model",
+    "evaluation/draws_random_numbers",
     plain_script=[("        for inputs, targets in test_loader:\n            outputs = model(inputs)\n",
                    "        for inputs, targets in test_loader:\n            outputs = model(inputs + 0.01 * torch.randn_like(inputs))\n")],
     trainer_class=[("            logits = self.net(pictures)\n            hits",
