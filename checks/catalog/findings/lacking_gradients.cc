@@ -27,10 +27,32 @@ Steps StepsWithoutLoss(const LossCurve* loss) {
   return steps;
 }
 
+// Names of the parameters with a gradient that is not zero at some step.
+std::set<std::string> Reached(const Gradients& gradients) {
+  std::set<std::string> reached;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    for (const Sample& sample : parameter.consumed) {
+      if (sample.value == 0) continue;
+      reached.insert(parameter.name);
+      break;
+    }
+  }
+  return reached;
+}
+
+// A bias whose weight has a gradient is on the way to the loss: it cancels exactly, as that of a
+// critic does in the difference of two of its outputs.
+bool Cancels(const std::string& name, const std::set<std::string>& reached) {
+  constexpr std::string_view kBias = "bias";
+  return name.ends_with(kBias) &&
+         reached.contains(name.substr(0, name.size() - kBias.size()) + "weight");
+}
+
 }  // namespace
 
 Lacking LackingGradients(const Gradients& gradients, double enough, const LossCurve* loss) {
   const Steps without_loss = StepsWithoutLoss(loss);
+  const std::set<std::string> reached = Reached(gradients);
   Lacking lacking;
   for (const Gradients::Parameter& parameter : gradients.parameters) {
     if (parameter.optimizer.empty() || !parameter.requires_grad) continue;
@@ -44,7 +66,7 @@ Lacking LackingGradients(const Gradients& gradients, double enough, const LossCu
     if (parameter.consumed.empty()) {
       (parameter.module_ran ? lacking.absent : lacking.unused).push_back(parameter.name);
       lacking.cut_off = lacking.cut_off || (parameter.module_ran && parameter.first_to_run);
-    } else if (all_zero) {
+    } else if (all_zero && !Cancels(parameter.name, reached)) {
       (parameter.is_matrix() ? lacking.zero_matrices : lacking.zero_vectors)
           .push_back(parameter.name);
     }

@@ -65,8 +65,6 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
       StrCat("received no gradient in any of ", span, ", although their module ran in training"));
   if (cuts && !verdict.findings.empty()) TellCut(*cuts, verdict.findings.back());
   report(Severity::kWarning, lacking.zero_matrices, zero);
-  // The bias of a layer cancels exactly in a difference of two of its outputs, as in a critic's
-  // loss.
   report(Severity::kNote, lacking.zero_vectors, zero);
   report(
       Severity::kNote, lacking.unused,
@@ -85,6 +83,17 @@ Evidence SixteenSteps(std::optional<double> trunk_gradient, double loss = 2.3) {
   RunBuilder run = TwoLayers();
   for (int step = 0; step < 16; ++step)
     AddStep(run, {.loss = loss, .trunk_gradient = trunk_gradient, .held = {}});
+  return PlainOnly(run);
+}
+
+// A bias and its weight, with these gradients.
+Evidence WithBias(double weight_gradient, double bias_gradient) {
+  RunBuilder run = TwoLayers();
+  run.Attribute("parameter", "head.bias", "optimizer", "optimizer#0/group#0");
+  for (int step = 0; step < 16; ++step) {
+    run.Quantity(Quantity::kGradientNorm, "parameter", "head.bias", bias_gradient);
+    AddStep(run, {.trunk_gradient = 0.1, .head_gradient = weight_gradient, .held = {}});
+  }
   return PlainOnly(run);
 }
 
@@ -110,7 +119,9 @@ Check Missing() {
           "as argmax.",
       .limits =
           {.needs = "A backward call, and eight sampled steps of the optimizer.",
-           .silent_when = "No optimizer holds the parameter.",
+           .silent_when = "No optimizer holds the parameter. A bias has a gradient of zero, and "
+                          "the weight of its layer another: the bias cancels, as in the "
+                          "difference of two outputs of a critic.",
            .severity =
                "Error if the first module to run is among those without a gradient. "
                "Otherwise a warning. Warning for weight matrices with zero gradients. Note "
@@ -148,6 +159,10 @@ loss.backward();)"},
            {"the trunk's gradient is zero", Expect::kWarning, [] { return SixteenSteps(0.0); }},
            {"it is zero, and so is the loss", Expect::kClean,
             [] { return SixteenSteps(0.0, 0.0); }},
+           {"the bias of a critic cancels, and its weight has a gradient", Expect::kClean,
+            [] { return WithBias(0.2, 0); }},
+           {"neither the weight of a layer nor its bias has one", Expect::kWarning,
+            [] { return WithBias(0, 0); }},
            {"the trunk was detached", Expect::kError, [] { return SixteenSteps(std::nullopt); }}},
   };
 }
