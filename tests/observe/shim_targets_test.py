@@ -51,8 +51,9 @@ def compared(loss, draws=DRAWN):
     return told("reordered_targets", PAIRS.replace("LOSS", loss).replace("DRAWS", draws))
 
 
-def moving(target, output="net(x)"):
-    return told("target_gradient", MOVING.replace("OUTPUT", output).replace("TARGET", target))
+def moving(target, output="net(x)", loss="mse_loss"):
+    program = MOVING.replace("OUTPUT", output).replace("TARGET", target).replace("mse_loss", loss)
+    return told("target_gradient", program)
 
 
 class ReorderedTargets(unittest.TestCase):
@@ -102,6 +103,11 @@ class TargetGradients(unittest.TestCase):
 
     def test_of_a_code_that_learns_from_a_constant_are_not_told(self):
         self.assertEqual(moving("table * 1", "net(x).detach()"), [])
+
+    def test_that_alone_have_a_gradient_are_told_so_where_the_loss_is_no_distance(self):
+        teacher, student = "other(x).log_softmax(1).detach()", "net(x).softmax(1)"
+        self.assertEqual(moving(student, teacher, "kl_div"), [(2, 1)] * 4)
+        self.assertEqual(moving("other(x).softmax(1).detach()", "net(x).log_softmax(1)", "kl_div"), [])
 
 
 if __name__ == "__main__":

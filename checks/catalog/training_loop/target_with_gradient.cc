@@ -13,18 +13,22 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kTargetGra
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
     if (statement.count < kFewestTimes) continue;
+    const bool only_target = statement.aux == 1;
     verdict.findings.push_back(
         StatementFinding(statement, Severity::kNote,
-                         StrCat("The target of ", statement.name, " has a gradient, which reaches ",
-                                Counted(Whole(statement.value), "parameter"),
-                                ": the loss also moves the target toward the output."),
+                         StrCat(only_target ? "Only the target of " : "The target of ",
+                                statement.name, " has a gradient, which reaches ",
+                                Counted(Whole(statement.value), "parameter"), ": ",
+                                only_target ? "its two arguments may be swapped."
+                                            : "the loss also moves the target toward the output."),
                          statement.name));
   }
   return verdict;
 }
 
-Evidence With(int times) {
-  return Stating(Quantity::kTargetGradient, "loss", "mse_loss", 4, 0, times);
+Evidence With(int times, bool only_target = false) {
+  return Stating(Quantity::kTargetGradient, "loss", only_target ? "kl_div" : "mse_loss", 4,
+                 only_target, times);
 }
 
 }  // namespace
@@ -40,10 +44,16 @@ Check TargetWithGradient() {
       .method =
           "Looks at the target of each call of a loss function: whether it has a gradient, and how "
           "many parameters its autograd graph reaches.",
-      .fix = "Compute the target under torch.no_grad(), or give target.detach() to the loss.",
+      .fix =
+          "Compute the target under torch.no_grad(), or give target.detach() to the loss. The "
+          "target of F.kl_div is its second argument: F.kl_div(student_log_probs, "
+          "teacher_probs).",
       .limits = {.needs = "A Python program that calls PyTorch's loss functions.",
-                 .silent_when = "The output has no gradient, or the target is a parameter itself.",
-                 .severity = "Always a note: two networks may learn from each other on purpose.",
+                 .silent_when = "The target is a parameter itself. The output has no gradient, and "
+                                "the loss is a distance, such as F.mse_loss.",
+                 .severity =
+                     "Always a note: two networks may learn from each other on purpose, and "
+                     "a reverse KL divergence has its gradient in the target.",
                  .blind_spots = "Losses written by hand.",
                  .sensitivity = ""},
       .python = {.bad = R"(target = reward + gamma * critic(next_state).max(1).values
@@ -65,8 +75,8 @@ loss.backward())"},
       .judgement = Reads<&Judge>(),
       .examples = {{"targets that are constants", Expect::kClean, [] { return With(0); }},
                    {"a target with a gradient once", Expect::kClean, [] { return With(1); }},
-                   {"a target with a gradient in each step", Expect::kNote,
-                    [] { return With(8); }}},
+                   {"a target with a gradient in each step", Expect::kNote, [] { return With(8); }},
+                   {"no gradient but in the target", Expect::kNote, [] { return With(8, true); }}},
   };
 }
 

@@ -3,6 +3,7 @@
 import torch
 
 from ..torch_api.attributes import attribute
+from .loss import SAME_SHAPES
 
 MOST_CALLS = 16  # sampled ones, of which the targets are looked at
 MOST_NODES = 256  # of the graph behind a target
@@ -21,13 +22,17 @@ class TargetGradients:
         moments.loss_examined.append(self.loss_examined)
 
     def loss_examined(self, call):
-        """A target without a graph says nothing and costs nothing. One that is a parameter itself is meant to learn."""
-        if call.target.grad_fn is None or not call.output.requires_grad or self.calls >= MOST_CALLS:
+        """A target without a graph says nothing and costs nothing. One that is a parameter itself is meant to learn.
+        Where the output has no gradient, the two may be swapped; for a difference, that is the same loss."""
+        if call.target.grad_fn is None or self.calls >= MOST_CALLS:
+            return
+        if not call.output.requires_grad and call.function in SAME_SHAPES:
             return
         self.calls += 1
         found = parameters_behind(call.target.grad_fn)
         if found > 0:
-            self.recorder.quantity("target_gradient", call.thing, float(found), site=self.sites.current())
+            self.recorder.quantity("target_gradient", call.thing, float(found), float(not call.output.requires_grad),
+                                   site=self.sites.current())  # fmt: skip
 
 
 def parameters_behind(node):
