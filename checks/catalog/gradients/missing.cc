@@ -120,7 +120,7 @@ Check Missing() {
       .limits =
           {.needs = "A backward call, and eight sampled steps of the optimizer.",
            .silent_when = "No optimizer holds the parameter. A bias has a gradient of zero, and "
-                          "the weight of its layer another: the bias cancels, as in the "
+                          "the weight of its layer has another. Such a bias cancels, as in the "
                           "difference of two outputs of a critic.",
            .severity =
                "Error if the first module to run is among those without a gradient. "
