@@ -175,7 +175,7 @@ class TorchScript(HostileModels):
                        env=environment())
 
     def test_models_are_trained_and_a_line_warns_of_what_shows_in_a_traced_one(self):
-        for name, found in (("scripted.pt", []), ("traced.pt", ["evaluation/draws_random_numbers"])):
+        for name, found in (("scripted.pt", []), ("traced.pt", ["evaluation/changes_model"])):
             with self.subTest(name=name):
                 process = self.run_command(TRAINER, "--model", name, "--steps", "300")
                 self.assertEqual([cause["id"] for cause in self.result()["order"]], found)
