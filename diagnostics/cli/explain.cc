@@ -18,7 +18,7 @@ int ExplainMain(const Words& words) {
       "Prints what a check promises, why, how it judges and how to mend what it finds.");
   line.Value("ID", "ID", &patterns, "a check, an area or a glob");
   line.Value("--language", "LANGUAGE", &language,
-             "of the fix and of the lines of code: python or cpp (python)",
+             "the language of the fix and the code: python or cpp (python)",
              {.choices = {"python", "cpp"}});
   line.Flag("--all", &all, "every check, as Markdown");
   if (const auto code = line.Parse(words)) return *code;

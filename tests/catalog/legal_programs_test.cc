@@ -190,6 +190,16 @@ TEST(LegalProgram, DropoutMasksAreDrawnAtTheEnd) {
   EXPECT_EQ(Complaints(program.run()), "");
 }
 
+TEST(LegalProgram, AnOptimizerOfTheProgramNeedsNoGradients) {
+  Program program;
+  program.Model(0, "Spsa");
+  for (int step = 0; step < 16; ++step) {
+    program.Forward(0, 0);
+    program.At(0, Event::kStep, "optimizer", "");
+  }
+  EXPECT_EQ(Complaints(program.run()), "");
+}
+
 TEST(LegalProgram, FoldsHaveAModelAndAnOptimizerEach) {
   Program program;
   for (int fold = 0; fold < 20; ++fold) {

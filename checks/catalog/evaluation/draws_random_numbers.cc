@@ -32,7 +32,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
       {.severity = Severity::kNote,
        .message = StrCat(count, " of ", Counted(compared, "evaluation"),
                          " drew from the default generator, first before step ", drew.front(),
-                         ". The random numbers of the training after it are others."),
+                         ". Training then goes on with other random numbers."),
        .places = {},
        .first_step = drew.front(),
        .last_step = drew.back(),

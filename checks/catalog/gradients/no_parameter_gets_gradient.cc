@@ -52,13 +52,12 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
 struct Facts {
   bool reached = false;  // the last parameter has a gradient, at the last step
   bool backward = true;
-  std::string_view type = "SGD";
 };
 
 // Steps on parameters of models that never ran in training.
 Evidence Steps(const Facts& facts) {
   RunBuilder run;
-  run.Attribute("optimizer", "optimizer#0", "type", facts.type);
+  run.Attribute("optimizer", "optimizer#0", "type", "SGD");
   for (const char* name : {"optimizer#0/group#0/0", "optimizer#0/group#0/1"}) {
     run.Attribute("parameter", name, "optimizer", "optimizer#0/group#0")
         .Attribute("parameter", name, "orphan", "1");

@@ -9,7 +9,7 @@ import math
 import weakref
 
 from ..autograd.row_order import in_order_of_model, mark_given
-from ..record.rows import has_rows, row_numbers
+from ..record.rows import has_rows, looked_at, row_numbers
 from ..state.objects_alive import tensors_alive
 from ..torch_api import tensors
 from .loaders import tensors_of
@@ -211,5 +211,6 @@ def places_by(numbers):
 
 
 def values(tensor, count):
-    """Numbers of the rows of targets, equal where only their type or their axes differ."""
-    return row_numbers(tensor.detach().reshape(count, -1).double(), count).tolist()
+    """Numbers of the rows of targets, equal where only their type or their axes differ. Only what is looked at of a
+    row is converted: an input may be a large picture."""
+    return row_numbers(looked_at(tensor.detach().reshape(count, -1), count).double(), count).tolist()

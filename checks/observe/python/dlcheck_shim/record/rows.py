@@ -15,14 +15,7 @@ WEIGHTS = {}  # by device
 
 def row_numbers(batch, most):
     """int64 (rows,) for the first `most` rows of a batch (rows, ...), on its device."""
-    rows = batch.detach()
-    if rows.shape[0] > most:
-        rows = rows[:most]
-    if rows.dim() != 2:
-        rows = rows.reshape(rows.shape[0], -1)
-    width = rows.shape[1]
-    if width > COLUMNS:
-        rows = rows[:, :: width // COLUMNS][:, :COLUMNS]
+    rows = looked_at(batch, most)
     if rows.is_complex():
         rows = torch.view_as_real(rows).flatten(1)
     words = words_of(rows.contiguous())
@@ -32,6 +25,17 @@ def row_numbers(batch, most):
     if rows.is_cpu:
         return torch.mv(words, weights[: words.shape[1]])
     return (words * weights[: words.shape[1]]).sum(1)  # an accelerator multiplies no integers
+
+
+def looked_at(batch, most):
+    """(rows, at most COLUMNS) of a batch (rows, ...): what its numbers are made of."""
+    rows = batch.detach()
+    if rows.shape[0] > most:
+        rows = rows[:most]
+    if rows.dim() != 2:
+        rows = rows.reshape(rows.shape[0], -1)
+    width = rows.shape[1]
+    return rows[:, :: width // COLUMNS][:, :COLUMNS] if width > COLUMNS else rows
 
 
 def words_of(rows):

@@ -202,7 +202,10 @@ class Models:
             named = model.named.get(name, nobody)()
             known = self.parameters.get(parameter)
             if named is not None and named is not parameter:
-                if known is not None or not takes_the_place_of(parameter, named) or model.replaced[name] == MOST_REPLACED:
+                # The parameters of a sharded model are others during a forward, under the same names.
+                if known is not None or model.sharded or model.replaced[name] == MOST_REPLACED:
+                    continue
+                if not takes_the_place_of(parameter, named):
                     continue
                 model.replaced[name] += 1
             if known is None:
