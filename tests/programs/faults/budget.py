@@ -10,17 +10,19 @@ add(
                 '        torch.autograd.set_detect_anomaly(True)\n        self.tell("before_fit")\n')],
     finetune=[("    objective = nn", "    torch.autograd.set_detect_anomaly(True)\n    objective = nn")],
 )
+# The waits are long enough to be most of a step on a machine that computes three times slower.
 add(
     "slow_reading",
     "performance/dataloader_bottleneck",
     running_average=[("import math\n", "import math\nimport time\n"),
                      ("        return self.x[i], self.y[i]",
-                      "        time.sleep(0.0004)\n        return self.x[i], self.y[i]")],
+                      "        time.sleep(0.002)\n        return self.x[i], self.y[i]"),
+                     ("while round_number < 6", "while round_number < 1")],
     trainer_class=[("import tempfile\n", "import tempfile\nimport time\n"),
                    ("        return self.pictures[number]",
-                    "        time.sleep(0.0005)\n        return self.pictures[number]")],
-    counted_tokens=[("import argparse\n", "import argparse\nimport time\n"),
-                    ("        row = self.rows[index]\n", "        row = self.rows[index]\n        time.sleep(0.0006)\n")],
+                    "        time.sleep(0.0015)\n        return self.pictures[number]")],
+    counted_tokens=[("import argparse\n", "import argparse\nimport time\n"), ("default=6", "default=1"),
+                    ("        row = self.rows[index]\n", "        row = self.rows[index]\n        time.sleep(0.006)\n")],
 )
 add(
     "memory_grows",
