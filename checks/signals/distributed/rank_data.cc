@@ -11,10 +11,11 @@ namespace dlcheck {
 namespace {
 
 using Digest = std::pair<double, double>;
-using Place = std::tuple<ThingId, int64_t, uint16_t>;  // of a model or generator: step, micro-step
+using ModelStep =
+    std::tuple<ThingId, int64_t, uint16_t>;  // of a model or generator: step, micro-step
 
-std::map<Place, ByRank<Digest>> DigestsOf(const Trace& trace, Quantity quantity) {
-  std::map<Place, ByRank<Digest>> found;
+std::map<ModelStep, ByRank<Digest>> DigestsOf(const Trace& trace, Quantity quantity) {
+  std::map<ModelStep, ByRank<Digest>> found;
   for (const ThingId thing : trace.ThingsWith(quantity)) {
     for (const Sample& sample : trace.Series(quantity, thing)) {
       found[{thing, sample.step, sample.micro_step}][sample.rank] = {sample.value, sample.aux};

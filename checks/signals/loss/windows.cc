@@ -15,12 +15,12 @@ namespace {
 // is exact to 1e-4 or better.
 constexpr double kLeastLoss = 1e-2;
 
-using Place = std::pair<int64_t, uint16_t>;  // step and micro-step
+using StepPlace = std::pair<int64_t, uint16_t>;  // step and micro-step
 
 // The first process's samples; a place that has several is in `doubled`.
 struct Samples {
-  std::map<Place, Sample> at;
-  std::set<Place> doubled;
+  std::map<StepPlace, Sample> at;
+  std::set<StepPlace> doubled;
 };
 
 Samples SamplesOf(const Trace& trace, Quantity quantity) {
@@ -28,7 +28,7 @@ Samples SamplesOf(const Trace& trace, Quantity quantity) {
   for (const ThingId thing : trace.ThingsWith(quantity)) {
     for (const Sample& sample : trace.Series(quantity, thing)) {
       if (sample.rank != 0) continue;
-      const Place place{sample.step, sample.micro_step};
+      const StepPlace place{sample.step, sample.micro_step};
       if (!samples.at.emplace(place, sample).second) samples.doubled.insert(place);
     }
   }
@@ -61,7 +61,7 @@ Windows::Window WindowOf(const StepOrder::Step& step, const Samples& shares,
   const auto count = static_cast<int64_t>(calls.size());
   std::map<uint32_t, double> samples = SamplesIn(step);
   for (int64_t i = 0; i < count; ++i) {
-    const Place place{step.step, static_cast<uint16_t>(i)};
+    const StepPlace place{step.step, static_cast<uint16_t>(i)};
     const auto share = shares.at.find(place);
     if (share == shares.at.end() || shares.doubled.contains(place)) return {};
     const auto loss = losses.at.find(place);
