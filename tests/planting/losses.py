@@ -129,3 +129,36 @@ def the_loss_is_tiny(tree):
 
     return rewrite_calls(tree, lambda call: is_call(call, "backward") and isinstance(call.func, ast.Attribute)
                          and spelled(call.func.value) != "torch.autograd", scaled)  # fmt: skip
+
+
+@fault("ineffective-regularizer")
+def gradients_of_a_penalty_have_no_graph(tree):
+    def rewrite(call):
+        keyword(call, "create_graph").value = ast.Constant(False)
+        return call
+
+    return rewrite_calls(tree, lambda call: is_call(call, "grad") and keyword(call, "create_graph") is not None, rewrite)
+
+
+@fault("log-variance-as-log-deviation")
+def a_variance_scales_the_noise(tree):
+    """Of exp() of half of something, the half is left out."""
+
+    def half_of(call):
+        given = call.args[0] if call.args else call.func.value if isinstance(call.func, ast.Attribute) else None
+        if not isinstance(given, ast.BinOp):
+            return None
+        left, right = spelled(given.left), spelled(given.right)
+        if isinstance(given.op, ast.Mult) and "0.5" in (left, right):
+            return given.right if left == "0.5" else given.left
+        return given.left if isinstance(given.op, ast.Div) and right in ("2", "2.0") else None
+
+    def rewrite(call):
+        whole = half_of(call)
+        if call.args:
+            call.args[0] = whole
+        else:
+            call.func.value = whole
+        return call
+
+    return rewrite_calls(tree, lambda call: is_call(call, "exp") and half_of(call) is not None, rewrite)

@@ -16,6 +16,7 @@ from faults import (  # noqa: F401
     inputs,
     layers,
     losses,
+    meanings,
     networks,
     normalization,
     optimizers,

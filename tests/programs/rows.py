@@ -22,6 +22,7 @@ ROWS = {
     "probabilities_into_loss": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
     "probabilities_into_divergence": "wrong-loss-input",
     "softmax_before_logarithm": "softmax-before-log-softmax-loss",
+    "milestones_in_batches": "wrong-scheduler-interval",
     "inputs_of_the_camera": "unnormalized-inputs",
     "compiled_softmax": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
     "deepspeed_softmax": ("softmax-before-log-softmax-loss", "wrong-loss-input"),

@@ -20,7 +20,10 @@ class Writer {
     if (values.loaded) run_.Event(Event::kLoaded, 0, "optimizer", "");
     Own();
     if (values.is_second) run_.Event(Event::kScheduler, 0, "scheduler", "ExponentialLR", 0);
-    const double kind = values.no_end ? 2 : (values.restarts ? 3 : (values.rises_again ? 1 : 0));
+    double kind = values.rises_again ? 1 : 0;
+    if (values.no_end) kind = 2;
+    if (values.restarts) kind = 3;
+    if (values.milestones) kind = 4;
     run_.Event(Event::kScheduler, values.horizon, "scheduler", kName, kind);
     if (values.depends) run_.Attribute("scheduler", kName, "step_depends", "1");
     run_.Owner("");

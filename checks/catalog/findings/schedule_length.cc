@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checks/engine/text.h"
+
 namespace dlcheck {
 
 bool LengthCounts::Agree(double a, double b) const { return std::abs(a - b) <= 1 + agreement * a; }
@@ -11,6 +13,24 @@ bool LengthCounts::IsInPasses() const {
   return horizon >= 3 && std::ranges::any_of(batches_in_pass, [this](double batches) {
            return std::abs(backward_calls / batches - horizon) <= agreement * horizon;
          });
+}
+
+double LengthCounts::PassesBeyond() const {
+  constexpr double kMost = 4;  // times the last milestone: a run goes on for a while after it
+  for (const double batches : batches_in_pass) {
+    const double passes = backward_calls / batches;
+    if (horizon >= 3 && horizon < batches && passes >= horizon && passes <= kMost * horizon) {
+      return passes;
+    }
+  }
+  return 0;
+}
+
+std::string WrongWithMilestones(const LengthCounts& counts) {
+  const double passes = counts.PassesBeyond();
+  if (passes == 0 || !counts.Agree(counts.moves, counts.calls)) return "";
+  return StrCat(". All of its milestones came in the first of ", Short(passes),
+                " passes over the data, so it should have stepped once per pass");
 }
 
 std::string WrongWithLength(const LengthCounts& n, bool rises_again, Severity& severity) {

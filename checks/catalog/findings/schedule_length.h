@@ -19,7 +19,14 @@ struct LengthCounts {
   bool EndedEarly() const { return horizon >= 2 * moves && moves >= 2; }
   // The length equals the number of passes over the data of some loader, three or more.
   bool IsInPasses() const;
+  // The passes over the data of a loader that has more batches than the schedule has steps, of
+  // which there are as many as the length or a few times more; 0 if there is no such loader.
+  double PassesBeyond() const;
 };
+
+// The end of a sentence about a length that is the last of several milestones; empty if nothing is
+// wrong.
+std::string WrongWithMilestones(const LengthCounts& counts);
 
 // The end of a sentence about the length; empty if nothing is wrong. Sets the severity.
 std::string WrongWithLength(const LengthCounts& counts, bool rises_again, Severity& severity);

@@ -58,8 +58,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const LossFunctions& losses) {
     const std::string name = function.kind.empty() ? "A hand-written loss" : function.name;
     verdict.findings.push_back(
         LossFinding(function, by_hand ? Severity::kWarning : Severity::kError,
-                    StrCat(name, " received shapes ", function.broadcast,
-                           " and broadcast them: every output is compared with every target."),
+                    StrCat(name, " received shapes ", function.broadcast, " and broadcast them: ",
+                           by_hand ? "each sample meets the numbers of all samples."
+                                   : "every output is compared with every target."),
                     function.losses, 1, 0));
   }
   if (judged == 0) return NoSuchLoss("no known loss function");

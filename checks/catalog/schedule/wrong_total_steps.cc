@@ -52,9 +52,13 @@ std::optional<Finding> WrongLength(const Settings& settings, const Schedulers& s
                             .batches_in_pass = schedulers.batches_in_pass,
                             .agreement = settings[kAgreement]};
   Severity severity = Severity::kNote;
-  const std::string wrong = alone && !scheduler.restarts
-                                ? WrongWithLength(counts, scheduler.rises_again, severity)
-                                : (counts.EndedEarly() ? kEndedEarly : "");
+  std::string wrong = alone && !scheduler.restarts
+                          ? WrongWithLength(counts, scheduler.rises_again, severity)
+                          : (counts.EndedEarly() ? kEndedEarly : "");
+  if (wrong.empty() && alone && scheduler.milestones) {
+    severity = Severity::kWarning;
+    wrong = WrongWithMilestones(counts);
+  }
   if (wrong.empty()) return std::nullopt;
   // Which of several schedulers moved in steps that were not sampled is not known.
   const std::string moves = alone
@@ -94,7 +98,8 @@ Check WrongTotalSteps() {
       .method =
           "Compares a schedule's length with its scheduler steps, the step calls, the backward "
           "calls and the passes over the data. The run must end normally. Two counts that agree to "
-          "0.01 show the intended unit.",
+          "0.01 show the intended unit. Milestones that all come in the first pass are counted in "
+          "passes.",
       .fix =
           "Give the scheduler the number of scheduler.step() calls: the steps of all epochs, "
           "divided by the micro-batches per step. If it is stepped per epoch, give it the number "
@@ -149,6 +154,10 @@ for epoch in range(epochs):
                     [] { return Scheduled({.horizon = 8, .restarts = true}); }},
                    {"warm restarts of which none came", Expect::kNote,
                     [] { return Scheduled({.horizon = 1000, .restarts = true}); }},
+                   {"milestones within the first of eight passes", Expect::kWarning,
+                    [] { return Scheduled({.horizon = 6, .milestones = true, .batches = "8"}); }},
+                   {"milestones within the run", Expect::kClean,
+                    [] { return Scheduled({.horizon = 48, .milestones = true, .batches = "8"}); }},
                    {"a length in micro-batches", Expect::kWarning,
                     [] { return Scheduled({.horizon = 256, .backward_calls = 4}); }},
                    {"a finished warm-up", Expect::kClean, [] { return Scheduled({.horizon = 5}); }},

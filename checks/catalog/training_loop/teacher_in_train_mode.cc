@@ -16,9 +16,8 @@ absl::StatusOr<Verdict> Judge(const Settings&,
       continue;
     verdict.findings.push_back(StatementFinding(
         statement, Severity::kWarning,
-        StrCat(statement.name,
-               " is never trained, but runs in training mode with dropout or batch "
-               "normalization.")));
+        StrCat(statement.name, " runs in training mode with dropout or batch normalization, but ",
+               "nothing trains it.")));
   }
   return verdict;
 }
@@ -33,13 +32,14 @@ Check TeacherInTrainMode() {
   return {
       .id = "training_loop/teacher_in_train_mode",
       .title = "A frozen network runs in training mode",
-      .promise = "A network that is never trained runs in evaluation mode.",
+      .promise = "A network that nothing trains runs in evaluation mode.",
       .why =
           "Its dropout makes each output random, and its batch normalization depends on the "
           "other samples. Targets from it are noise.",
       .method =
-          "Watches networks that are called without gradients in training mode. Reports one "
-          "with dropout or batch normalization whose weights never change.",
+          "Watches networks with dropout or batch normalization that are called in training mode. "
+          "Reports one that is called without gradients and never changes. Also reports one that "
+          "no backward reached for 64 steps.",
       .fix = "Call teacher.eval() once before training.",
       .limits = {.needs = "A Python program with an optimizer step.",
                  .silent_when = "The weights change, as those of a moving average. Fewer than "

@@ -99,6 +99,7 @@ class Reading {
     (no_end ? scheduler.first_change : scheduler.horizon) = event.value;
     scheduler.rises_again = event.aux == 1;
     scheduler.restarts = event.aux == 3;
+    scheduler.milestones = event.aux == 4;
     scheduler.step_depends = !trace_.Attribute(event.thing, "step_depends").empty();
   }
 

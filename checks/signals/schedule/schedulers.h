@@ -24,6 +24,7 @@ struct Schedulers {
     double horizon = 0;         // moves that it is made for; 0: it has no end
     bool rises_again = false;
     bool restarts = false;          // rises again on purpose
+    bool milestones = false;        // its length is the last of them
     double first_change = 0;        // of one without an end: moves before its rate changes
     SiteId site = 0;                // of its first move
     std::vector<Occurrence> moves;  // at sampled steps, in order

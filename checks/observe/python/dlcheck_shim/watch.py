@@ -28,7 +28,7 @@ from .hooks.clipping import Clipping
 from .hooks.conditional_steps import ConditionalSteps
 from .hooks.copied_ties import CopiedTies
 from .hooks.crash import write_crash
-from .hooks.cut_rows import CutRows
+from .hooks.detached_networks import DetachedNetworks
 from .hooks.drawn_samples import DrawnSamples
 from .hooks.dropout import DropoutHooks
 from .hooks.edited_rows import EditedRows
@@ -48,21 +48,21 @@ from .hooks.kept_samples import KeptSamples
 from .hooks.layer_inputs import LayerInputs
 from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
-from .hooks.loss_precision import LossPrecision
+from .hooks.loss_listeners import loss_listeners
+from .hooks.loss_targets import LossTargets
 from .hooks.mean_losses import MeanLosses
 from .hooks.metrics import Metrics
 from .hooks.modules import ModuleHooks
 from .hooks.modules_met import ModulesMet
 from .hooks.no_evaluation import NoEvaluation
 from .hooks.not_zeroed import Uncleared
-from .hooks.open_ends import OpenEnds
+from .hooks.own_statistics import OwnStatistics
+from .hooks.padded_means import PaddedMeans
+from .hooks.penalties import Penalties
 from .hooks.plateaus import Plateaus
 from .hooks.raised_calls import RaisedCalls
-from .hooks.reordered_targets import ReorderedTargets
-from .hooks.repeated_rows import RepeatedRows
 from .hooks.repeated_samples import RepeatedSamples
 from .hooks.reseeding import Reseeding
-from .hooks.same_rows import SameRows
 from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
 from .hooks.sequence_layers import SequenceLayers
@@ -70,8 +70,6 @@ from .hooks.step import StepHooks
 from .hooks.step_arithmetic import StepArithmetic
 from .hooks.step_parts import StepParts
 from .hooks.surroundings import Surroundings
-from .hooks.target_classes import TargetClasses
-from .hooks.target_gradients import TargetGradients
 from .hooks.torch_options import TorchOptions
 from .hooks.unscaled_half import UnscaledHalf
 from .hooks.unseen import Unseen
@@ -124,11 +122,12 @@ class Watch:
         self.graphs, self.unused = LiveGraphs(recorder), UnusedLosses(guard, recorder, sites)
         ignored, half = IgnoredInMean(guard, recorder, sites), UnscaledHalf(guard, recorder, sites, self.forwards)
         means = MeanLosses(guard, recorder)
-        self.of_losses = (TargetClasses(recorder, self.losses.last_batch), LossPrecision(recorder),
-                          RepeatedRows(recorder), OpenEnds(recorder, sites, self.losses.last_batch), ignored, means,
-                          SameRows(recorder, sites), CutRows(recorder, sites, self.losses.last_batch),
-                          ReorderedTargets(guard, recorder, sites, self.loaders), TargetGradients(recorder, sites))  # fmt: skip
-        looks = tuple(part.reached_by for part in (self.unused, ignored, half, means)) + (self.scan.scan,)
+        listeners = loss_listeners(guard, recorder, sites, self.losses.last_batch, self.loaders)
+        self.of_losses = (*listeners, ignored, means)
+        padded, self.penalties = (kind(guard, recorder, sites, self.losses) for kind in (PaddedMeans, Penalties))
+        self.loss_targets = LossTargets(guard, recorder, sites)
+        looks = tuple(part.reached_by for part in (self.unused, ignored, half, means, padded, self.penalties))
+        looks += (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
@@ -158,6 +157,8 @@ class Watch:
             FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models),
             EditedRows(guard, recorder, sites), self.no_evaluation,
             RepeatedSamples(guard, recorder, loaders), InputScales(guard, recorder, sites, self.forwards),
+            OwnStatistics(guard, recorder, sites, self.evaluations),
+            DetachedNetworks(guard, recorder, sites, self.forwards),
             StepArithmetic(guard, recorder, sites, optimizers), self.scalers,
         )  # fmt: skip
 
@@ -213,7 +214,7 @@ class Watch:
         return (
             self.built, self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
             self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
-            self.options, self.drawn, self.parts,
+            self.options, self.drawn, self.parts, self.penalties, self.loss_targets,
         )  # fmt: skip
 
     def reactions(self):

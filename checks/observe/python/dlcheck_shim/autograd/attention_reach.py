@@ -13,6 +13,7 @@ FUNCTION = "ScaledDotProduct"  # how the nodes of torch's attention functions be
 MOST_IN_FRONT = 2  # positions before the tokens, such as one for the class
 FEWEST_LENGTHS = 3  # of the rows of a padded batch
 HIDES = -1e4  # a number that a mask adds: as low as this, it hides
+LEAST = 1e-6  # of a weight
 
 
 def weights_of(node):
@@ -89,6 +90,19 @@ def weight_of_padding(weights, padding):
         real = torch.cat([padding.new_ones(batch, front), ~padding], 1)
         hidden = hidden & real[:, None, :, None]
     return float(torch.where(hidden, split, 0).amax())
+
+
+def hides_tokens(weights, padding):
+    """Whether, in rows with padding, real tokens give all of their weight to padding."""
+    batch, positions = padding.shape
+    rows, queries, keys = weights.shape
+    if queries != keys or keys != positions or rows % batch:
+        return False
+    padded = padding.any(1)
+    split = weights.reshape(batch, -1, queries, keys)[padded]
+    real = ~padding[padded]
+    seen = torch.where((real[:, None, :, None] & real[:, None, None, :]).expand_as(split), split, 0)
+    return float(seen.amax()) < LEAST
 
 
 def weight_of_next(weights, counted):

@@ -230,22 +230,32 @@ def spread_comparison(loss):
     """"64x1 and 64" if `loss`, or a term of the sum that it is, averages the difference of each of 64
     outputs with each of 64 targets, else None. A term must be a lone chain of errors down to the
     difference; where terms are subtracted, as in an energy distance, all pairs may be meant."""
-    waiting = [loss.grad_fn]
-    for _ in range(LONGEST_CHAIN):
-        node = waiting.pop() if waiting else None
+    waiting = [(loss.grad_fn, False)]  # a node, and whether terms are subtracted after it
+    for _ in range(MOST_BEHIND):
+        node, subtracted = waiting.pop() if waiting else (None, False)
         if node is None:
             return None
-        name = node.name()
-        if name == "AddBackward0":
-            waiting += [n for n, _ in node.next_functions if n is not None]
+        name, found = node.name(), None
+        if name == "AddBackward0" or name == "SubBackward0" and shape_into(node, 0) == ():
+            waiting += [(n, subtracted or name == "SubBackward0") for n, _ in node.next_functions if n is not None]
         elif name in ("SubBackward0", "RsubBackward0"):
-            found = spread_difference(node)
-            if found:
-                return found
+            found = None if subtracted else spread_difference(node)
         elif name in ERRORS:
-            before = only_input(node)
-            waiting += [before] if before is not None else []
+            found, before = spread_product(node), only_input(node)
+            waiting += [(before, subtracted)] if before is not None else []
+        if found:
+            return found
     return None
+
+
+def spread_product(node):
+    """Like spread_difference, where errors of all samples are multiplied by numbers without a gradient."""
+    if node.name() not in ("MulBackward0", "DivBackward0") or SavedTensors.packed:
+        return None
+    factors = [private.saved(node, name) for name in ("other", "self")]
+    other = next((f for f in factors if isinstance(f, torch.Tensor) and not f.requires_grad), None)
+    found = None if other is None else spread_difference(node)
+    return found if found and found.endswith(f" and {'x'.join(map(str, other.shape))}") else None
 
 
 def spread_difference(node):

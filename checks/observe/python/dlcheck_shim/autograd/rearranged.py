@@ -13,6 +13,7 @@ KEEPING = {
     "AddBackward0", "SubBackward0", "MaskedFillBackward0", "MaskedFillBackward1", "WhereBackward0",
 }  # fmt: skip
 SOFTMAXES = ("SoftmaxBackward0", "LogSoftmaxBackward0")
+LOGARITHMS = {"LogBackward0", "ClampBackward1", "ClampMinBackward0"}  # between a softmax and a loss of logarithms
 LONGEST_CHAIN = 16
 
 
@@ -24,11 +25,14 @@ def swapped_sizes(node, user):
     if node.name() not in RESHAPING:
         return None
     before, after = private.saved(node, "self_sym_sizes"), shape_of(node)
-    if before is None or after is None or not swaps(before, after):
+    if before is None or after is None or is_slice(user) or is_slice(only_input(node)):
         return None
-    if is_slice(user) or is_slice(only_input(node)):
-        return None
-    return f"{'x'.join(map(str, before))} to {'x'.join(map(str, after))}"
+    return sizes_swapped(before, after)
+
+
+def sizes_swapped(before, after):
+    """The same by the two shapes; None where no axis has a new place."""
+    return f"{'x'.join(map(str, before))} to {'x'.join(map(str, after))}" if swaps(before, after) else None
 
 
 def is_slice(node):
@@ -104,6 +108,23 @@ def softmax_over_rows(node):
     return None if rows in others else rows
 
 
+def misplaced_classes(scores):
+    """The axis, from 0, along which a softmax made the log-probabilities `scores`, of three axes or more, if that is
+    not the one on which nll_loss takes classes; None if it is, or not known."""
+    node, axis = scores.grad_fn, 1 - scores.dim()
+    for _ in range(LONGEST_CHAIN):
+        if node is None or axis is None or scores.dim() < 3:
+            return None
+        if node.name() in SOFTMAXES:
+            shape = shape_of(node)
+            own = None if shape is None else signed(private.saved(node, "dim"), len(shape))
+            return None if own in (None, axis) else len(shape) + own
+        if node.name() not in LOGARITHMS:
+            axis = before_of(node, axis)
+        node = only_input(node)
+    return None
+
+
 def is_product(node):
     for _ in range(LONGEST_CHAIN):
         before = [n for n, _ in node.next_functions if n is not None]
@@ -128,6 +149,8 @@ def before_of(node, axis):
         if name == "TransposeBackward0":
             pair = [signed(private.saved(node, key), len(shape)) for key in ("dim0", "dim1")]
         return {pair[0]: pair[1], pair[1]: pair[0]}.get(axis, axis)
+    if name == "PermuteBackward0":
+        return signed(private.saved(node, "dims")[axis], len(shape))
     if name in RESHAPING:
         return axis if tuple(private.saved(node, "self_sym_sizes") or ())[-2:] == shape[-2:] else None
     return axis if name in KEEPING and only_input(node) is not None else None

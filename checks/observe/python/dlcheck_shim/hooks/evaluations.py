@@ -193,6 +193,7 @@ class Evaluations:
             recorder.quantity("trained_rows", thing, float(known), float(len(phase.rows)))
             recorder.quantity("evaluation_fingerprint", thing, *fingerprint(phase.numbers))
             self.compare(phase, thing)
+            recorder.moments.evaluation_over(phase)
 
     def compare(self, phase, thing):
         """A data set that gives other inputs with the same targets changes them at random. Where the targets are

@@ -105,7 +105,7 @@ class ForwardHooks:
         self.scale_is_known = not self.recorder.detailed
         if self.model is None:  # a loss that is a module looks nothing up
             return
-        self.last_batch.looked_up = set()
+        self.last_batch.forget_words()
         if module.training:
             if not self.model.trained:
                 self.scan.meets_model()
@@ -224,14 +224,14 @@ class ForwardHooks:
         """What the tensors of such a module tell."""
         if isinstance(module, TAKE_INPUTS) and thing and not self.scale_is_known:
             self.scale_is_known = True
-            self.inputs.write_scale(thing, args)
+            self.inputs.of_first_layer(thing, args, self.last_batch)
         if isinstance(module, PRODUCTS) and isinstance(output, torch.Tensor):
             self.products[0] += output.dtype in tensors.HALF
             if output.dtype is torch.float16:
                 self.float16_step = self.recorder.step
             self.products[1] += 1
         if isinstance(module, torch.nn.Embedding) and args and tensors.is_plain(args[0]):
-            self.last_batch.looked_up.add(args[0].data_ptr())
+            self.last_batch.look_up(args[0])
         if isinstance(module, LAYERS):
             self.sequences.add(module, thing, args, kwargs, output)
         if torch.is_grad_enabled() and isinstance(module, LOOKED_INTO):

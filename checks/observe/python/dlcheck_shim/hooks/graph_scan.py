@@ -7,8 +7,10 @@ import dis
 
 from ..autograd import attention_reach
 from ..autograd.chains import linear_pair, repeated_activation, unscaled_attention
+from ..autograd.log_variance import variance_as_deviation
 from ..autograd.masks import weight_behind_mask
 from ..autograd.norm_inputs import bias_before_norm
+from ..autograd.padded_states import padding_read
 from ..autograd.policy_terms import weighs_with_gradient
 from ..autograd.rearranged import misdirected_softmax, softmax_over_rows, swapped_sizes
 from ..autograd.zero_units import saturated_units, zero_units
@@ -28,6 +30,7 @@ RESHAPES, NORMALIZERS = ("view", "reshape", "view_as", "reshape_as"), ("softmax"
 OVER_ROWS = (*NORMALIZERS, "log_softmax", "LogSoftmax")
 ATTENTIONS = (*NORMALIZERS, "scaled_dot_product_attention")
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
+LOGARITHM = "LogSoftmaxBackward0"  # of probabilities: attention, which may run over time first, takes none
 LEAST_WEIGHT = 1e-6  # of a masked position that is worth a word
 IDLE = (
     ("zero_units", {"ReluBackward0": "relu"}, zero_units),
@@ -111,7 +114,8 @@ class GraphScan:
         if axis is not None:
             self.tell("misdirected_softmax", node, "attention", float(axis), words=NORMALIZERS)
         rows = softmax_over_rows(node)
-        if rows is not None and (rows == self.compared or rows == self.last_batch.table_rows):
+        if rows is not None and (rows == self.compared or rows == self.last_batch.table_rows or
+                                 node.name() == LOGARITHM and self.last_batch.has_samples(rows)):  # fmt: skip
             self.tell("softmax_over_samples", node, "softmax", float(rows), float(rows == self.compared),
                       words=OVER_ROWS, layer=True)  # fmt: skip
         pair = linear_pair(node, users)
@@ -130,12 +134,19 @@ class GraphScan:
             self.tell("weight_behind_mask", node, "masked_fill", hidden[0], float(hidden[1]))
         if bias_before_norm(node):
             self.tell("bias_before_norm", node, "bias", 1.0, layer=True)
+        if variance_as_deviation(node, users):
+            self.tell("variance_as_deviation", node, "exp", 1.0, words=("exp",))
+        read = padding_read(node)
+        if read is not None and ("padding_read", read[0]) not in self.told:
+            self.told["padding_read", read[0]] = True
+            self.recorder.quantity("padding_read", read[0], float(read[1]), float(read[2]), read[3])
 
     def look_at_attention(self, nodes):
         """Weight that goes to padding, and to the token that is to be predicted. Where several layers have the right
         shape for that token, all of them must show it: one may look at a source, which is as long by chance."""
         words = [tokens for tokens in self.last_batch.words() if tokens.is_cpu]
-        paddings = [p for p in map(attention_reach.padding_of, words) if p is not None]
+        padded = [(tokens, p) for tokens, p in zip(words, map(attention_reach.padding_of, words)) if p is not None]
+        paddings = [padding for _, padding in padded]
         if not paddings and self.next_tokens is None:
             return
         shown = []
@@ -146,8 +157,7 @@ class GraphScan:
             given = [attention_reach.weight_of_padding(weights, padding) for padding in paddings]
             given = [weight for weight in given if weight is not None]
             if given and min(given) > LEAST_WEIGHT:
-                self.tell("weight_of_padding", node, "attention", min(given), float(paddings[0].sum()),
-                          words=ATTENTIONS, layer=True)  # fmt: skip
+                self.tell_of_padding(node, weights, padded, min(given))
             if self.next_tokens is not None:
                 shown.append((attention_reach.weight_of_next(weights, self.next_tokens), node))
         shown = [(weight, node) for weight, node in shown if weight is not None]
@@ -155,6 +165,15 @@ class GraphScan:
             weight, node = shown[0]
             self.tell("weight_of_next_token", node, "attention", weight, float(self.next_tokens.sum()),
                       words=ATTENTIONS, layer=True)  # fmt: skip
+
+    def tell_of_padding(self, node, weights, padded, most):
+        """Where only padding gets weight, the mask has the wrong sense."""
+        (tokens, padding), places = padded[0], {"words": ATTENTIONS, "layer": True}
+        if all(attention_reach.hides_tokens(weights, other) for _, other in padded):
+            hidden = tokens[~padding]
+            self.tell("inverted_mask", node, "attention", float(hidden.unique().numel()), float(hidden.numel()), **places)
+        else:
+            self.tell("weight_of_padding", node, "attention", most, float(padding.sum()), **places)
 
     def look_for_zeros(self, nodes):
         """Units that let no gradient through at the start may wake up, and others die later."""

@@ -6,6 +6,7 @@ import math
 
 import torch
 
+from ..autograd.rearranged import sizes_swapped
 from ..state import walking
 from ..torch_api import private, tensors
 from ..torch_api.attributes import attribute
@@ -19,6 +20,7 @@ class LayerInputs:
     def __init__(self, guard, recorder, sites):
         self.recorder, self.sites = recorder, sites
         self.write_scale = guard.isolated("scale of inputs")(self.write_scale)
+        self.look_at_view = guard.isolated("view of inputs")(self.look_at_view)
         self.of_embedding = guard.isolated("embedding")(self.of_embedding)
         self.of_normalization = guard.isolated("normalization")(self.of_normalization)
         self.of_statistics = guard.isolated("statistics")(self.of_statistics)
@@ -43,8 +45,12 @@ class LayerInputs:
         if step & (step - 1) == 0 and given.is_floating_point() and given.dim() > 1:
             self.of_normalization(layer, thing, given)
 
-    def write_scale(self, thing, args):
+    def of_first_layer(self, thing, args, last_batch):
         """Of what the first layer with weights of a model is given."""
+        self.write_scale(thing, args)
+        self.look_at_view(args, last_batch)
+
+    def write_scale(self, thing, args):
         given = args[0] if args else None
         if not isinstance(given, torch.Tensor) or not tensors.is_readable(given) or not tensors.may_compute():
             return
@@ -58,6 +64,19 @@ class LayerInputs:
 
         with tensors.unrecorded():
             self.recorder.transfer.add(tensors.norms([given.detach()]), write)
+
+    def look_at_view(self, args, last_batch):
+        """Of the batch itself, before any layer: graphs have no node for it."""
+        given = args[0] if args else None
+        if not tensors.is_plain(given) or given.requires_grad or not given.is_contiguous():
+            return
+        batch = private.base_of(given)
+        if batch is given or batch.numel() != given.numel() or not batch.is_contiguous() or not last_batch.holds(batch):
+            return
+        sizes = sizes_swapped(batch.shape, given.shape)
+        if sizes is not None:
+            self.recorder.quantity("swapped_sizes", self.recorder.thing("operation", 0, sizes), 1.0,
+                                   site=self.sites.current())  # fmt: skip
 
     def of_embedding(self, layer, thing, given):
         least, most = (int(end) for end in given.aminmax())

@@ -11,8 +11,8 @@ from ..torch_api.wrapping import Around, followed_by, replace
 # Attributes that hold the number of moves after which a scheduler is at its end.
 HORIZONS = ("T_max", "T_0", "total_steps", "total_iters")
 # What a schedule does after them, if it does not end.
-RISES_AGAIN, NO_END, RESTARTS = 1.0, 2.0, 3.0
-AFTER = {"T_max": RISES_AGAIN, "T_0": RESTARTS}
+RISES_AGAIN, NO_END, RESTARTS, STAYS = 1.0, 2.0, 3.0, 4.0
+AFTER = {"T_max": RISES_AGAIN, "T_0": RESTARTS, "milestones": STAYS}
 
 
 class Schedulers:

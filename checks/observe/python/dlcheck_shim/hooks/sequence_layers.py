@@ -4,6 +4,7 @@ padding leaves for attention, and whether samples drawn at random begin with the
 
 import torch
 
+from ..autograd.padded_states import mark_ends
 from ..torch_api import tensors
 from ..torch_api.attributes import attribute
 
@@ -19,6 +20,7 @@ class SequenceLayers:
         self.look_at_mask = guard.isolated("mask")(self.look_at_mask)
         self.add = guard.isolated("sequence")(self.add)
         self.look_at_state = guard.isolated("state")(self.look_at_state)
+        self.mark_ends = guard.isolated("state")(self.mark_ends)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -41,8 +43,14 @@ class SequenceLayers:
             mask = args[PLACE_OF_MASK] if len(args) > PLACE_OF_MASK else kwargs.get(MASK)
             if tensors.is_plain(mask) and mask.is_cpu and mask.dim() == 2:
                 self.look_at_mask(thing, mask)
+        if isinstance(layer, torch.nn.RNNBase) and tensors.may_compute():
+            self.mark_ends(thing, given, bool(attribute(layer, "batch_first")), output)
         if isinstance(layer, torch.nn.RNNBase) and self.loaders.draws_at_random():
             self.look_at_state(thing, args[1] if len(args) > 1 else kwargs.get("hx"), output)
+
+    def mark_ends(self, thing, given, batch_first, output):
+        with tensors.unrecorded():
+            mark_ends(thing, given, batch_first, self.last_batch.words_asked(), output, self.sites.current())
 
     def compare(self, call):
         """At a loss: with one target for each sample, that tells how many samples there are, and otherwise the

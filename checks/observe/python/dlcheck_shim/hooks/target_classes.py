@@ -10,11 +10,14 @@ from ..torch_api import tensors
 MOST_CLASSES, FEWEST_EACH = 1000, 30  # targets of each class on average before anything is said of them
 NOTABLE_SHARE = 0.9
 LEAST_RATIO = 2  # of the largest class to the smallest, for weights to have an order
+# Ratios of the products of weight and count: as equal ones have them up to the noise of the counts, at most, and
+# as no scheme makes them.
+EQUAL, MOST_EQUAL, UNEQUAL, FEWEST_CLASSES = 1.1, 1.6, 3, 3
 
 
 class TargetClasses:
-    def __init__(self, recorder, last_batch):
-        self.recorder, self.last_batch = recorder, last_batch
+    def __init__(self, recorder, sites, last_batch):
+        self.recorder, self.sites, self.last_batch = recorder, sites, last_batch
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -56,6 +59,24 @@ class TargetClasses:
         if unequal and tensors.is_plain(weight) and weight.is_cpu and weight.shape == counts.shape:
             order = rank_correlation(weight.detach().double(), counts.double())
             self.recorder.quantity("class_weight_order", call.thing, order, float(len(counts)))
+            ratio = misorder(weight.detach().double(), counts.double())
+            if ratio is not None:
+                self.recorder.quantity("misordered_weights", call.thing, ratio, float(len(counts)),
+                                       self.sites.current())  # fmt: skip
+
+
+def misorder(weights, counts):
+    """The ratio of the largest product of weight and count to the smallest, where all products would be equal in
+    another order; None for other weights."""
+    if len(weights) < FEWEST_CLASSES or bool((weights <= 0).any()):
+        return None
+    ratio, best = (ratio_of(products) for products in (weights * counts, weights.sort()[0] * counts.sort()[0].flip(0)))
+    noise = 4 / float(counts.min()) ** 0.5
+    return ratio if best < min(EQUAL + noise, MOST_EQUAL) and ratio > UNEQUAL else None
+
+
+def ratio_of(products):
+    return float(products.max() / products.min())
 
 
 def rank_correlation(some, other):

@@ -11,12 +11,26 @@ class LastBatch:
         self.parts, self.model, self.halves = [], 0, None
         self.table_rows = 0  # of the first tensor, where it has a row for each sample and no axis of time
         self.looked_up = set()  # in tables of words, in the last forward: where they lie
+        self.asked = []  # weak references to what was looked up there, whether an input or not
 
     def keep(self, batch, model, halves):
         """`batch`: tensors as `parts_of` gives them; `halves`: their fingerprint."""
         self.parts, self.model, self.halves = batch, model, halves
         first = batch[0][0]() if batch else None
         self.table_rows = first.shape[0] if first is not None and first.dim() == 2 and first.is_floating_point() else 0
+
+    def forget_words(self):
+        self.looked_up, self.asked = set(), []
+
+    def look_up(self, tokens):
+        """A table of words is asked for them."""
+        self.looked_up.add(tokens.data_ptr())
+        self.asked.append(weakref.ref(tokens))
+
+    def words_asked(self):
+        """All sequences of words that were looked up in this forward and are still there."""
+        alive = [reference() for reference in self.asked]
+        return [tokens for tokens in alive if tokens is not None and is_sequence(tokens)]
 
     def is_again(self, batch, model):
         """Whether these tensors, unchanged, are those of the last batch, for the same model."""
@@ -29,6 +43,10 @@ class LastBatch:
         """Whether a tensor of the batch has so many samples."""
         alive = [reference() for reference, _ in self.parts]
         return any(part is not None and part.dim() > 0 and part.shape[0] == count for part in alive)
+
+    def holds(self, tensor):
+        """Whether it is a tensor of the batch."""
+        return any(reference() is tensor for reference, _ in self.parts)
 
     def tokens(self):
         """The inputs that hold a token at each position; where some of them are seen to be words, only

@@ -1,0 +1,74 @@
+#include <utility>
+
+#include "checks/catalog/findings/statement_finding.h"
+#include "checks/engine/reads.h"
+#include "checks/signals/run/stated.h"
+
+namespace dlcheck::data {
+namespace {
+
+// "takes targets of -1 and 1" and what the others are.
+std::pair<std::string, std::string> TakenBy(const std::string& function) {
+  if (function == "ctc_loss") return {"takes no blank among its targets", "the blank"};
+  if (function == "poisson_nll_loss") return {"takes no negative targets", "negative"};
+  return {"takes targets of -1 and 1", "others"};
+}
+
+absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kWrongTargets>& stated) {
+  Verdict verdict = NothingStated(stated);
+  for (const Statement& statement : stated.all) {
+    const auto [takes, are] = TakenBy(statement.name);
+    verdict.findings.push_back(
+        StatementFinding(statement, Severity::kError,
+                         StrCat(statement.name, " ", takes, ", but ", Short(100 * statement.value),
+                                " % of ", statement.aux, " targets are ", are, "."),
+                         statement.name));
+  }
+  return verdict;
+}
+
+Evidence With(double value, double aux, int times = 1) {
+  return Stating(Quantity::kWrongTargets, "loss", "cosine_embedding_loss", value, aux, times);
+}
+
+}  // namespace
+
+Check WrongTargetValues() {
+  return {
+      .id = "data/wrong_target_values",
+      .title = "The loss does not take such targets",
+      .promise = "Targets have the values that their loss function takes.",
+      .why =
+          "A target of 0 in the place of -1 makes the loss of its sample a constant. Such "
+          "samples train nothing.",
+      .method =
+          "Looks at the targets of margin_ranking_loss, hinge_embedding_loss, "
+          "cosine_embedding_loss, soft_margin_loss, poisson_nll_loss and ctc_loss.",
+      .fix =
+          "Convert the targets: 2 * y - 1 for labels of 0 and 1. For ctc_loss, number the "
+          "symbols from 1 on, or pass blank=.",
+      .limits = {.needs = "A Python program, and targets on the CPU.",
+                 .silent_when = "",
+                 .severity = "Always an error.",
+                 .blind_spots = "Losses that are written by hand.",
+                 .sensitivity = ""},
+      .python = {.bad = R"(y = (a_label == b_label).long()  # 0 or 1
+loss = F.cosine_embedding_loss(model(a), model(b), y))",
+                 .good = R"(y = 2 * (a_label == b_label).long() - 1  # -1 or 1
+loss = F.cosine_embedding_loss(model(a), model(b), y))"},
+      .cpp = {},
+      .sources = {"PyTorch documentation of these functions: shapes and values of target"},
+      .covers = {"invalid-class-labels"},
+      .explains = {},
+      .worst = Severity::kError,
+      .live = false,
+      .stands_at = Event::kBackward,
+      .settings = {},
+      .judgement = Reads<&Judge>(),
+      .examples = {{"targets that it takes", Expect::kClean, [] { return With(0, 0, 0); }},
+                   {"zeros in the place of minus one", Expect::kError,
+                    [] { return With(0.5, 64); }}},
+  };
+}
+
+}  // namespace dlcheck::data

@@ -1,0 +1,30 @@
+"""The parts of the probe that look at each call of a loss function in training, and need nothing of each other."""
+
+from .class_axis import ClassAxis
+from .cut_rows import CutRows
+from .loss_precision import LossPrecision
+from .open_ends import OpenEnds
+from .own_pairs import OwnPairs
+from .reordered_targets import ReorderedTargets
+from .repeated_rows import RepeatedRows
+from .same_rows import SameRows
+from .target_classes import TargetClasses
+from .target_gradients import TargetGradients
+from .targets_among_inputs import TargetsAmongInputs
+
+
+def loss_listeners(guard, recorder, sites, last_batch, loaders):
+    """In the order in which they hear of a call."""
+    return (
+        TargetClasses(recorder, sites, last_batch),
+        LossPrecision(recorder),
+        RepeatedRows(recorder),
+        OpenEnds(recorder, sites, last_batch),
+        SameRows(recorder, sites),
+        CutRows(recorder, sites, last_batch),
+        ReorderedTargets(guard, recorder, sites, loaders),
+        TargetGradients(recorder, sites),
+        OwnPairs(recorder, sites),
+        ClassAxis(recorder, sites),
+        TargetsAmongInputs(recorder, sites),
+    )

@@ -1,0 +1,41 @@
+"""Looks whether a loss over pairs of rows counts the pair of each row with itself: its score is then the largest of
+the row, and never the target.
+"""
+
+import torch
+
+from ..state.loss_calls import has_one_class_each
+from ..torch_api import tensors
+
+FEWEST_ROWS, MOST_ROWS = 4, 4096
+ALIKE = 1e-3  # relative difference of the scores of rows with themselves, which cosines make equal
+
+
+class OwnPairs:
+    def __init__(self, recorder, sites):
+        self.recorder, self.sites = recorder, sites
+        self.told = set()  # things of losses
+        recorder.moments.begins_anew.append(self.told.clear)
+
+    def subscribe(self, moments):
+        moments.loss_examined.append(self.add)
+
+    def add(self, call):
+        if call.thing in self.told or not has_one_class_each(call) or not tensors.is_readable(call.output):
+            return
+        rows, columns = call.output.shape
+        if rows != columns or not FEWEST_ROWS <= rows <= MOST_ROWS or not call.output.is_cpu:
+            return
+        if bool((call.target == torch.arange(rows)).any()) or not counts_own(call.output.detach().double()):
+            return
+        self.told.add(call.thing)
+        self.recorder.quantity("own_pairs", call.thing, float(rows), site=self.sites.current())
+
+
+def counts_own(scores):
+    """Whether the scores (rows, rows) are largest on the diagonal, equal there, and smaller elsewhere on average."""
+    own = scores.diagonal()
+    margin = ALIKE * float(own.abs().max())
+    if not bool(own.isfinite().all()) or float(own.max() - own.min()) > margin:
+        return False
+    return bool((scores.amax(1) <= own + margin).all()) and float(scores.mean()) < float(own.mean()) - margin

@@ -1,0 +1,66 @@
+"""Looks for the targets of a loss among the inputs of the model: an entry of each input that equals its target, and
+tokens for the decoder that are the targets themselves.
+"""
+
+import weakref
+
+from ..state.tokens import is_sequence, shift_of
+from ..torch_api import tensors
+
+STEPS, FEWEST_TARGETS = 3, 64  # that are compared before anything is said
+MOST_ENTRIES = 4096  # of an input
+TOKENS = -1  # in the place of an entry
+
+
+class TargetsAmongInputs:
+    def __init__(self, recorder, sites):
+        self.recorder, self.sites = recorder, sites
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.inputs = []  # weak references to those of the latest forward
+        self.found = {}  # by thing of a loss and kind of its targets: entries that equaled the targets in all steps, the steps, the targets
+
+    def subscribe(self, moments):
+        moments.batch_enters.append(self.enter)
+        moments.loss_examined.append(self.add)
+
+    def enter(self, inputs):
+        self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given) and given.is_cpu]
+
+    def add(self, call):
+        key = (call.thing, call.output.dim(), tuple(call.target.shape[1:]))
+        entries, steps, seen = self.found.get(key, (None, set(), 0))
+        inputs = [given for given in (reference() for reference in self.inputs) if given is not None]
+        if not inputs or entries == set() or len(steps) >= STEPS and seen >= FEWEST_TARGETS:
+            return
+        now = entries_equal(inputs, call)
+        if now is None:
+            return
+        entries, steps, seen = now if entries is None else entries & now, steps | {self.recorder.step}, seen + call.target.numel()
+        self.found[key] = (entries, steps, seen)
+        if entries and len(steps) >= STEPS and seen >= FEWEST_TARGETS:
+            self.recorder.quantity("target_among_inputs", call.thing, float(min(entries)), float(seen),
+                                   self.sites.current())  # fmt: skip
+
+
+def entries_equal(inputs, call):
+    """The entries of the inputs that equal the target of each, TOKENS for the last of several inputs of tokens; None
+    of a loss that tells nothing."""
+    target = call.target.detach()
+    if not tensors.is_readable(target) or not target.is_cpu or target.numel() < 2:
+        return None
+    words = [given for given in inputs if is_sequence(given)]
+    if len(words) > 1 and not target.is_floating_point():
+        ignored = call.options.get("ignore_index", -100)
+        shifts = [shift_of(tokens, target, ignored) for tokens in words]
+        return {TOKENS} if shifts[-1] == 0 and shifts[0] is None else set()
+    given = inputs[0]
+    if given.dim() < 2 or given.shape[0] != target.numel() or bool((target == target.reshape(-1)[0]).all()):
+        return None
+    rows = given.detach().reshape(given.shape[0], -1)
+    if not 2 <= rows.shape[1] <= MOST_ENTRIES or rows.is_complex():
+        return None
+    equal = (rows == target.reshape(-1, 1).to(rows.dtype)).all(0)
+    return set(equal.nonzero().flatten().tolist())
