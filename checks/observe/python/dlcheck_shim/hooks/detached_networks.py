@@ -2,6 +2,8 @@
 gradients that no backward reaches. FrozenNetworks has those that are called without gradients.
 """
 
+import weakref
+
 from ..record.identity import IdentityMap
 from ..state import walking
 from ..state.models import depends_on_mode
@@ -22,7 +24,7 @@ class DetachedNetworks:
 
     def reset(self):
         self.known = IdentityMap()  # by module: what it was when its weights changed last; None of one to be left alone
-        self.asked = []  # in this step: module, its gradients before the backward, and the line that calls it
+        self.asked = {}  # since the last backward, by number of a module: references, its gradients then, and the line
         self.seen = 0
 
     def subscribe(self, moments):
@@ -40,14 +42,20 @@ class DetachedNetworks:
         known = self.known.get(module)
         if known is None or known.changes(module, self.recorder.step):
             return
+        if id(module) in self.asked:
+            return
         leaves = [p for p in walking.parameters(module) if p.requires_grad][:MOST_GRADIENTS]
         if nodes_of(output) and not leaves:
             return  # the gradient goes on to what its inputs were made of
-        self.asked.append((module, known, leaves, gradients_of(leaves), self.sites.current()))
+        references = [weakref.ref(leaf) for leaf in leaves]  # nothing is kept alive
+        self.asked[id(module)] = (weakref.ref(module), known, references, gradients_of(references), self.sites.current())
 
     def reached(self):
-        asked, self.asked = self.asked, []
-        for module, known, leaves, before, site in asked:
+        asked, self.asked = self.asked, {}
+        for reference, known, leaves, before, site in asked.values():
+            module = reference()
+            if module is None:
+                continue
             if gradients_of(leaves) != before:
                 known.begin(module, self.recorder.step)
             elif self.recorder.step - known.since >= FEWEST_STEPS and not known.network.has_changed():
@@ -78,5 +86,7 @@ def writes_to(module):
     return sum(private.version_of(p) for p in walking.parameters(module) if not p.is_inference())
 
 
-def gradients_of(leaves):
-    return [(id(leaf.grad), private.version_of(leaf.grad)) if leaf.grad is not None else None for leaf in leaves]
+def gradients_of(references):
+    """Which object the gradient of each is, and how often it was written to."""
+    gradients = [getattr(reference(), "grad", None) for reference in references]
+    return [None if gradient is None else (id(gradient), private.version_of(gradient)) for gradient in gradients]

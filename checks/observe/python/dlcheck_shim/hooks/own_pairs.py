@@ -7,28 +7,30 @@ import torch
 from ..state.loss_calls import has_one_class_each
 from ..torch_api import tensors
 
-FEWEST_ROWS, MOST_ROWS = 4, 4096
+FEWEST_ROWS, MOST_ROWS, MOST_LOOKS = 4, 1024, 16
 ALIKE = 1e-3  # relative difference of the scores of rows with themselves, which cosines make equal
 
 
 class OwnPairs:
     def __init__(self, recorder, sites):
         self.recorder, self.sites = recorder, sites
-        self.told = set()  # things of losses
-        recorder.moments.begins_anew.append(self.told.clear)
+        self.looks = {}  # by thing of a loss: how many square scores were looked at
+        recorder.moments.begins_anew.append(self.looks.clear)
 
     def subscribe(self, moments):
         moments.loss_examined.append(self.add)
 
     def add(self, call):
-        if call.thing in self.told or not has_one_class_each(call) or not tensors.is_readable(call.output):
+        looks = self.looks.get(call.thing, 0)
+        if looks == MOST_LOOKS or not has_one_class_each(call) or not tensors.is_readable(call.output):
             return
         rows, columns = call.output.shape
         if rows != columns or not FEWEST_ROWS <= rows <= MOST_ROWS or not call.output.is_cpu:
             return
+        self.looks[call.thing] = looks + 1
         if bool((call.target == torch.arange(rows)).any()) or not counts_own(call.output.detach().double()):
             return
-        self.told.add(call.thing)
+        self.looks[call.thing] = MOST_LOOKS
         self.recorder.quantity("own_pairs", call.thing, float(rows), site=self.sites.current())
 
 

@@ -8,6 +8,7 @@ from ..autograd.loss_graph import ARRANGING, LONGEST_CHAIN, MOST_BEHIND, SavedTe
 from ..torch_api import private, tensors
 
 STEPS, FEWEST_LENGTHS = 3, 3
+MOST_LOOKS = 64  # backward calls
 
 
 class PaddedMeans:
@@ -18,12 +19,13 @@ class PaddedMeans:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.kept, self.all, self.steps = 0, 0, 0
+        self.kept, self.all, self.steps, self.looks = 0, 0, 0, 0
 
     def reached_by(self, loss):
         """Before a backward from `loss`."""
-        if self.steps == STEPS or SavedTensors.packed:
+        if self.steps == STEPS or self.looks == MOST_LOOKS or SavedTensors.packed:
             return
+        self.looks += 1
         mask = mask_of_mean(loss)
         if mask is None or not fills_rows(mask):
             return

@@ -12,6 +12,7 @@ from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import followed_by, replace
 
 STEPS = 3  # in which a penalty has to be constant
+MOST_LOOKS = 64  # backward calls in which a divergence is looked for
 PLACE_OF_GRAPH = 4  # of create_graph among the arguments of torch.autograd.grad
 
 
@@ -25,7 +26,7 @@ class Penalties:
 
     def reset(self):
         self.at, self.site = None, 0  # the step in which gradients were asked for last, and the line
-        self.constant, self.told = set(), set()  # steps; quantities
+        self.constant, self.told, self.looks = set(), set(), 0  # steps; quantities; backward calls
 
     def watch_all(self):
         replace([torch.autograd], "grad", followed_by(self.asked))
@@ -43,7 +44,8 @@ class Penalties:
 
     def reached_by(self, loss):
         """Before a backward from `loss`, in a sampled step."""
-        if "negated_divergence" not in self.told and subtracts_divergence(loss):
+        self.looks += 1
+        if self.looks <= MOST_LOOKS and "negated_divergence" not in self.told and subtracts_divergence(loss):
             self.told.add("negated_divergence")
             self.recorder.quantity("negated_divergence", self.losses.unnamed(), 1.0, site=self.sites.current())
         if self.at != self.recorder.step or "constant_term" in self.told or not has_constant_term(loss):

@@ -12,6 +12,7 @@ LAYERS = (torch.nn.RNNBase, torch.nn.MultiheadAttention)
 MASK = "key_padding_mask"
 PLACE_OF_MASK = 3  # among the arguments of attention
 MOST_ENTRIES = 1024  # of a state that are compared
+MOST_CALLS = 16  # of a recurrent layer, in which its padding is looked for
 
 
 class SequenceLayers:
@@ -26,6 +27,7 @@ class SequenceLayers:
 
     def reset(self):
         self.sizes, self.told = {}, set()  # by thing of a layer: of its batch, of its time, and its line
+        self.calls = {}  # by thing of a recurrent layer
         self.states, self.carried = {}, {}  # by thing: step and state at its end; steps that began with such a state
 
     def subscribe(self, moments):
@@ -44,7 +46,9 @@ class SequenceLayers:
             if tensors.is_plain(mask) and mask.is_cpu and mask.dim() == 2:
                 self.look_at_mask(thing, mask)
         if isinstance(layer, torch.nn.RNNBase) and tensors.may_compute():
-            self.mark_ends(thing, given, bool(attribute(layer, "batch_first")), output)
+            self.calls[thing] = self.calls.get(thing, 0) + 1
+            if self.calls[thing] <= MOST_CALLS:
+                self.mark_ends(thing, given, bool(attribute(layer, "batch_first")), output)
         if isinstance(layer, torch.nn.RNNBase) and self.loaders.draws_at_random():
             self.look_at_state(thing, args[1] if len(args) > 1 else kwargs.get("hx"), output)
 

@@ -8,7 +8,7 @@ from ..state.tokens import is_sequence, shift_of
 from ..torch_api import tensors
 
 STEPS, FEWEST_TARGETS = 3, 64  # that are compared before anything is said
-MOST_ENTRIES = 4096  # of an input
+MOST_ENTRIES, MOST_ROWS = 4096, 512  # of an input, and of a batch
 TOKENS = -1  # in the place of an entry
 
 
@@ -59,8 +59,8 @@ def entries_equal(inputs, call):
     given = inputs[0]
     if given.dim() < 2 or given.shape[0] != target.numel() or bool((target == target.reshape(-1)[0]).all()):
         return None
-    rows = given.detach().reshape(given.shape[0], -1)
+    rows = given.detach().reshape(given.shape[0], -1)[:MOST_ROWS]
     if not 2 <= rows.shape[1] <= MOST_ENTRIES or rows.is_complex():
         return None
-    equal = (rows == target.reshape(-1, 1).to(rows.dtype)).all(0)
+    equal = (rows == target.reshape(-1, 1)[:MOST_ROWS].to(rows.dtype)).all(0)
     return set(equal.nonzero().flatten().tolist())

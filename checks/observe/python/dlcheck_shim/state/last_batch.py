@@ -1,9 +1,12 @@
 """The batch that a model was called with last, by weak references: nothing of it is kept alive."""
 
+import collections
 import weakref
 
 from ..torch_api import private
 from .tokens import is_sequence
+
+MOST_ASKED = 4
 
 
 class LastBatch:
@@ -11,7 +14,8 @@ class LastBatch:
         self.parts, self.model, self.halves = [], 0, None
         self.table_rows = 0  # of the first tensor, where it has a row for each sample and no axis of time
         self.looked_up = set()  # in tables of words, in the last forward: where they lie
-        self.asked = []  # weak references to what was looked up there, whether an input or not
+        # Weak references to what was looked up there last, whether an input or not.
+        self.asked = collections.deque(maxlen=MOST_ASKED)
 
     def keep(self, batch, model, halves):
         """`batch`: tensors as `parts_of` gives them; `halves`: their fingerprint."""
@@ -20,7 +24,8 @@ class LastBatch:
         self.table_rows = first.shape[0] if first is not None and first.dim() == 2 and first.is_floating_point() else 0
 
     def forget_words(self):
-        self.looked_up, self.asked = set(), []
+        self.looked_up = set()
+        self.asked.clear()
 
     def look_up(self, tokens):
         """A table of words is asked for them."""
