@@ -94,6 +94,29 @@ QUANTITIES = ("misplaced_classes", "own_pairs", "target_among_inputs", "padded_m
               "frozen_in_training_mode", "constant_term", "negated_divergence", "wrong_targets")  # fmt: skip
 
 
+# A model that is given its targets for the loss that it works out by itself.
+OWN_LOSS = textwrap.dedent(
+    """
+    import torch, torch.nn as nn, torch.nn.functional as F
+    class Tagger(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words, self.tags = nn.Embedding(9, 8), nn.Linear(8, 9)
+        def forward(self, words, labels):
+            if LOOKS:
+                self.words(labels)
+            return F.cross_entropy(self.tags(self.words(words)).mT, labels)
+    tagger = Tagger()
+    optimizer = torch.optim.SGD(tagger.parameters(), lr=0.1)
+    for step in range(8):
+        words, labels = torch.randint(1, 9, (2, 16, 9))
+        optimizer.zero_grad()
+        tagger(words, labels).backward()
+        optimizer.step()
+    """
+)
+
+
 def program(faulty):
     text = PROGRAM
     for name, (fault, twin) in PARTS.items():
@@ -126,6 +149,11 @@ class Meanings(unittest.TestCase):
         self.assertEqual(self.told("own_statistics"), [(1, 64)])
         (ratio, classes), *_ = self.told("misordered_weights")
         self.assertTrue(25 < ratio < 50 and classes == 3)
+
+    def test_targets_that_a_model_is_given_for_its_loss_are_not_told(self):
+        found = [run_watched(python("-c", OWN_LOSS.replace("LOOKS", looks))).main.of("quantity", "target_among_inputs")
+                 for looks in ("False", "True")]  # fmt: skip
+        self.assertEqual([len(rows) for rows in found], [0, 1])
 
     def test_weights_of_errors_that_meet_all_samples_are_told(self):
         found = [run.main.attributes.get(("loss", "0", "loss"), {}).get("broadcast") for run in self.runs]

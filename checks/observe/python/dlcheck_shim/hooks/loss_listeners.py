@@ -26,5 +26,5 @@ def loss_listeners(guard, recorder, sites, last_batch, loaders):
         TargetGradients(recorder, sites),
         OwnPairs(recorder, sites),
         ClassAxis(recorder, sites),
-        TargetsAmongInputs(recorder, sites),
+        TargetsAmongInputs(recorder, sites, last_batch),
     )

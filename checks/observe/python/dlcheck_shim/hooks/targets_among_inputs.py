@@ -13,8 +13,8 @@ TOKENS = -1  # in the place of an entry
 
 
 class TargetsAmongInputs:
-    def __init__(self, recorder, sites):
-        self.recorder, self.sites = recorder, sites
+    def __init__(self, recorder, sites, last_batch):
+        self.recorder, self.sites, self.last_batch = recorder, sites, last_batch
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -35,7 +35,7 @@ class TargetsAmongInputs:
         inputs = [given for given in (reference() for reference in self.inputs) if given is not None]
         if not inputs or entries == set() or len(steps) >= STEPS and seen >= FEWEST_TARGETS:
             return
-        now = entries_equal(inputs, call)
+        now = entries_equal(inputs, call, self.last_batch.looked_up)
         if now is None:
             return
         entries, steps, seen = now if entries is None else entries & now, steps | {self.recorder.step}, seen + call.target.numel()
@@ -45,13 +45,14 @@ class TargetsAmongInputs:
                                    self.sites.current())  # fmt: skip
 
 
-def entries_equal(inputs, call):
+def entries_equal(inputs, call, looked_up):
     """The entries of the inputs that equal the target of each, TOKENS for the last of several inputs of tokens; None
-    of a loss that tells nothing."""
+    of a loss that tells nothing. Of tokens only those count that were looked up in a table: a model may be given its
+    targets for the loss alone."""
     target = call.target.detach()
     if not tensors.is_readable(target) or not target.is_cpu or target.numel() < 2:
         return None
-    words = [given for given in inputs if is_sequence(given)]
+    words = [given for given in inputs if is_sequence(given) and given.data_ptr() in looked_up]
     if len(words) > 1 and not target.is_floating_point():
         ignored = call.options.get("ignore_index", -100)
         shifts = [shift_of(tokens, target, ignored) for tokens in words]
