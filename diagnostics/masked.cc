@@ -25,7 +25,7 @@ const std::vector<Entry>& Table() {
       {{"gradients/missing", "gradients/vanishing", "model/dead_relu_units",
         "model/saturated_units"},
        {"initialization/identical_units", "optimizer/unsuitable_epsilon"},
-       "most gradients are zero"},
+       "gradients are zero or missing"},
       {{"initialization/identical_units"}, {"model/saturated_units"}, "all units are one"},
       {{"gradients/zeroed_during_accumulation"},
        {"optimizer/stale_gradients", "training_loop/doubly_divided_loss",

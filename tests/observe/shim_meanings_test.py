@@ -53,7 +53,8 @@ PROGRAM = textwrap.dedent(
     F.cross_entropy(teacher(torch.randn(4, 8)), torch.arange(4) % 3).backward()
     apart.step()
     teacher.MODE()
-    everything = list(net.parameters()) + list(turned.parameters())
+    critic = nn.Linear(8, 1)
+    everything = [p for part in (net, turned, critic) for p in part.parameters()]
     optimizer = torch.optim.SGD(everything, lr=0.01)
     chances = torch.tensor([0.1, 0.3, 0.6])
     rarity, held = 1 / chances, torch.randn(64, 8) + 1
@@ -73,7 +74,7 @@ PROGRAM = textwrap.dedent(
         loss = loss + F.cross_entropy(OWN, torch.arange(64).roll(32)) + F.mse_loss(scores[:, 0], TARGET)
         loss = loss + (soft * F.log_softmax(scores, 1)).sum(1).mean() + net.other
         near = x.clone().requires_grad_()
-        slope, = torch.autograd.grad(net.out(near).sum(), near, create_graph=GRAPH)
+        slope, = torch.autograd.grad(critic(near).sum(), near, create_graph=GRAPH)
         loss = loss + (slope.norm(dim=1) - 1).square().mean() + F.soft_margin_loss(scores[:, 2], ALIKE)
         v = net.v(x)
         loss = loss SIGN 0.1 * (v.exp() - v - 1).mean()

@@ -179,7 +179,7 @@ class Watch:
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.built, self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
-            self.sequences, self.cuts, *self.comparisons, self.surroundings, self.parts, self.kept,
+            self.sequences, self.cuts, self.penalties, *self.comparisons, self.surroundings, self.parts, self.kept,
         ):  # fmt: skip
             part.subscribe(self.moments)
 

@@ -2,6 +2,8 @@
 constants, and so is what is computed from them.
 """
 
+import weakref
+
 import torch
 
 from ..autograd.loss_graph import ARRANGING, MOST_BEHIND, factor_of, loss_behind, only_input
@@ -25,8 +27,15 @@ class Penalties:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
+        self.given = []  # weak references to the latest inputs of a model
         self.at, self.site = None, 0  # the step in which gradients were asked for last, and the line
         self.constant, self.told, self.looks = set(), set(), 0  # steps; quantities; backward calls
+
+    def subscribe(self, moments):
+        moments.batch_enters.append(self.enter)
+
+    def enter(self, inputs):
+        self.given = [weakref.ref(given) for given in inputs if isinstance(given, torch.Tensor)]
 
     def watch_all(self):
         replace([torch.autograd], "grad", followed_by(self.asked))
@@ -37,7 +46,8 @@ class Penalties:
             return
         outputs, inputs = (listed(args[i] if len(args) > i else kwargs.get(name)) for i, name in enumerate(("outputs", "inputs")))
         keeps = kwargs.get("create_graph", args[PLACE_OF_GRAPH] if len(args) > PLACE_OF_GRAPH else False)
-        if keeps or not torch.is_grad_enabled() or any(isinstance(given, torch.nn.Parameter) for given in inputs):
+        entered = [id(given) for given in (reference() for reference in self.given) if given is not None]
+        if keeps or not torch.is_grad_enabled() or not all(id(given) in entered for given in inputs):
             return
         if outputs and tensors.is_plain(outputs[0]) and outputs[0].grad_fn is not None and loss_behind(outputs[0]) is None:
             self.at, self.site = self.recorder.step, self.sites.current()
