@@ -106,8 +106,8 @@ std::string Headline(const Report& report, const std::vector<Cause>& causes) {
   add(suppressed, "suppressed", false);
   const int passed = Count(report, Outcome::kPassed);
   add(passed, passed == 1 ? "check passed" : "checks passed", false);
-  add(Count(report, Outcome::kNotApplicable), "not applicable", false);
-  add(Count(report, Outcome::kNotSeen), "not observed", false);
+  add(Count(report, Outcome::kNotApplicable) + Count(report, Outcome::kNotSeen),
+      "without a verdict", false);
   add(Count(report, Outcome::kOverAllowance), "timed out", false);
   add(Count(report, Outcome::kBroken), "internal errors", false);
   if (!findings) StrAppend(&text, accepted + suppressed > 0 ? " · no new" : " · no", " findings");
@@ -142,9 +142,9 @@ std::string RenderUndecided(const Report& report, bool with_reasons) {
   std::string text;
   if (usual > 0) {
     const std::string deep =
-        needs_deep > 0 ? StrCat(", ", needs_deep, " more run with --deep") : "";
-    text += Row("", StrCat(Counted(static_cast<int64_t>(usual - needs_deep), "check"),
-                           " had nothing to judge", deep, ": `dlcheck report --show-skipped`"));
+        needs_deep > 0 ? StrCat(" (", needs_deep, " of them need --deep)") : "";
+    text += Row("", StrCat(Counted(static_cast<int64_t>(usual), "check"), " without a verdict",
+                           deep, ": `dlcheck report --show-skipped`"));
   }
   for (const auto& [group, ids] : groups) {
     const auto& [outcome, reason] = group;
