@@ -121,7 +121,7 @@ WORDS = textwrap.dedent(
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     for step in range(100):
         optimizer.zero_grad()
-        F.cross_entropy(net(torch.arange(9)), torch.arange(9).roll(1)).backward()
+        F.cross_entropy(net(torch.arange(18) % 9), (torch.arange(18) % 9).roll(1)).backward()
         optimizer.step()
     EVALUATED
     """

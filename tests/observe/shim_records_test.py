@@ -11,6 +11,7 @@ from tests.observe import shim_fed_rows_test as fed
 from tests.observe import shim_graph_scan_test as axes
 from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_idle_statements_test as statements
+from tests.observe import shim_learned_weights_test as learned
 from tests.observe import shim_loaded_test as loaded
 from tests.observe import shim_loss_values_test as values
 from tests.observe import shim_meanings_test as meanings
@@ -148,7 +149,7 @@ class ShimRecords(unittest.TestCase):
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
         traces += [run_watched(python("-c", text)).main for text in (
-            fed.DRAWN.replace("BATCH", "x[torch.arange(20)]"), fed.TEXTS.replace("WIDTH", "8").replace("INPUT", "ids").replace("TARGET", "ids % 2").replace("END", "1"), stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], meanings.program(True), stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
+            fed.DRAWN.replace("BATCH", "x[torch.arange(20)]"), fed.TEXTS.replace("WIDTH", "8").replace("INPUT", "ids").replace("TARGET", "ids % 2").replace("END", "1"), stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], meanings.program(True), learned.program(True), stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]

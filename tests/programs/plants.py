@@ -15,6 +15,7 @@ from faults import (  # noqa: F401
     gradients,
     inputs,
     layers,
+    learned_weights,
     losses,
     meanings,
     networks,

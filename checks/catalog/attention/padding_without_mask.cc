@@ -13,7 +13,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kWeightOfP
     verdict.findings.push_back(
         StatementFinding(statement, Severity::kWarning,
                          StrCat("Attention gives ", weight, " to padding: ", statement.aux,
-                                " positions of the batch hold it, and no mask hides them.")));
+                                " positions of the batch hold it.")));
   }
   return verdict;
 }
@@ -27,7 +27,7 @@ Evidence With(double value, double aux, int times = 1) {
 Check PaddingWithoutMask() {
   return {
       .id = "attention/padding_without_mask",
-      .title = "Attention gets no mask of the padding",
+      .title = "Attention gives weight to padding",
       .promise = "Attention gives no weight to padding.",
       .why =
           "Each real token takes values from the padding. The outputs for a text then depend on "
@@ -36,8 +36,8 @@ Check PaddingWithoutMask() {
           "Reads the autograd graphs of the first three steps of each model, and the tokens that "
           "it looked up. Padding is one token that fills the end of the rows and is nowhere else.",
       .fix =
-          "Pass the mask: key_padding_mask or src_key_padding_mask=(tokens == pad), or an "
-          "attn_mask that is False at the padding.",
+          "Mask the keys: key_padding_mask or src_key_padding_mask=(tokens == pad), or an "
+          "attn_mask that is False there. A mask along the axis of the queries hides nothing.",
       .limits = {.needs = "A Python program whose modules are not compiled, and tokens that "
                           "nn.Embedding looks up. A batch must have three lengths.",
                  .silent_when = "The weight is below one in a million.",

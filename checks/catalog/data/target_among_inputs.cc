@@ -13,7 +13,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kTargetAmo
             ? "The last input of the model holds the targets themselves: all "
             : StrCat("Entry ", statement.value, " of each input is its target: all ");
     verdict.findings.push_back(StatementFinding(
-        statement, Severity::kNote,
+        statement, statement.value < 0 ? Severity::kNote : Severity::kWarning,
         StrCat(where, statement.aux, " compared targets of ", statement.name, " are equal to it."),
         statement.name));
   }
@@ -45,7 +45,7 @@ Check TargetAmongInputs() {
                      "A Python program, inputs and targets on the CPU, and one target a sample or "
                      "token.",
                  .silent_when = "All targets are equal.",
-                 .severity = "Always a note: a program may have to learn to copy.",
+                 .severity = "Warning. Note for tokens: a decoder may have to learn to copy.",
                  .blind_spots = "Entries that are scaled, and values computed from the target.",
                  .sensitivity = ""},
       .python = {.bad = R"(window = series[i : i + 24]
@@ -56,13 +56,13 @@ target = series[i + 24])"},
       .sources = {"own reasoning: an exact comparison"},
       .covers = {"targets-in-inputs"},
       .explains = {"data/shifted_targets", "data/target_leakage"},
-      .worst = Severity::kNote,
+      .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kBackward,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"no entry", Expect::kClean, [] { return With(0, 0, 0); }},
-                   {"the last of 24 entries", Expect::kNote, [] { return With(23, 192); }},
+                   {"the last of 24 entries", Expect::kWarning, [] { return With(23, 192); }},
                    {"the tokens of a decoder", Expect::kNote, [] { return With(-1, 1536); }}},
   };
 }

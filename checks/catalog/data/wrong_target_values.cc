@@ -39,8 +39,8 @@ Check WrongTargetValues() {
       .title = "The loss does not take such targets",
       .promise = "Targets have the values that their loss function takes.",
       .why =
-          "A target of 0 in the place of -1 makes the loss of its sample a constant. Such "
-          "samples train nothing.",
+          "The function takes such a target for something else. A 0 in the place of -1 makes the "
+          "loss of its sample a constant, and a blank cannot be told from a symbol.",
       .method =
           "Looks at the targets of margin_ranking_loss, hinge_embedding_loss, "
           "cosine_embedding_loss, soft_margin_loss, poisson_nll_loss and ctc_loss.",

@@ -9,8 +9,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kNoEvaluat
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(StatementFinding(
         statement, Severity::kNote,
-        StrCat("No evaluation was seen in a program that trained a classifier for ",
-               Counted(static_cast<int64_t>(statement.value), "step"), ".")));
+        StrCat("The program trained for ", Counted(static_cast<int64_t>(statement.value), "step"),
+               " with ", statement.name, ", and no evaluation was seen.")));
   }
   return verdict;
 }
@@ -24,8 +24,8 @@ Evidence With(double value, double aux, int times = 1) {
 Check NoEvaluation() {
   return {
       .id = "evaluation/no_evaluation",
-      .title = "A classifier is trained without an evaluation",
-      .promise = "A program evaluates the classifier that it trains.",
+      .title = "The program never evaluates its model",
+      .promise = "A program evaluates the model that it trains.",
       .why = "The training loss alone does not say whether a model works on new data.",
       .method =
           "Counts evaluations: forwards without gradients, and forwards in evaluation mode "

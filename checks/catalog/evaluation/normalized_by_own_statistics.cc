@@ -30,8 +30,9 @@ Check NormalizedByOwnStatistics() {
       .title = "Evaluation data are normalized by themselves",
       .promise = "Evaluation data are normalized by the statistics of the training data.",
       .why =
-          "A shift between the two sets is subtracted with the mean. One sample alone "
-          "cannot be normalized so, and the model in use sees other inputs.",
+          "A shift between the two sets is subtracted with the mean, so the evaluation does not "
+          "see "
+          "it. In use, a model gets single samples, which have no mean of their own.",
       .method =
           "Takes means and standard deviations over all samples of an evaluation. Those of "
           "other data are 0 and 1 only to two or three digits.",

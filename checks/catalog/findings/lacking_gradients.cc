@@ -1,6 +1,8 @@
 #include "checks/catalog/findings/lacking_gradients.h"
 
+#include <algorithm>
 #include <set>
+#include <string>
 
 namespace dlcheck {
 namespace {
@@ -41,11 +43,17 @@ std::set<std::string> Reached(const Gradients& gradients) {
 }
 
 // A bias whose weight has a gradient is on the way to the loss: it cancels exactly, as that of a
-// critic does in the difference of two of its outputs.
+// critic does in the difference of two of its outputs. A weight may be parametrized.
 bool Cancels(const std::string& name, const std::set<std::string>& reached) {
   constexpr std::string_view kBias = "bias";
-  return name.ends_with(kBias) &&
-         reached.contains(name.substr(0, name.size() - kBias.size()) + "weight");
+  if (!name.ends_with(kBias)) return false;
+  const std::string layer = name.substr(0, name.size() - kBias.size());
+  const auto is_weight = [&layer](const std::string& other) {
+    return other.starts_with(layer) &&
+           (other.substr(layer.size()).starts_with("weight") ||
+            other.substr(layer.size()).starts_with("parametrizations.weight"));
+  };
+  return std::ranges::any_of(reached, is_weight);
 }
 
 }  // namespace

@@ -11,8 +11,20 @@ constexpr int64_t kOften = 3, kRecorded = 64;  // steps
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kInitialStatistics>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
-    if (statement.count < kOften || 4 * statement.last_step < std::min(stated.steps, kRecorded) - 1)
+    const bool of_a_copy = statement.value == 3;
+    const bool lasts = statement.count >= kOften &&
+                       4 * statement.last_step >= std::min(stated.steps, kRecorded) - 1;
+    if (!of_a_copy && !lasts) continue;
+    if (of_a_copy) {
+      verdict.findings.push_back(StatementFinding(
+          statement, Severity::kWarning,
+          StrCat(
+              statement.name, ", a copy of a model that trains, is evaluated with the mean 0 and ",
+              "variance 1 that its ",
+              Counted(static_cast<int64_t>(statement.aux), "batch normalization"), " began with."),
+          statement.name));
       continue;
+    }
     verdict.findings.push_back(StatementFinding(
         statement, Severity::kWarning,
         StrCat(statement.name,
@@ -40,10 +52,12 @@ Check InitialStatistics() {
           "normalize, in training or in evaluation.",
       .method =
           "Looks at batch normalization layers while their model trains: in evaluation mode "
-          "or with momentum 0, and with the statistics that they were made with.",
+          "or with momentum 0, and with the statistics that they were made with. Looks at "
+          "networks that are evaluated and have the class of a model that trains, too.",
       .fix =
           "Leave the layer in training mode, or load the statistics of a trained model before "
-          "model.eval().",
+          "model.eval(). An average of weights needs the buffers of the model, too: copy_ them in "
+          "each update.",
       .limits = {.needs = "A Python program with an optimizer step.",
                  .silent_when = "The statistics were loaded or changed, as those of a frozen "
                                 "backbone.",
@@ -67,7 +81,8 @@ Check InitialStatistics() {
       .examples = {{"statistics that follow", Expect::kClean, [] { return With(0, 0, 0); }},
                    {"statistics of the first steps", Expect::kClean, [] { return With(1, 0, 2); }},
                    {"evaluation mode", Expect::kWarning, [] { return With(1, 0, 16); }},
-                   {"momentum 0", Expect::kWarning, [] { return With(2, 0, 16); }}},
+                   {"momentum 0", Expect::kWarning, [] { return With(2, 0, 16); }},
+                   {"a copy without the buffers", Expect::kWarning, [] { return With(3, 2, 1); }}},
   };
 }
 

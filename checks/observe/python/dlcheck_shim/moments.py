@@ -40,6 +40,7 @@ class Moments:
         # A training step, in the order of these.
         self.loss_computed = Moment()  # (result): a loss function gave a loss with a graph; sampled steps only
         self.loss_examined = Moment()  # (LossCall): the same, where its numbers may be read
+        self.evaluation_loss = Moment()  # (LossCall): a loss function was called without gradients
         self.loss_is_nonfinite = Moment()  # (): backward begins from such a loss
         self.backward_begins = Moment()  # (): sampled steps only
         self.unsampled_backward_begins = Moment()  # (): in the other steps

@@ -19,14 +19,17 @@ from .distributed.peers import Peers
 from .distributed.replicas import Replicas
 from .distributed.saved_shards import SavedShards
 from .distributed.shared_gradients import SharedGradients
+from .hooks.aliased_averages import AliasedAverages
 from .hooks.averages import Averages
 from .hooks.backward import BackwardHooks, around_backward
 from .hooks.built import Built
 from .hooks.calls import Calls
 from .hooks.checkpoints import Checkpoints
+from .hooks.clipped_actions import ClippedActions
 from .hooks.clipping import Clipping
 from .hooks.conditional_steps import ConditionalSteps
 from .hooks.copied_ties import CopiedTies
+from .hooks.copies_evaluated import CopiesEvaluated
 from .hooks.crash import write_crash
 from .hooks.detached_networks import DetachedNetworks
 from .hooks.drawn_samples import DrawnSamples
@@ -112,7 +115,8 @@ class Watch:
         cuts = self.cuts = GraphCuts(guard, recorder, sites)
         sequences = self.sequences = SequenceLayers(guard, recorder, sites, self.losses.last_batch,
                                                      self.loaders)  # fmt: skip
-        layers = (sequences, LayerInputs(guard, recorder, sites), FrozenNetworks(guard, recorder, sites, models))
+        layers = (sequences, LayerInputs(guard, recorder, sites), FrozenNetworks(guard, recorder, sites, models),
+                  CopiesEvaluated(guard, recorder, sites, models))  # fmt: skip
         self.scan = GraphScan(guard, recorder, sites, self.losses.last_batch)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
                                      self.scan, raised, layers, cuts)  # fmt: skip
@@ -125,7 +129,7 @@ class Watch:
         listeners = loss_listeners(guard, recorder, sites, self.losses.last_batch, self.loaders)
         self.of_losses = (*listeners, ignored, means)
         padded, self.penalties = (kind(guard, recorder, sites, self.losses) for kind in (PaddedMeans, Penalties))
-        self.loss_targets = LossTargets(guard, recorder, sites)
+        self.loss_targets, self.actions = LossTargets(guard, recorder, sites), ClippedActions(guard, recorder, sites)
         looks = tuple(part.reached_by for part in (self.unused, ignored, half, means, padded, self.penalties))
         looks += (self.scan.scan,)
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
@@ -158,7 +162,7 @@ class Watch:
             EditedRows(guard, recorder, sites), self.no_evaluation,
             RepeatedSamples(guard, recorder, loaders), InputScales(guard, recorder, sites, self.forwards),
             OwnStatistics(guard, recorder, sites, self.evaluations),
-            DetachedNetworks(guard, recorder, sites, self.forwards),
+            DetachedNetworks(guard, recorder, sites, self.forwards), AliasedAverages(guard, recorder, self.models),
             StepArithmetic(guard, recorder, sites, optimizers), self.scalers,
         )  # fmt: skip
 
@@ -215,6 +219,7 @@ class Watch:
             self.built, self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
             self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
             self.options, self.drawn, self.parts, self.penalties, self.loss_targets,
+            self.actions, self.sequences,
         )  # fmt: skip
 
     def reactions(self):

@@ -25,10 +25,16 @@ def mark_ends(thing, given, batch_first, words, output, site):
         return
     outputs, states = output if isinstance(output, tuple) and len(output) == 2 else (output, None)
     found = (thing, int(padding.sum(1).max()), int(padding.any(1).sum()), site)
-    for kind, given_back in ((OUTPUTS, (outputs,)), (STATES, states if isinstance(states, tuple) else (states,))):
-        for tensor in given_back:
-            if isinstance(tensor, torch.Tensor):
-                mark(tensor.grad_fn, ENDING, (kind, -2 if batch_first else -3, found))
+    if isinstance(outputs, torch.Tensor):
+        mark_output(outputs, batch_first, found)
+    for state in states if isinstance(states, tuple) else (states,):
+        if isinstance(state, torch.Tensor):
+            mark(state.grad_fn, ENDING, (STATES, None, found))
+
+
+def mark_output(outputs, batch_first, found):
+    """`found`: what padding_read gives."""
+    mark(outputs.grad_fn, ENDING, (OUTPUTS, -2 if batch_first else -3, found))
 
 
 def padding_given(given, words):

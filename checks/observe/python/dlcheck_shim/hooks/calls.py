@@ -5,6 +5,7 @@ import random
 import torch
 
 from ..torch_api.wrapping import followed_by, replace, switch_of
+from .moved_between import MovedBetween
 from .unstepped import Unstepped
 
 
@@ -13,6 +14,7 @@ class Calls:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers = models, optimizers
         self.unstepped = Unstepped(guard, recorder, optimizers)
+        self.moved = MovedBetween(guard, recorder, optimizers)
         self.clearing, self.watches_clearing = [], True
 
     def watch(self, family, owners, name, observe):
@@ -20,6 +22,7 @@ class Calls:
 
     def subscribe(self, moments):
         self.unstepped.subscribe(moments)
+        self.moved.subscribe(moments)
         moments.begins_anew.append(lambda: self.end_step(True))
         moments.stepped.append(lambda: self.end_step(self.recorder.sampled))
 
@@ -65,12 +68,14 @@ class Calls:
     def optimizer_cleared(self, result, args, kwargs):
         watched = self.optimizers.watch(args[0])
         thing = watched.thing
-        self.recorder.event("cleared", thing, site=self.sites.current(), owner=thing)
+        if not self.moved.any():
+            self.recorder.event("cleared", thing, site=self.sites.current(), owner=thing)
         self.unstepped.cleared(args[0], watched)
 
     def model_cleared(self, result, args, kwargs):
         thing = self.models.thing_of_any(args[0])
-        self.recorder.event("cleared", thing, site=self.sites.current())
+        if not self.moved.any():
+            self.recorder.event("cleared", thing, site=self.sites.current())
 
     def mode(self, result, args, kwargs):
         self.recorder.moments.mode_changed()

@@ -58,7 +58,8 @@ class Evaluations:
         self.trained = set()  # numbers of rows that a model trained on
         self.earlier = {}  # by loader of a fixed order: the rows of its last evaluation
         self.loose, self.loose_model, self.loose_site, self.any_loose = 0, None, 0, False
-        self.enclosed = IdentityMap()  # parts of modules that are called without gradients and train nothing
+        # Parts of modules that are called without gradients and train nothing, and whether there were any.
+        self.enclosed, self.any_enclosed = IdentityMap(), False
 
     def subscribe(self, moments):
         moments.rows_trained.append(self.train_on)
@@ -69,6 +70,7 @@ class Evaluations:
 
     def enclose(self, module):
         """What such a module gives its parts is no data."""
+        self.any_enclosed = True
         if module not in self.enclosed:
             for part in walking.modules(module):
                 self.enclosed.set(part, True)

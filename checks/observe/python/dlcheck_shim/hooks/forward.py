@@ -34,7 +34,7 @@ class ForwardHooks:
     def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, layers, cuts):
         self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
         self.moments, self.raised, self.cuts = recorder.moments, raised, cuts
-        self.sequences, self.inputs, self.frozen = layers
+        self.sequences, self.inputs, self.frozen, self.copies = layers
         self.models, self.losses, self.evaluations = models, losses, evaluations
         for name in ("begin", "end", "look_at_stranger", "look_at_normalization", "ask", "name"):
             setattr(self, name, guard.isolated("forward")(getattr(self, name)))
@@ -47,12 +47,10 @@ class ForwardHooks:
         self.model, self.entered = None, False
         self.evaluating = False  # the forward under way has its gradients disabled
         self.ran, self.seen_now = -1, set()  # a step, and what was recorded once already in it
-        self.forwards = []  # rows of the forward under way
-        self.last_batch = losses.last_batch
-        self.last_output, self.last_model = nobody, None
-        self.products = [0, 0]  # of this step: in low precision, all
-        self.begun = 0  # forwards of models with gradients, in sampled steps
-        self.norms, self.float16_step = set(), -1  # normalizations looked at; the last step with a product in float16
+        self.forwards, self.last_batch = [], losses.last_batch  # rows of the forward under way
+        self.last_output, self.last_model, self.products = nobody, None, [0, 0]  # of this step: in low precision, all
+        # Forwards of models with gradients, in sampled steps; the last step with a product in float16.
+        self.begun, self.float16_step, self.norms = 0, -1, set()  # `norms`: normalizations that were looked at
 
     def before(self, module, args, kwargs=None):
         """`kwargs` are not known to a hook of torch: its caller has them."""
@@ -86,7 +84,9 @@ class ForwardHooks:
     def look_at_stranger(self, module):
         """A module that nobody trains, called without gradients."""
         self.evaluations.enclose(module)
-        if self.recorder.sampled and module.training:
+        if not module.training:
+            self.copies.evaluated(module)
+        elif self.recorder.sampled:
             self.frozen.called(module)
 
     def begin_evaluation(self, model, module, args):

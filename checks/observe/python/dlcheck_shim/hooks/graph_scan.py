@@ -7,6 +7,9 @@ import dis
 
 from ..autograd import attention_reach
 from ..autograd.chains import linear_pair, repeated_activation, unscaled_attention
+from ..autograd.constant_ratios import constant_ratio
+from ..autograd.input_gradients import norm_over_batch
+from ..autograd.learned_weights import unlimited_weight
 from ..autograd.log_variance import variance_as_deviation
 from ..autograd.masks import weight_behind_mask
 from ..autograd.norm_inputs import bias_before_norm
@@ -48,6 +51,7 @@ class GraphScan:
     def reset(self):
         self.spans = []  # first and next number of the nodes made inside of a module, its class; inner ones first
         self.scans, self.until, self.models, self.told = 0, STEPS, 0, {}
+        self.ratios = {}  # by step: how many ratios were all 1
         self.compared = 0  # rows of the outputs that the latest loss was given
         self.next_tokens = None  # (batch, positions): where the latest loss has the next token for its target
 
@@ -119,7 +123,7 @@ class GraphScan:
             self.tell("softmax_over_samples", node, "softmax", float(rows), float(rows == self.compared),
                       words=OVER_ROWS, layer=True)  # fmt: skip
         pair = linear_pair(node, users)
-        if pair is not None and self.is_own_layer(pair[3]):
+        if pair is not None and self.is_own_layer(pair[3]) and not self.parts(pair[3], node):
             self.tell("linear_pair", node, pair[0], float(pair[1]), float(pair[2]), layer=True)
         activation = repeated_activation(node)
         if activation is not None:
@@ -136,6 +140,14 @@ class GraphScan:
             self.tell("bias_before_norm", node, "bias", 1.0, layer=True)
         if variance_as_deviation(node, users):
             self.tell("variance_as_deviation", node, "exp", 1.0, words=("exp",))
+        ratios = constant_ratio(node, users)
+        if ratios is not None:
+            self.ratios[self.recorder.step] = ratios
+            if len(self.ratios) == STEPS:
+                self.tell("constant_ratio", node, "exp", float(sum(self.ratios.values())), words=("exp",))
+        for quantity, found in (("unlimited_weight", unlimited_weight(node, users)), ("norm_over_batch", norm_over_batch(node))):
+            if found is not None:
+                self.tell(quantity, node, "loss", float(found))
         read = padding_read(node)
         if read is not None and ("padding_read", read[0]) not in self.told:
             self.told["padding_read", read[0]] = True
@@ -202,6 +214,19 @@ class GraphScan:
         kind = next((kind for first, end, kind in self.spans if first <= number < end), None)
         code = None if kind is None else code_of(kind)
         return kind is None or issubclass(kind, PRODUCTS) or code is not None and kind_of(code.co_filename) != OURS
+
+    def parts(self, one, other):
+        """Whether two layers belong to two modules of several layers each, such as an encoder and its decoder: what
+        goes between these may be meant to be linear."""
+        first, second = (private.sequence_number_of(node) for node in (one, other))
+        return self.has_layers(first, second) and self.has_layers(second, first)
+
+    def has_layers(self, number, apart):
+        """Whether a module around one node, and not around another, has several layers."""
+        around = [(first, end) for first, end, kind in self.spans
+                  if first <= number < end and not first <= apart < end and not issubclass(kind, PRODUCTS)]  # fmt: skip
+        layers = [first for first, _, kind in self.spans if issubclass(kind, PRODUCTS)]
+        return any(sum(first <= layer < end for layer in layers) > 1 for first, end in around)
 
     def owner_of(self, node, layer):
         """The class of the innermost module in which a node was made, and whose that is; None and the program's

@@ -12,7 +12,7 @@ import torch
 from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of, spread_comparison
 from ..state.initial_loss import JUDGED_AT_START, InitialLoss
 from ..state.last_batch import LastBatch
-from ..state.loss_calls import LossCall, count_samples, reduction_of, rows_of
+from ..state.loss_calls import LossCall, count_samples, is_of_distributions, reduction_of, rows_of
 from ..state.reachable import range_of, write_unreachable
 from ..state.tokens import shift_of
 from ..torch_api import tensors
@@ -70,7 +70,7 @@ class LossHooks:
 
     def around(self, function):
         def before(args, kwargs):
-            if is_compiling():
+            if is_compiling() or is_of_distributions():
                 return None
             self.raised.begins("loss", loss_functions)
             return args, kwargs
@@ -118,6 +118,8 @@ class LossHooks:
                     if self.recorder.detailed:
                         self.look(function, thing, output, target, options)
         elif tensors.is_plain(output) and tensors.may_compute():
+            with tensors.unrecorded():
+                self.recorder.moments.evaluation_loss(LossCall(function, thing, result, output, target, options))
             self.add_to_evaluation(result, thing, samples, reduction_of(options))
         if self.untrained and function in JUDGED_AT_START and tensors.is_plain(output) and tensors.may_compute():
             with tensors.unrecorded():

@@ -2,6 +2,7 @@
 
 from .class_axis import ClassAxis
 from .cut_rows import CutRows
+from .ignored_within import IgnoredWithin
 from .loss_precision import LossPrecision
 from .open_ends import OpenEnds
 from .own_pairs import OwnPairs
@@ -10,6 +11,7 @@ from .repeated_rows import RepeatedRows
 from .same_rows import SameRows
 from .target_classes import TargetClasses
 from .target_gradients import TargetGradients
+from .target_scales import TargetScales
 from .targets_among_inputs import TargetsAmongInputs
 
 
@@ -27,4 +29,6 @@ def loss_listeners(guard, recorder, sites, last_batch, loaders):
         OwnPairs(recorder, sites),
         ClassAxis(recorder, sites),
         TargetsAmongInputs(recorder, sites, last_batch),
+        IgnoredWithin(recorder, sites, last_batch),
+        TargetScales(recorder, sites),
     )

@@ -21,7 +21,8 @@ class NoEvaluation:
         moments.backward_ended.append(self.count)
 
     def look(self, call):
-        if not self.classifies and has_one_class_each(call):
+        """Square scores may be those of pairs."""
+        if not self.classifies and has_one_class_each(call) and call.output.shape[0] != call.output.shape[1]:
             self.classifies = call.thing
 
     def count(self):
@@ -35,5 +36,5 @@ class NoEvaluation:
         # A forward that no backward followed, and one of another module without gradients, may be an evaluation.
         followed = self.forwards.begun - self.before <= self.backwards
         evaluations = self.evaluations
-        if followed and evaluations.seen == 0 and not evaluations.any_loose and not evaluations.enclosed.items():
+        if followed and evaluations.seen == 0 and not evaluations.any_loose and not evaluations.any_enclosed:
             self.recorder.quantity("no_evaluation", self.classifies, float(self.recorder.step))

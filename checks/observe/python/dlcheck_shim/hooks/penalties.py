@@ -6,6 +6,7 @@ import weakref
 
 import torch
 
+from ..autograd.input_gradients import mark_gradient
 from ..autograd.loss_graph import ARRANGING, MOST_BEHIND, factor_of, loss_behind, only_input
 from ..autograd.negated_divergence import SUMS, subtracts_divergence
 from ..autograd.rearranged import shape_of
@@ -46,6 +47,8 @@ class Penalties:
             return
         outputs, inputs = (listed(args[i] if len(args) > i else kwargs.get(name)) for i, name in enumerate(("outputs", "inputs")))
         keeps = kwargs.get("create_graph", args[PLACE_OF_GRAPH] if len(args) > PLACE_OF_GRAPH else False)
+        if listed(result) and keeps:
+            mark_gradient(listed(result)[0])
         entered = [id(given) for given in (reference() for reference in self.given) if given is not None]
         if keeps or not torch.is_grad_enabled() or not all(id(given) in entered for given in inputs):
             return

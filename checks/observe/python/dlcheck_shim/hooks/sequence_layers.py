@@ -4,11 +4,14 @@ padding leaves for attention, and whether samples drawn at random begin with the
 
 import torch
 
-from ..autograd.padded_states import mark_ends
+from ..autograd.padded_states import mark_ends, mark_output
 from ..torch_api import tensors
 from ..torch_api.attributes import attribute
+from ..torch_api.capabilities import is_compiling
+from ..torch_api.wrapping import followed_by, replace
 
 LAYERS = (torch.nn.RNNBase, torch.nn.MultiheadAttention)
+FEWEST_LENGTHS = 2  # of rows that were packed
 MASK = "key_padding_mask"
 PLACE_OF_MASK = 3  # among the arguments of attention
 MOST_ENTRIES = 1024  # of a state that are compared
@@ -22,6 +25,7 @@ class SequenceLayers:
         self.add = guard.isolated("sequence")(self.add)
         self.look_at_state = guard.isolated("state")(self.look_at_state)
         self.mark_ends = guard.isolated("state")(self.mark_ends)
+        self.unpacked = guard.isolated("state")(self.unpacked)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -29,6 +33,20 @@ class SequenceLayers:
         self.sizes, self.told = {}, set()  # by thing of a layer: of its batch, of its time, and its line
         self.calls = {}  # by thing of a recurrent layer
         self.states, self.carried = {}, {}  # by thing: step and state at its end; steps that began with such a state
+
+    def watch_all(self):
+        replace([torch.nn.utils.rnn], "pad_packed_sequence", followed_by(self.unpacked))
+
+    def unpacked(self, result, args, kwargs):
+        """A packed sequence is padded again: the outputs behind the end of a row are zeros."""
+        if not self.recorder.sampled or is_compiling() or type(result) is not tuple or not tensors.may_compute():
+            return
+        (outputs, lengths), first = result, kwargs.get("batch_first", args[1] if len(args) > 1 else False)
+        if not tensors.is_plain(outputs) or not lengths.is_cpu or lengths.unique().numel() < FEWEST_LENGTHS:
+            return
+        missing = lengths.max() - lengths
+        thing = self.recorder.thing("operation", 0, "pad_packed_sequence")
+        mark_output(outputs, bool(first), (thing, int(missing.max()), int((missing > 0).sum()), self.sites.current()))
 
     def subscribe(self, moments):
         moments.loss_examined.append(self.compare)

@@ -217,4 +217,11 @@ QUANTITIES = {
     "constant_term": 175,
     "negated_divergence": 176,
     "wrong_targets": 177,
+    "aliased_average": 178,
+    "clipped_actions": 179,
+    "unlimited_weight": 180,
+    "norm_over_batch": 181,
+    "evaluation_targets": 182,
+    "ignored_within": 183,
+    "constant_ratio": 184,
 }
