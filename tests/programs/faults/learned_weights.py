@@ -86,7 +86,7 @@ add(
     "data/ignored_class",
     next_symbols=[("loss_of = nn.CrossEntropyLoss()", "loss_of = nn.CrossEntropyLoss(ignore_index=2)")],
     labeled_decoder=[("F.cross_entropy(here.flatten(0, 1), ahead.flatten())", "F.cross_entropy(here.flatten(0, 1), ahead.flatten(), ignore_index=3)")],
-    byte_windows=[("torch.nn.NLLLoss()", "torch.nn.NLLLoss(ignore_index=32)")],
+    byte_windows=[("torch.nn.NLLLoss()", "torch.nn.NLLLoss(ignore_index=29)")],
 )  # fmt: skip
 RATIO = (
     "logp = {log}(1)[torch.arange(len({y})), {y}]\n{indent}ratio = (logp - logp.detach()).exp()\n{indent}gain = torch.ones(len({y}))\n"
