@@ -55,8 +55,8 @@ class LossTargets:
 
 def wrong_targets(takes, target, options):
     """Which targets are none that the function takes; None where that is not known."""
-    if takes == SIGNS:
-        return target.abs() != 1
+    if takes == SIGNS:  # beside -1, a 0 is a tie, as sign() gives it
+        return None if bool((target == -1).any()) else target != 1
     if takes == COUNTS:
         return target < 0
     blank, lengths = options.get("blank", 0), options.get("target_lengths")
