@@ -4,6 +4,7 @@ import textwrap
 import unittest
 
 from tests.observe.reading import python, run_watched
+from tests.observe.twins import Twins
 
 # Pairs of what stands in the program with the fault, and in its twin.
 PARTS = {
@@ -118,29 +119,8 @@ OWN_LOSS = textwrap.dedent(
 )
 
 
-def program(faulty):
-    text = PROGRAM
-    for name, (fault, twin) in PARTS.items():
-        text = text.replace(name, fault if faulty else twin)
-    return text
-
-
-class Meanings(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.runs = [run_watched(python("-c", program(faulty))) for faulty in (True, False)]
-
-    def told(self, quantity, run=0):
-        return [(row.value, row.aux) for row in self.runs[run].main.of("quantity", quantity)]
-
-    def test_both_programs_run_to_their_end(self):
-        self.assertEqual([(run.status, run.err) for run in self.runs], [(0, "")] * 2)
-
-    def test_each_fault_is_told_and_the_twin_of_none(self):
-        for quantity in QUANTITIES:
-            with self.subTest(quantity=quantity):
-                self.assertTrue(self.told(quantity))
-                self.assertEqual(self.told(quantity, 1), [])
+class Meanings(Twins, unittest.TestCase):
+    PROGRAM, PARTS, QUANTITIES = PROGRAM, PARTS, QUANTITIES
 
     def test_what_is_told_has_the_numbers_of_the_program(self):
         self.assertEqual(self.told("misplaced_classes"), [(2, 4)])

@@ -4,6 +4,7 @@ import textwrap
 import unittest
 
 from tests.observe import shim_attention_reach_test as reach
+from tests.observe import shim_classes_and_pairs_test as classes
 from tests.observe import shim_compared_test as compared
 from tests.observe import shim_derivatives_test as derivatives
 from tests.observe import shim_dropout_test as dropout
@@ -149,7 +150,8 @@ class ShimRecords(unittest.TestCase):
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
         traces += [run_watched(python("-c", text)).main for text in (
-            fed.DRAWN.replace("BATCH", "x[torch.arange(20)]"), fed.TEXTS.replace("WIDTH", "8").replace("INPUT", "ids").replace("TARGET", "ids % 2").replace("END", "1"), stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], meanings.program(True), learned.program(True), stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
+            fed.DRAWN.replace("BATCH", "x[torch.arange(20)]"), fed.TEXTS.replace("WIDTH", "8").replace("INPUT", "ids").replace("TARGET", "ids % 2").replace("END", "1"), stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
+        traces += [twins.run_of(0).main for twins in (meanings.Meanings, learned.LearnedWeights, classes.ClassesAndPairs)]
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]

@@ -6,6 +6,7 @@ from faults import (  # noqa: F401
     budget,
     checkpoints,
     classes,
+    classes_and_pairs,
     curves,
     data,
     dependence,

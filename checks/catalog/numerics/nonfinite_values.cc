@@ -33,6 +33,11 @@ void TellBirth(const Finiteness& finiteness, const Replay* replay, Finding& find
   if (!told) finding.message += BirthText(finiteness);
   if (replay != nullptr) finding.message += ReplayText(*replay);
   if (told && replay->path.size() > 1) finding.chain = replay->path;
+  const Finiteness::Birth& birth = finiteness.birth;
+  if (!told && birth.line > 0) {
+    finding.places.insert(finding.places.begin(),
+                          {.thing = birth.name, .file = birth.file, .line = birth.line});
+  }
   if (!told || replay->line == 0) return;
   finding.places.insert(finding.places.begin(),
                         {.thing = replay->module, .file = replay->file, .line = replay->line});

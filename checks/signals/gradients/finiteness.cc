@@ -76,6 +76,11 @@ Finiteness::Birth BirthIn(const Trace& trace) {
              .distance = static_cast<int64_t>(distance),
              .of_nothing = attribute("born_elements") == "0"};
     birth.has_range = number("born_low", birth.low) && number("born_high", birth.high);
+    double line = 0;
+    if (number("born_line", line)) {
+      birth.file = attribute("born_file");
+      birth.line = static_cast<int>(line);
+    }
   }
   return birth;
 }

@@ -30,6 +30,8 @@ struct Finiteness {
     bool of_nothing = false;  // the operation had no elements
     bool has_range = false;   // of what the operation was given:
     double low = 0, high = 0;
+    std::string file;  // where the program calls the operation, if that is one line of it
+    int line = 0;      // 0 if it is not known
   };
   // The first step with a value that is not finite, and the first in which it reached what is
   // trained (a consumed gradient or a weight).

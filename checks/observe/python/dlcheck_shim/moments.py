@@ -35,6 +35,7 @@ class Moments:
         self.forward_given = Moment()  # (model, inputs): a model that trains is called, in sampled steps or not
         self.forward_gave = Moment()  # (model, output): the same call ended
         self.evaluation_batch = Moment()  # (inputs): before a batch of an evaluation is recorded
+        self.evaluation_gave = Moment()  # (model, output, tensors beside the inputs): a forward of a recorded one ended
         self.evaluation_over = Moment()  # (Phase): a recorded one ended
         self.evaluation_begun = Moment()  # (model, root module): after the first batch of a recorded one
         # A training step, in the order of these.

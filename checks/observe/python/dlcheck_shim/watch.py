@@ -47,6 +47,7 @@ from .hooks.host_reads import HostReads
 from .hooks.idle_statements import IdleStatements
 from .hooks.ignored_in_mean import IgnoredInMean
 from .hooks.input_scales import InputScales
+from .hooks.interpolated_classes import InterpolatedClasses
 from .hooks.kept_samples import KeptSamples
 from .hooks.layer_inputs import LayerInputs
 from .hooks.loaders import Loaders
@@ -73,6 +74,7 @@ from .hooks.step import StepHooks
 from .hooks.step_arithmetic import StepArithmetic
 from .hooks.step_parts import StepParts
 from .hooks.surroundings import Surroundings
+from .hooks.thresholds import Thresholds
 from .hooks.torch_options import TorchOptions
 from .hooks.unscaled_half import UnscaledHalf
 from .hooks.unseen import Unseen
@@ -156,6 +158,7 @@ class Watch:
         guard, loaders = self.guard, self.loaders
         self.drawn = DrawnSamples(guard, recorder, sites, loaders)
         self.conditional = ConditionalSteps(recorder, sites, self.schedulers)
+        self.masks, self.thresholds = InterpolatedClasses(guard, recorder, sites), Thresholds(guard, recorder, sites)
         self.no_evaluation = NoEvaluation(guard, recorder, self.evaluations, self.forwards)
         self.comparisons = (
             FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models),
@@ -163,7 +166,7 @@ class Watch:
             RepeatedSamples(guard, recorder, loaders), InputScales(guard, recorder, sites, self.forwards),
             OwnStatistics(guard, recorder, sites, self.evaluations),
             DetachedNetworks(guard, recorder, sites, self.forwards), AliasedAverages(guard, recorder, self.models),
-            StepArithmetic(guard, recorder, sites, optimizers), self.scalers,
+            StepArithmetic(guard, recorder, sites, optimizers), self.scalers, self.masks, self.thresholds,
         )  # fmt: skip
 
     def make_rank_hooks(self, recorder, sites):
@@ -218,8 +221,7 @@ class Watch:
         return (
             self.built, self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
             self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
-            self.options, self.drawn, self.parts, self.penalties, self.loss_targets,
-            self.actions, self.sequences,
+            self.options, self.drawn, self.parts, self.penalties, self.loss_targets, self.actions, self.sequences, self.masks,
         )  # fmt: skip
 
     def reactions(self):
@@ -270,9 +272,9 @@ class Watch:
             for name, end in (("evaluations", self.evaluations.finish), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
                               ("source", self.source.write), ("options", self.options.write),
-                              ("loops", self.empty.write), ("plateaus", self.plateaus.write),
-                              ("samples", self.drawn.write), ("evaluation", self.no_evaluation.write),
-                              ("conditions", self.conditional.write), ("surroundings", self.surroundings.write)):  # fmt: skip
+                              ("loops", self.empty.write), ("plateaus", self.plateaus.write), ("samples", self.drawn.write),
+                              ("evaluation", self.no_evaluation.write), ("conditions", self.conditional.write),
+                              ("thresholds", self.thresholds.write), ("surroundings", self.surroundings.write)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
 

@@ -55,8 +55,9 @@ class Birth:
 class Births:
     """Tells it once in a run: of the first loss that is not finite."""
 
-    def __init__(self, guard, recorder, models):
-        self.recorder, self.models = recorder, models
+    def __init__(self, guard, recorder, models, line_of):
+        """`line_of`: gives (file, line) of the only call of an operation in the program's own files, or None."""
+        self.recorder, self.models, self.line_of = recorder, models, line_of
         self.tell = guard.isolated("birth")(self.tell)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
@@ -80,6 +81,9 @@ class Births:
         name = known[1] if known else birth.name
         found = {"step": self.recorder.step, "of": birth.what, "name": name,
                  "distance": birth.distance}  # fmt: skip
+        place = self.line_of(birth.name) if birth.what == "operation" else None
+        if place is not None:
+            found |= {"file": place[0], "line": place[1]}
         inputs = birth.inputs
         if inputs is not None and inputs.elements == 0:
             found["elements"] = 0

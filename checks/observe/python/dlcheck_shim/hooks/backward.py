@@ -13,6 +13,7 @@ from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import Around
 from .not_zeroed import held_norms
+from .operation_lines import line_of
 
 BACKWARD = names.EVENTS["backward"]
 # Steps of a run in which a loss made by hand is looked at, shape by shape.
@@ -25,7 +26,8 @@ class BackwardHooks:
         self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
         self.steps, self.graphs, self.raised, self.looks = steps, graphs, raised, looks
-        self.guard, self.births = guard, Births(guard, recorder, optimizers.models)
+        self.guard = guard
+        self.births = Births(guard, recorder, optimizers.models, lambda name: line_of(name, sites.own_files()))
         self.before = guard.isolated("backward")(self.before)
         self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
         self.look = guard.isolated("loss")(self.look)

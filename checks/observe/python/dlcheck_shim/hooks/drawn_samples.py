@@ -2,9 +2,12 @@
 and samples that each pass changes in the same way.
 """
 
+import torch
+
 from ..torch_api import private, tensors
 from ..torch_api.wrapping import followed_by, replace
 from .edited_rows import Edits
+from .mirrored_samples import Mirrors
 
 MOST_SAMPLES = 1 << 16  # of a data set that is followed
 MOST_FOLLOWED = 8  # samples whose numbers are kept
@@ -19,6 +22,7 @@ class DataSet:
         self.known, self.settled = 0, 0  # samples drawn until the last pass ended; passes since then without a new one
         self.loader, self.site = None, 0
         self.indices, self.edits = [], {}  # of the batch under way; by index of a sample
+        self.mirrors = Mirrors()
 
 
 class DrawnSamples:
@@ -58,6 +62,7 @@ class DrawnSamples:
         if found is None or not found.indices or not tensors.is_readable(rows) or not rows.is_floating_point():
             return
         numbers, found.indices = found.indices, []
+        targets = batch[1] if isinstance(batch, (list, tuple)) and len(batch) == 2 else None
         if rows.dim() < 2 or rows.shape[0] != len(numbers) or not rows.is_cpu or not tensors.may_compute():
             return
         for place, number in enumerate(numbers):
@@ -67,6 +72,13 @@ class DrawnSamples:
                         self.changed += 1
                         thing = self.recorder.thing("batch", 0, "input")
                         self.recorder.quantity("edited_samples", thing, float(self.changed), site=found.site)
+                    if isinstance(targets, torch.Tensor) and targets.dim() and targets.shape[0] == len(numbers):
+                        self.compare(found, number, rows[place], targets[place])
+
+    def compare(self, found, number, image, target):
+        if found.mirrors.again(number, image, target):
+            thing = self.recorder.thing("batch", 0, "input")
+            self.recorder.quantity("mirrored_samples", thing, float(found.mirrors.count), site=found.site)
 
     def ends_pass(self, facts):
         found = self.sets.get(facts.key[0])

@@ -4,6 +4,8 @@ mode and followed by no backward. In which mode they ran, what they changed, and
 Evaluations have a clock of their own, because they seldom fall into a sampled step.
 """
 
+import weakref
+
 import torch
 
 from ..record.digest import digest
@@ -18,6 +20,7 @@ from .unreached_passes import UnreachedPasses
 MOST_BATCHES = 64  # of an evaluation that are recorded one by one
 MOST_ROWS = 1024  # of a batch
 MOST_KNOWN = 1 << 16
+MOST_COMPARED = 256  # numbers of a target
 MOST_DIGESTED_BYTES = 64 << 20
 # So many forwards in evaluation mode without a backward are an evaluation with gradients.
 LOOSE = 4
@@ -30,6 +33,7 @@ class Phase:
         self.first = None  # the number of its first batch
         self.source = None  # the loader of that, where it deals its samples in a fixed order
         self.takes_data = True  # its inputs are not what another module gave
+        self.beside = []  # weak references to what came with the batch under way beside the inputs
         self.targets = ()  # what came with its first batch beside the inputs
         self.begun, self.ended = None, None  # when its first forward began and its last one ended, in seconds
         self.is_known_late = False  # what it took is among the rows that were taken for those of training
@@ -88,8 +92,10 @@ class Evaluations:
         phase.begun = phase.begun or perf_counter()
         if not phase.recorded or phase.batches > MOST_BATCHES:
             return
+        beside = self.loaders.beside(inputs)
+        phase.beside = [weakref.ref(tensor) for tensor in beside]
         if phase.batches == 1:
-            phase.source, phase.targets = self.loaders.in_fixed_order(), self.loaders.beside(inputs)
+            phase.source, phase.targets = self.loaders.in_fixed_order(), numbers_of(beside)
             phase.takes_data = module not in self.enclosed
         self.recorder.moments.evaluation_batch(inputs)
         self.recorder.event("evaluation_forward", model.thing, float(trains(module)),
@@ -121,11 +127,15 @@ class Evaluations:
             with_rows(batch, MOST_ROWS, self.recorder.transfer, found.extend)
         return found
 
-    def after(self, model, module):
+    def after(self, model, module, output):
         phase = self.phase
         if phase is not None:
             phase.ended = perf_counter()
-        if phase is not None and phase.recorded and phase.batches == 1:
+        if phase is None or not phase.recorded or phase.batches > MOST_BATCHES:
+            return
+        beside = [tensor for tensor in (reference() for reference in phase.beside) if tensor is not None]
+        self.recorder.moments.evaluation_gave(model, output, beside)
+        if phase.batches == 1:
             with tensors.unrecorded():
                 self.write_digests(model, module)
                 self.recorder.moments.evaluation_begun(model, module)
@@ -217,6 +227,10 @@ class Evaluations:
         thing = self.loose_model.thing
         for _ in range(min(count, MOST_BATCHES)):
             self.recorder.event("evaluation_forward", thing, 0.0, 1.0, site=self.loose_site, always=phase.recorded)
+
+
+def numbers_of(tensors_beside):
+    return tuple(hash(tuple(t.detach().flatten()[:MOST_COMPARED].tolist())) for t in tensors_beside)
 
 
 def trains(module):

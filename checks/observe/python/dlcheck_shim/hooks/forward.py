@@ -92,8 +92,8 @@ class ForwardHooks:
     def begin_evaluation(self, model, module, args):
         self.evaluations.before(model, module, args, False)
 
-    def end_evaluation(self, model, module):
-        self.evaluations.after(model, module)
+    def end_evaluation(self, model, module, output):
+        self.evaluations.after(model, module, output)
 
     def begin(self, module, args):
         if module.training:
@@ -191,7 +191,7 @@ class ForwardHooks:
         if self.evaluating:
             if id(module) == self.root_number:
                 self.root_number = 0
-                self.end_evaluation(self.model, module)
+                self.end_evaluation(self.model, module, output)
         elif not in_backward():
             if first is not None:
                 self.scan.module_ended(module, first)

@@ -10,6 +10,7 @@ from ..autograd.rearranged import sizes_swapped
 from ..state import walking
 from ..torch_api import private, tensors
 from ..torch_api.attributes import attribute
+from .columns_of_ids import ColumnsOfIds
 
 FEWEST_ROWS = 4  # of an embedding: a table of two or three may have kinds that a program never uses
 FEWEST_CALLS = 8
@@ -24,6 +25,8 @@ class LayerInputs:
         self.of_embedding = guard.isolated("embedding")(self.of_embedding)
         self.of_normalization = guard.isolated("normalization")(self.of_normalization)
         self.of_statistics = guard.isolated("statistics")(self.of_statistics)
+        columns = ColumnsOfIds(recorder, sites)
+        self.columns_of_ids = guard.isolated("columns")(columns.add)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -36,6 +39,7 @@ class LayerInputs:
         if not thing or not tensors.is_plain(given) or not given.is_cpu or not tensors.may_compute():
             return
         if isinstance(layer, torch.nn.Embedding):
+            self.columns_of_ids(layer, thing, given)
             if self.asked.get(thing, (0, 0))[0] is not None and given.numel():
                 self.of_embedding(layer, thing, given)
             return

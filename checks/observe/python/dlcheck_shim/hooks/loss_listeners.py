@@ -1,11 +1,13 @@
 """The parts of the probe that look at each call of a loss function in training, and need nothing of each other."""
 
 from .class_axis import ClassAxis
+from .confused_classes import ConfusedClasses
 from .cut_rows import CutRows
 from .ignored_within import IgnoredWithin
 from .loss_precision import LossPrecision
 from .open_ends import OpenEnds
 from .own_pairs import OwnPairs
+from .pair_order import PairOrder
 from .reordered_targets import ReorderedTargets
 from .repeated_rows import RepeatedRows
 from .same_rows import SameRows
@@ -13,6 +15,7 @@ from .target_classes import TargetClasses
 from .target_gradients import TargetGradients
 from .target_scales import TargetScales
 from .targets_among_inputs import TargetsAmongInputs
+from .unrelated_noise import UnrelatedNoise
 
 
 def loss_listeners(guard, recorder, sites, last_batch, loaders):
@@ -31,4 +34,7 @@ def loss_listeners(guard, recorder, sites, last_batch, loaders):
         TargetsAmongInputs(recorder, sites, last_batch),
         IgnoredWithin(recorder, sites, last_batch),
         TargetScales(recorder, sites),
+        ConfusedClasses(guard, recorder, sites),
+        PairOrder(recorder, sites),
+        UnrelatedNoise(recorder, sites),
     )

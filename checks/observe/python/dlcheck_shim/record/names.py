@@ -224,4 +224,12 @@ QUANTITIES = {
     "evaluation_targets": 182,
     "ignored_within": 183,
     "constant_ratio": 184,
+    "made_classes": 185,
+    "teacher_classes": 186,
+    "evaluation_classes": 187,
+    "unlike_pairs": 188,
+    "shared_rows": 189,
+    "unrelated_noise": 190,
+    "mirrored_samples": 191,
+    "score_threshold": 192,
 }

@@ -1,0 +1,106 @@
+"""Compares whose classes are which: those of a teacher with the labels of the same samples, and those that a model
+predicts in an evaluation with the labels there. Classes that are confused one for one, nearly always, are in another
+order.
+"""
+
+import torch
+
+from ..state.loss_calls import has_one_class_each
+from ..torch_api import tensors
+
+FEWEST_CLASSES, MOST_CLASSES, MOST_ROWS = 3, 256, 4096
+FEWEST_SAMPLES, ENOUGH = 5, 200  # of each class, before anything is said; of each class, after which nothing is
+LEAST_MOVED, MOST_OWN, LEAST_ALL = 0.6, 0.2, 0.7  # shares: of a class for another one, for itself; of all samples
+
+
+class ConfusedClasses:
+    def __init__(self, guard, recorder, sites):
+        self.recorder, self.sites = recorder, sites
+        self.gave = guard.isolated("classes")(self.gave)
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.counts, self.told = {}, set()  # by quantity, thing and number of classes: (labels, votes); quantities
+        self.step, self.labels, self.votes = -1, None, None  # of the step under way
+
+    def subscribe(self, moments):
+        moments.loss_examined.append(self.train)
+        moments.evaluation_loss.append(self.evaluate)
+        moments.evaluation_gave.append(self.gave)
+
+    def train(self, call):
+        """The labels of a step meet the targets in probabilities or scores of the same step."""
+        if self.step != self.recorder.step:
+            self.step, self.labels, self.votes = self.recorder.step, None, None
+        if not is_of_classes(call):
+            return
+        if has_one_class_each(call):
+            self.labels = call.target.detach()[:MOST_ROWS].clone()
+        elif is_of_teacher(call):
+            self.votes = (call.thing, call.target.shape[1], call.target.detach()[:MOST_ROWS].argmax(1))
+        if self.labels is None or self.votes is None or len(self.labels) != len(self.votes[2]):
+            return
+        thing, classes, votes = self.votes
+        self.add("teacher_classes", thing, classes, self.labels, votes)
+        self.labels, self.votes = None, None
+
+    def evaluate(self, call):
+        if is_of_classes(call) and has_one_class_each(call):
+            votes = call.output.detach()[:MOST_ROWS].argmax(1)
+            self.add("evaluation_classes", call.thing, call.output.shape[1], call.target.detach()[:MOST_ROWS], votes)
+
+    def gave(self, model, output, beside):
+        """The scores of an evaluation meet what a loader gave beside the inputs."""
+        labels = [t for t in beside if t.dtype is torch.int64 and t.dim() == 1 and tensors.is_readable(t)]
+        if len(labels) != 1 or not isinstance(output, torch.Tensor) or not tensors.may_compute() or not is_of_scores(output):
+            return
+        if output.shape[0] == len(labels[0]) <= MOST_ROWS:
+            with tensors.unrecorded():
+                self.add("evaluation_classes", model.thing, output.shape[1], labels[0].detach(), output.detach().argmax(1))
+
+    def add(self, quantity, thing, classes, labels, votes):
+        counts = self.counts.setdefault((quantity, thing, classes), torch.zeros(classes, classes, dtype=torch.long))
+        if quantity in self.told or int(counts.sum()) > ENOUGH * classes:
+            return
+        if not bool(((labels >= 0) & (labels < classes)).all()):
+            return
+        counts += torch.bincount(labels * classes + votes, minlength=classes * classes).reshape(classes, classes)
+        found = moved_classes(counts)
+        if found is not None:
+            self.told.add(quantity)
+            self.recorder.quantity(quantity, thing, *found, self.sites.current(always=True))
+
+
+def is_of_classes(call):
+    return is_of_scores(call.output) and call.target.is_cpu and tensors.is_readable(call.target)
+
+
+def is_of_scores(output):
+    """Whether these are scores of (samples, classes), in numbers that can be read at once."""
+    if output.dim() != 2 or not FEWEST_CLASSES <= output.shape[1] <= MOST_CLASSES or not output.shape[0]:
+        return False
+    return output.is_cpu and tensors.is_readable(output) and output.is_floating_point()
+
+
+def is_of_teacher(call):
+    target = call.target
+    return target.is_floating_point() and target.shape == call.output.shape and not target.requires_grad
+
+
+def moved_classes(counts):
+    """How many classes stand in the place of another one, and the share of the samples for which that is so or the
+    class is the same; None where no class does. `counts`: (labels, votes)."""
+    samples = counts.sum(1)
+    if int(samples.min()) < FEWEST_SAMPLES:
+        return None
+    best = counts.argmax(1)
+    moved = best != torch.arange(len(best))
+    if not bool(moved.any()) or best.unique().numel() != len(best):
+        return None
+    shares = counts / samples[:, None]
+    chosen, own = shares.gather(1, best[:, None])[:, 0], shares.diagonal()
+    if bool((chosen[moved] < LEAST_MOVED).any()) or bool((own[moved] > MOST_OWN).any()):
+        return None
+    all_chosen = float(counts.gather(1, best[:, None]).sum() / counts.sum())
+    return (float(moved.sum()), all_chosen) if all_chosen >= LEAST_ALL else None
