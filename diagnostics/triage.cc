@@ -69,16 +69,15 @@ const Result* RootOf(const std::vector<const Result*>& failed, const Result* sym
   return symptom;
 }
 
-// A warning does not hide an error that it explains, but comes before it; not if it is an effect
-// itself.
+// A warning does not hide an error that it explains, but comes before it; an effect only before
+// another one.
 void PutExplanationsFirst(std::vector<Cause>& causes) {
   for (size_t i = 1; i < causes.size(); ++i) {
-    if (WorstOf(causes[i].result->verdict) < Severity::kWarning || EffectOrder(causes[i]) > 0) {
-      continue;
-    }
+    if (WorstOf(causes[i].result->verdict) < Severity::kWarning) continue;
     const auto here = causes.begin() + static_cast<ptrdiff_t>(i);
     const auto explained = std::find_if(causes.begin(), here, [here](const Cause& other) {
-      return Explains(*here->result, *other.result);
+      return Explains(*here->result, *other.result) &&
+             (EffectOrder(*here) == 0 || EffectOrder(*here) == EffectOrder(other));
     });
     std::rotate(explained, here, here + 1);
   }

@@ -90,6 +90,9 @@ TEST(Triage, PutsAWarningBeforeAnErrorThatItExplainsAndHidesItNot) {
   report.results = {Failed("learnability/cannot_overfit_one_batch", Severity::kError),
                     Failed("gradients/missing", Severity::kWarning)};
   EXPECT_EQ(Triage(report)[0].result->check->id, "learnability/cannot_overfit_one_batch");
+  report.results = {Failed("precision/skipped_steps", Severity::kError),
+                    Failed("numerics/nonfinite_values", Severity::kWarning)};
+  EXPECT_EQ(Triage(report)[0].result->check->id, "numerics/nonfinite_values");
 }
 
 TEST(Triage, PutsEffectsBehindWhatTheProgramDoes) {

@@ -1,6 +1,6 @@
 """Plants faults in the hosts, gives the hosts' own names new spellings, and sees what dlcheck says.
 
-Usage: check_faults.py [--host H] [--fault F] [--draw] [--into FILE] [--jobs N]
+Usage: check_faults.py [--host H] [--fault F] [--draw | --once] [--into FILE] [--jobs N]
 
 A fault is caught if the check that it must be caught by has findings, no other check has an error
 that the claimed one does not explain, and a claimed error comes first in the report. That a broken
@@ -131,7 +131,7 @@ def chosen(options):
     for number, (name, fault) in enumerate(FAULTS.items()):
         hosts = [host for host in fault.hosts if options.host in (None, host)]
         if options.fault in (None, name, fault.check) and hosts:
-            yield from [(name, hosts[number % len(hosts)])] if options.draw else [
+            yield from [(name, hosts[number % len(hosts)])] if options.draw or options.once else [
                 (name, host) for host in hosts]
 
 
@@ -141,6 +141,7 @@ def main():
     parser.add_argument("--fault", help="a fault's name, or the check that is to find it")
     parser.add_argument("--draw", action="store_true",
                         help="a sixth of the faults, drawn by the commit, each in one host")
+    parser.add_argument("--once", action="store_true", help="each fault in one of its hosts")
     parser.add_argument("--into", type=pathlib.Path, help="a line of JSON for each, with what the report says")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
