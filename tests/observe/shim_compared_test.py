@@ -126,6 +126,22 @@ WORDS = textwrap.dedent(
     EVALUATED
     """
 )
+# Each batch is given to the model twice, and the scale of the loss falls below 1.
+TWICE = textwrap.dedent(
+    """
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(10, 1)
+    optimizer, scaler = torch.optim.SGD(layer.parameters(), lr=0.01), torch.amp.GradScaler("cpu", init_scale=0.25)
+    for x, in DataLoader(TensorDataset(torch.randn(40, 10)), batch_size=10):
+        layer(x).mean().backward()
+        optimizer.zero_grad()
+        scaler.scale(layer(x).mean()).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    """
+)
 COPY, EVALUATION = "nn.Parameter(self.words.weight.detach().clone())", "with torch.no_grad(): net(torch.arange(9))"
 
 
@@ -180,6 +196,11 @@ class ShimCompared(unittest.TestCase):
         for evaluated, expected in (("pass", [100]), (EVALUATION, []), ("net.eval()(torch.arange(9))", [])):
             rows = run_watched(python("-c", words(evaluated=evaluated))).main.of("quantity", "no_evaluation")
             self.assertEqual([row.value for row in rows], expected, evaluated)
+
+    def test_a_batch_that_is_used_twice_and_a_scale_below_one_are_no_faults(self):
+        run = run_watched(python("-c", TWICE))
+        self.assertEqual(run.err, "")
+        self.assertEqual([run.main.of("quantity", name) for name in ("repeated_samples", "gradient_factor")], [[], []])
 
     def test_what_the_program_prints_is_the_same(self):
         command = python("-W", "ignore", "-c", program(True))

@@ -1,10 +1,16 @@
 """What axes, states, weights and statistics stand for: a program with a fault in each, and its twin without."""
 
+import sys
 import textwrap
 import unittest
 
-from tests.observe.reading import python, run_watched
+import torch
+
+from tests.observe.reading import ROOT, python, run_watched
 from tests.observe.twins import Twins
+
+sys.path.insert(0, str(ROOT / "checks/observe/python"))
+from dlcheck_shim.hooks.own_statistics import TOGETHER, normalization_of  # noqa: E402
 
 # Pairs of what stands in the program with the fault, and in its twin.
 PARTS = {
@@ -135,6 +141,15 @@ class Meanings(Twins, unittest.TestCase):
         found = [run_watched(python("-c", OWN_LOSS.replace("LOOKS", looks))).main.of("quantity", "target_among_inputs")
                  for looks in ("False", "True")]  # fmt: skip
         self.assertEqual([len(rows) for rows in found], [0, 1])
+
+    def test_numbers_that_are_normal_by_nature_are_not_taken_for_normalized_ones(self):
+        source, found = torch.Generator().manual_seed(0), []
+        for _ in range(400):
+            x = torch.randn(500, 10, generator=source, dtype=torch.double)
+            found.append(normalization_of(500, x.sum(0), x.square().sum(0), 1.0))
+        self.assertEqual(sum(found), 0)
+        x = ((x - x.mean()) / x.std()).float().double()
+        self.assertEqual(normalization_of(500, x.sum(0), x.square().sum(0), 1.0), TOGETHER)
 
     def test_weights_of_errors_that_meet_all_samples_are_told(self):
         found = [run.main.attributes.get(("loss", "0", "loss"), {}).get("broadcast") for run in self.runs]

@@ -46,6 +46,7 @@ class Moments:
         self.backward_begins = Moment()  # (): sampled steps only
         self.unsampled_backward_begins = Moment()  # (): in the other steps
         self.backward_ended = Moment()  # ()
+        self.unscaled = Moment()  # (): a loss scaler divided gradients by its scale
         self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients
         self.first_step_ends = Moment()  # (): before the end of step 0 is recorded
         self.step_ends = Moment()  # (thing of the optimizer): before it is recorded; sampled steps only

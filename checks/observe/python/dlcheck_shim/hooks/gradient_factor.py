@@ -27,7 +27,12 @@ class GradientFactor:
 
     def subscribe(self, moments):
         moments.backward_ended.append(self.end_backward)
+        moments.unscaled.append(self.forget)
         moments.gradients_used.append(self.use)
+
+    def forget(self):
+        """A scale below 1 makes gradients larger again."""
+        self.kept.clear()
 
     def end_backward(self):
         if self.recorder.detailed:

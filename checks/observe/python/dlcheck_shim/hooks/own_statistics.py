@@ -9,6 +9,8 @@ from .evaluations import MOST_BATCHES
 
 FEWEST_SAMPLES, FEWEST_ENTRIES, MOST_ENTRIES = 32, 2, 4096
 MEAN, SPREAD = 1e-4, 0.02  # how near to 0 and 1; a spread over n - 1 is no 1 over n
+# Of one mean and spread over all entries, which numbers from a normal distribution have by chance in 1 of 10,000 runs:
+MEAN_OF_ALL, SPREAD_OF_ALL = 1e-3, 2e-3  # standard errors; as above
 LEAST_SHARE = 0.9  # of the entries that vary
 EACH, TOGETHER = 1.0, 2.0
 
@@ -83,7 +85,9 @@ def normalization_of(samples, sums, squares, row_mean):
         return EACH
     mean = means.mean()
     spread = (squares.sum() / (samples * len(sums)) - mean.square()).clamp_min(0).sqrt()
-    return TOGETHER if bool(are_normal(mean, spread)) and len(sums) * samples >= MOST_ENTRIES else 0.0
+    count = samples * len(sums)
+    is_normal = abs(float(mean)) * count**0.5 < MEAN_OF_ALL and abs(float(spread) - 1) < SPREAD_OF_ALL
+    return TOGETHER if is_normal and count >= MOST_ENTRIES else 0.0
 
 
 def are_normal(means, spreads):

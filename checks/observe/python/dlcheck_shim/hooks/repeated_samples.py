@@ -1,11 +1,14 @@
 """Counts the samples of the first pass over a data set that are equal to one before."""
 
+import collections
+
 import torch
 
 from ..torch_api import tensors
 
 FEWEST_ENTRIES, LEAST_SHARE = 8, 0.5  # of a row; of its entries that are no zero and no whole number
 FEWEST_ROWS = 32
+MOST_AGAIN = 4
 
 
 class RepeatedSamples:
@@ -18,6 +21,7 @@ class RepeatedSamples:
     def reset(self):
         self.passes, self.usable = 0, False
         self.met, self.rows, self.told = set(), 0, 0
+        self.latest = collections.deque(maxlen=MOST_AGAIN)  # the latest batches, by their numbers
 
     def subscribe(self, moments):
         moments.pass_begins.append(self.begins)
@@ -41,9 +45,12 @@ class RepeatedSamples:
         self.usable = float(fractions) >= LEAST_SHARE
 
     def count(self, numbers):
-        if self.usable:
+        """A step may call several models on one batch, or one model again."""
+        batch = hash(tuple(numbers))
+        if self.usable and batch not in self.latest:
             self.rows += len(numbers)
             self.met.update(numbers)
+            self.latest.append(batch)
         self.usable = False
 
     def end_step(self, owner):
