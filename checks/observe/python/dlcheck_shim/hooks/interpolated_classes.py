@@ -10,6 +10,7 @@ from ..torch_api.wrapping import followed_by, replace
 
 MODES = ("linear", "bilinear", "bicubic", "trilinear", "area")
 MOST_CALLS, MOST_MASKS, MOST_ENTRIES = 512, 1024, 1 << 20  # of interpolate; that are known; of one call
+MOST_CLASSES = 32  # of a mask; a picture has more brightnesses, and their averages are brightnesses
 MOST_LOOKS, MOST_TARGETS = 64, 8  # at calls of losses; targets of one
 
 
@@ -47,8 +48,9 @@ class InterpolatedClasses:
                     self.keep(source, made.round().long(), site)
 
     def keep(self, source, made, site):
-        strange = ~torch.isin(made, source.unique().long())
-        if bool(strange.any()):
+        known = source.unique().long()
+        strange = ~torch.isin(made, known)
+        if known.numel() <= MOST_CLASSES and bool(strange.any()):
             self.masks[digest([made])] = (int(made[strange][0]), int(strange.sum()), site)
 
     def add(self, call):
