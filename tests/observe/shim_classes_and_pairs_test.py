@@ -14,6 +14,7 @@ PARTS = {
     "NOISE": ("torch.randn_like(x0)", "noise"),
     "MOVED": ("point", "torch.stack([1 - point[0], point[1]])"),
     "BORDER": ("0.5", "0"),
+    "ALONG": ("0", "1"),
 }
 PROGRAM = textwrap.dedent(
     """
@@ -58,6 +59,7 @@ PROGRAM = textwrap.dedent(
         loss = loss + F.cross_entropy(out, labels[rows])
         soft = sure(points[rows]).softmax(1)
         loss = loss + 0.01 * F.kl_div(out.log_softmax(1), soft, reduction="batchmean")
+        loss = loss + 0.001 * F.cross_entropy(out, points[rows, :4].softmax(ALONG))
         both = torch.randn(16, 8).repeat_interleave(2, 0) + 0.1 * torch.randn(32, 8)
         z = F.normalize(encoder(both), dim=1)
         scores = (z @ z.t() / 0.5).fill_diagonal_(-1e9)
@@ -84,7 +86,7 @@ PROGRAM = textwrap.dedent(
 class ClassesAndPairs(Twins, unittest.TestCase):
     PROGRAM, PARTS = PROGRAM, PARTS
     QUANTITIES = ("made_classes", "teacher_classes", "evaluation_classes", "unlike_pairs", "shared_rows", "unrelated_noise",
-                  "mirrored_samples", "score_threshold")  # fmt: skip
+                  "mirrored_samples", "score_threshold", "softmax_over_samples")  # fmt: skip
 
     def test_what_is_told_has_the_numbers_of_the_program(self):
         (positions, made), = self.told("made_classes")

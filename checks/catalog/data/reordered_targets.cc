@@ -17,13 +17,14 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kReordered
   for (const Statement& statement : stated.all) {
     judged += statement.aux;
     if (statement.value == 0) continue;
-    verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
-        StrCat(statement.name, " compared ", WithCommas(Whole(statement.value)), " of ",
-               WithCommas(Whole(statement.aux)),
-               " outputs with the target of another sample: the targets of each batch were the "
-               "right ones in another order than the inputs."),
-        statement.name));
+    verdict.findings.push_back(
+        StatementFinding(statement, Severity::kWarning,
+                         StrCat(statement.name, " compared ", WithCommas(Whole(statement.value)),
+                                " of ", WithCommas(Whole(statement.aux)),
+                                " outputs with the target of another sample or position: the "
+                                "targets of each batch were "
+                                "the right ones in another order than the inputs."),
+                         statement.name));
   }
   verdict.judged = Counted(Whole(judged), "target");
   return verdict;
@@ -48,7 +49,8 @@ Check ReorderedTargets() {
           "equally long tensors. Reports targets that are the right ones in all steps, but in "
           "another "
           "order in four or more. At least half as many are misplaced as a random order misplaces. "
-          "So many targets of each kind must be improbable by chance.",
+          "So many targets of each kind must be improbable by chance. Of texts, it compares the "
+          "targets of six steps with the tokens that follow.",
       .fix =
           "Index inputs and targets with the same indices. Shuffle them together, and reorder "
           "neither of them afterwards.",

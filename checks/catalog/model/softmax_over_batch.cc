@@ -37,7 +37,9 @@ Check SoftmaxOverBatch() {
           "Reads the axis of each softmax and log_softmax from the autograd graphs of the first "
           "three steps of each model. Reports one along the first axis, if it has as many rows as "
           "the batch and "
-          "several scores in each.",
+          "several scores in each. Also reports targets of cross_entropy and kl_div that sum to 1 "
+          "over "
+          "the batch, and not over the classes.",
       .fix = "Use softmax(dim=-1). Without dim, F.softmax takes the first axis of 3-D tensors.",
       .limits = {.needs = "A Python program with a model of torch.nn, or a C++ program that "
                           "is watched as it is.",

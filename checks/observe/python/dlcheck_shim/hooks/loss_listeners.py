@@ -9,8 +9,10 @@ from .open_ends import OpenEnds
 from .own_pairs import OwnPairs
 from .pair_order import PairOrder
 from .reordered_targets import ReorderedTargets
+from .reordered_tokens import ReorderedTokens
 from .repeated_rows import RepeatedRows
 from .same_rows import SameRows
+from .soft_targets import SoftTargets
 from .target_classes import TargetClasses
 from .target_gradients import TargetGradients
 from .target_scales import TargetScales
@@ -36,5 +38,7 @@ def loss_listeners(guard, recorder, sites, last_batch, loaders):
         TargetScales(recorder, sites),
         ConfusedClasses(guard, recorder, sites),
         PairOrder(recorder, sites),
+        SoftTargets(recorder, sites),
+        ReorderedTokens(recorder, sites, last_batch),
         UnrelatedNoise(recorder, sites),
     )
