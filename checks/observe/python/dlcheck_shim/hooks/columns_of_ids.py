@@ -17,7 +17,6 @@ class ColumnsOfIds:
 
     def reset(self):
         self.known = {}  # by thing of an embedding: its Columns; None once it was judged
-        self.step = -1
 
     def add(self, layer, thing, given):
         """After a call of an embedding in training, in a sampled step; `given` lies on the CPU."""
@@ -53,7 +52,9 @@ class Columns:
         least, largest = wide.amin(0).tolist(), wide.amax(0).tolist()
         for place, (low, high) in enumerate(zip(least, largest), self.calls):
             if place == len(self.counts):
-                self.least.append(low), self.largest.append(high), self.counts.append(0)
+                self.least.append(low)
+                self.largest.append(high)
+                self.counts.append(0)
             self.least[place], self.largest[place] = min(self.least[place], low), max(self.largest[place], high)
             self.counts[place] += wide.shape[0]
         self.calls += len(least)
