@@ -47,10 +47,9 @@ Check ReorderedTargets() {
       .method =
           "Looks up the rows of inputs and targets of eight steps, in a loader's batch or in two "
           "equally long tensors. Reports targets that are the right ones in all steps, but in "
-          "another "
-          "order in four or more. At least half as many are misplaced as a random order misplaces. "
-          "So many targets of each kind must be improbable by chance. Of texts, it compares the "
-          "targets of six steps with the tokens that follow.",
+          "another order in four or more. At least half as many are misplaced as a random order "
+          "misplaces. So many targets of each kind must be improbable by chance. With texts, it "
+          "compares the targets of six steps with the tokens that follow.",
       .fix =
           "Index inputs and targets with the same indices. Shuffle them together, and reorder "
           "neither of them afterwards.",
