@@ -5,7 +5,6 @@ from planting import add
 add(
     "rate_grows_each_step",
     "training_loop/diverging_loss",
-    windowed_signal=[("    rule.step()\n", "    rule.step()\n    rule.param_groups[0][\"lr\"] *= 1.03\n")],
     next_symbols=[("        optimizer.step()\n", "        optimizer.step()\n        optimizer.param_groups[0][\"lr\"] *= 1.03\n")],
     masked_tagger=[("    optimizer.step()\n", "    optimizer.step()\n    optimizer.param_groups[0][\"lr\"] *= 1.03\n")],
 )
