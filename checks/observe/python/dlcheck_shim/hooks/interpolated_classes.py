@@ -10,6 +10,7 @@ from ..torch_api.wrapping import followed_by, replace
 
 MODES = ("linear", "bilinear", "bicubic", "trilinear", "area")
 MOST_CALLS, MOST_MASKS, MOST_ENTRIES = 512, 1024, 1 << 20  # of interpolate; that are known; of one call
+MOST_BEGINNING = 4096  # numbers of a source
 MOST_CLASSES = 32  # of a mask; a picture has more brightnesses, and their averages are brightnesses
 MOST_LOOKS, MOST_TARGETS = 64, 8  # at calls of losses; targets of one
 
@@ -43,14 +44,16 @@ class InterpolatedClasses:
                 return
             site = self.sites.current(always=True)
             for source, made in zip(before, after):
-                if len(self.masks) < MOST_MASKS:
-                    self.keep(source, made.floor().long(), site)
-                    self.keep(source, made.round().long(), site)
+                # The beginning of a picture has too many values already, and is read in no time.
+                begins = source.reshape(-1)[:MOST_BEGINNING].unique().numel() <= MOST_CLASSES
+                known = source.unique().long() if begins and len(self.masks) < MOST_MASKS else None
+                if known is not None and known.numel() <= MOST_CLASSES:
+                    self.keep(known, made.floor().long(), site)
+                    self.keep(known, made.round().long(), site)
 
-    def keep(self, source, made, site):
-        known = source.unique().long()
+    def keep(self, known, made, site):
         strange = ~torch.isin(made, known)
-        if known.numel() <= MOST_CLASSES and bool(strange.any()):
+        if bool(strange.any()):
             self.masks[digest([made])] = (int(made[strange][0]), int(strange.sum()), site)
 
     def add(self, call):
