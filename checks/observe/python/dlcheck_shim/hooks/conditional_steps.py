@@ -4,7 +4,7 @@ such a program means to step them only now and then.
 
 import ast
 
-from .idle_statements import MOST_FILES, silent_parser, source_of
+from .idle_statements import MOST_FILES, source_of, tree_of
 
 
 class ConditionalSteps:
@@ -26,10 +26,8 @@ class ConditionalSteps:
 
 def conditional_steps(source, kinds):
     """Of these classes, those of which a name is stepped in the branch of an if."""
-    try:
-        with silent_parser():
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_of(source)
+    if tree is None:
         return set()
     names, found = {}, set()
     for node in ast.walk(tree):

@@ -38,14 +38,21 @@ def idle_statements(source):
     bytes."""
     if not PROMISING.search(source):
         return []
-    try:
-        with silent_parser():
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_of(source)
+    if tree is None:
         return []
     found = []
     visit(tree, "<module>", found)
     return found
+
+
+def tree_of(source):
+    """The syntax tree of a source; None of one that cannot be parsed."""
+    try:
+        with silent_parser():
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 @contextlib.contextmanager

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from .idle_statements import MOST_FILES, silent_parser, source_of
+from .idle_statements import MOST_FILES, source_of, tree_of
 
 SIGNS = {"div": ast.Div, "pow": ast.Pow, "matmul": ast.MatMult}
 NO_TENSORS = {"math", "np", "numpy", "cmath"}  # modules whose functions take numbers
@@ -24,10 +24,8 @@ def lines_of(operation, source):
     sign = SIGNS.get(operation)
     if sign is None and not re.search(rb"\b" + re.escape(operation.encode()), source):
         return set()
-    try:
-        with silent_parser():
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_of(source)
+    if tree is None:
         return set()
     return {node.lineno for node in ast.walk(tree) if is_call(node, operation) or is_sign(node, sign)}
 

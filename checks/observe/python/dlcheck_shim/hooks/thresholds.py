@@ -7,7 +7,7 @@ import ast
 import torch
 
 from ..torch_api import tensors
-from .idle_statements import MOST_FILES, silent_parser, source_of
+from .idle_statements import MOST_FILES, source_of, tree_of
 
 MOST_LINES, MOST_LOOKS = 16, 64
 ARRANGING = {"squeeze", "view", "reshape", "flatten", "float", "cpu", "detach", "unsqueeze", "ravel", "double"}
@@ -56,10 +56,8 @@ class Thresholds:
 
 def score_thresholds(source, lines):
     """[(line, function)] where what a loss on one of `lines` takes is compared with 0.5 or rounded."""
-    try:
-        with silent_parser():
-            tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = tree_of(source)
+    if tree is None:
         return []
     scopes = [(scope, own_nodes(scope)) for scope in ast.walk(tree) if isinstance(scope, FUNCTIONS)]
     models = set()
