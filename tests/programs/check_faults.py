@@ -23,7 +23,7 @@ from drawing import drawn
 from plants import FAULTS, planted
 from rank_pool import PROCESSES
 from renaming import renamed
-from watching import DLCHECK, FOLDER, PYTHON, allows_layers, environment
+from watching import BY_TIME, DLCHECK, FOLDER, PYTHON, allows_layers, environment
 
 # The experiment that goes on from files of its own.
 NEEDS_LAYERS = "checkpoint/inexact_resume"
@@ -122,10 +122,6 @@ def failure(text):
     return f" [{errors[-1]}]" if errors else ""
 
 
-# Found by the times of steps, which a busy machine changes: looked for where all plants are, and alone.
-BY_TIME = {"performance/step_stalls", "performance/step_time_growth"}
-
-
 def chosen(options):
     """(fault, host) of all that is to be run."""
     for number, (name, fault) in enumerate(FAULTS.items()):
@@ -147,6 +143,7 @@ def main():
     options = parser.parse_args()
     pairs = list(chosen(options))
     if options.draw:
+        # They are looked for where all plants are, and alone.
         pairs = drawn([pair for pair in pairs if FAULTS[pair[0]].check not in BY_TIME], 6)
     if not allows_layers():
         resumed = [pair for pair in pairs if FAULTS[pair[0]].check == NEEDS_LAYERS]

@@ -10,6 +10,9 @@ SOURCE = FOLDER.parents[1]
 DLCHECK = pathlib.Path(os.environ.get("DLCHECK_BUILD", SOURCE / "build")) / "bin" / "dlcheck"
 PYTHON = os.environ.get("DLCHECK_TORCH_PYTHON") or str(SOURCE / ".venv" / "bin" / "python3")
 
+# Found by the times of steps, which a busy machine changes.
+BY_TIME = {"performance/step_stalls", "performance/step_time_growth"}
+
 
 def environment():
     """This process's environment, with one thread and without a request of its own."""
