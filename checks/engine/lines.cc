@@ -1,10 +1,14 @@
 #include "checks/engine/lines.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
+#include "checks/engine/experiment.h"
 
 namespace dlcheck {
 namespace {
@@ -22,22 +26,28 @@ std::string ModuleOf(const std::string& parameter) {
   return dot == std::string::npos ? "" : parameter.substr(0, dot);
 }
 
+bool IsOf(const Trace& trace, ThingId thing, const std::set<std::string>& things) {
+  return thing != 0 && things.contains(trace.Display(thing));
+}
+
 // The occurrence whose line is the finding's; null if there is none.
-const Occurrence* Find(const Trace& trace, Event event, const Finding& finding) {
+const Occurrence* Find(const Trace& trace, Event event, bool only_own, const Finding& finding) {
   std::set<std::string> things;
   for (const Place& place : finding.places) {
     things.insert(place.thing);
+    const size_t of = place.thing.find(" of ");  // "StepLR of optimizer#0"
+    if (of != std::string::npos) things.insert(place.thing.substr(of + 4));
     if (event == Event::kModuleBuilt) things.insert(ModuleOf(place.thing));
   }
   const Occurrence *found = nullptr, *own = nullptr;
   for (const Occurrence& one : trace.Events()) {
     if (one.event != event || one.gap || trace.site(one.site).line == 0) continue;
     if (found == nullptr || IsCloser(one, *found, finding.first_step)) found = &one;
-    if (one.thing == 0 || !things.contains(trace.Display(one.thing))) continue;
+    if (!IsOf(trace, one.thing, things) && !IsOf(trace, one.owner, things)) continue;
     if (own == nullptr || IsCloser(one, *own, finding.first_step)) own = &one;
   }
   // Of a layer only its own line says anything.
-  return own != nullptr || event == Event::kModuleBuilt ? own : found;
+  return own != nullptr || only_own || event == Event::kModuleBuilt ? own : found;
 }
 
 // Where the event was. What a loader hands out is what it was built for: that line tells more.
@@ -52,26 +62,70 @@ Place PlaceOf(const Trace& trace, const Occurrence& event) {
   return {.thing = "", .file = site.file, .line = site.line};
 }
 
+// Whether the line of such an event goes before a line that the finding has: it built what the
+// finding is about, and the other line uses that.
+bool GoesFirst(Event event) { return event == Event::kModuleBuilt || event == Event::kScheduler; }
+
+// Where no line of such an event was recorded: a probe of another language does not see who builds
+// an optimizer, and some programs never call backward().
+std::optional<Event> Instead(Event event) {
+  switch (event) {
+    case Event::kLossComputed:
+      return Event::kBackward;
+    case Event::kScheduler:
+      return Event::kOptimizerBuilt;
+    case Event::kAverageBuilt:
+    case Event::kScalerBuilt:
+    case Event::kOptimizerBuilt:
+    case Event::kBackward:
+      return Event::kStep;
+    default:
+      return std::nullopt;
+  }
+}
+
+bool HasLine(const Finding& finding) {
+  return std::ranges::any_of(finding.places,
+                             [](const Place& place) { return !place.file.empty(); });
+}
+
+// Before the lines of backward calls the lines that compute their losses.
+void GiveLossLines(const Trace& trace, Finding& finding) {
+  std::vector<Place> places;
+  for (Place& place : finding.places) {
+    for (const Occurrence& one : trace.Events()) {
+      const NamedSite& site = trace.site(one.site);
+      if (one.event != Event::kLossComputed || one.value != place.line) continue;
+      if (!place.file.empty() && site.file == place.file && site.line != place.line) {
+        places.push_back({.thing = "", .file = site.file, .line = site.line});
+      }
+    }
+    places.push_back(std::move(place));
+  }
+  finding.places = std::move(places);
+}
+
 }  // namespace
 
 void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
-  const bool has_line =
-      std::ranges::any_of(finding.places, [](const Place& place) { return !place.file.empty(); });
-  const bool is_of_layer = event == Event::kModuleBuilt;
-  if (has_line && !is_of_layer) return;
-  for (const auto& [experiment, run] : evidence.runs()) {
-    const Occurrence* found = Find(run.trace, event, finding);
-    if (found == nullptr) continue;
-    Place place = PlaceOf(run.trace, *found);
-    finding.places.insert(is_of_layer ? finding.places.begin() : finding.places.end(),
-                          std::move(place));
+  if (event == Event::kLossComputed) {
+    GiveLine(evidence, Event::kBackward, finding);
+    if (const Run* run = evidence.RunOf(kPlain)) GiveLossLines(run->trace, finding);
     return;
   }
-  // A probe of another language does not see who builds an optimizer, and some programs never call
-  // backward().
-  if (event == Event::kOptimizerBuilt || event == Event::kBackward) {
-    GiveLine(evidence, Event::kStep, finding);
+  const bool has_line = HasLine(finding);
+  if (has_line && !GoesFirst(event)) return;
+  for (const auto& [experiment, run] : evidence.runs()) {
+    const Occurrence* found = Find(run.trace, event, has_line, finding);
+    if (found == nullptr) continue;
+    const auto first_thing = std::ranges::find_if(
+        finding.places, [](const Place& place) { return !place.thing.empty(); });
+    finding.places.insert(GoesFirst(event) ? first_thing : finding.places.end(),
+                          PlaceOf(run.trace, *found));
+    return;
   }
+  if (has_line) return;
+  if (const std::optional<Event> other = Instead(event)) GiveLine(evidence, *other, finding);
 }
 
 }  // namespace dlcheck

@@ -8,7 +8,8 @@ namespace dlcheck {
 
 // Adds the line of the event that the finding began with: the first one in its steps, else the last
 // before, of the finding's own things where they had any. Nothing for a finding that has a line, or
-// if no line of such an event was recorded. The line that built a layer goes before another one.
+// if no line of such an event was recorded. The line that built a layer or a scheduler goes before
+// another one, and where `event` is kLossComputed, lines that compute a loss before its backward.
 // Cost: one pass over the events of a run.
 void GiveLine(const Evidence& evidence, Event event, Finding& finding);
 

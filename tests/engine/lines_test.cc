@@ -139,6 +139,62 @@ TEST(Lines, OfAnOptimizerThatNobodySawBuiltTheLineOfItsStep) {
   EXPECT_EQ(finding.places.front().line, 8);
 }
 
+// The lines of a finding about a loss whose backward calls stand in lines 20 and 40 of train.py.
+std::vector<int> LossLinesAfter(std::vector<Place> places) {
+  dlcheck::Run run;
+  const auto add = [&run](Event event, int line, double call) {
+    run.trace.AddEvent(
+        {.event = event, .site = run.trace.AddSite({"train.py", line, "main"}), .value = call});
+  };
+  add(Event::kBackward, 20, 0);
+  add(Event::kLossComputed, 17, 20);
+  add(Event::kLossComputed, 18, 20);
+  add(Event::kLossComputed, 39, 40);
+  Evidence evidence;
+  evidence.Add(kPlain, std::move(run));
+  Finding finding{.severity = Severity::kError,
+                  .message = "",
+                  .places = std::move(places),
+                  .first_step = 0,
+                  .last_step = 0,
+                  .count = 1,
+                  .measured = 0,
+                  .bound = 0};
+  GiveLine(evidence, Event::kLossComputed, finding);
+  std::vector<int> lines;
+  for (const Place& place : finding.places) lines.push_back(place.line);
+  return lines;
+}
+
+TEST(Lines, ThoseThatComputeALossGoBeforeTheLineOfItsOwnBackward) {
+  EXPECT_EQ(LossLinesAfter({}), (std::vector{17, 18, 20}));
+  EXPECT_EQ(LossLinesAfter({{.thing = "", .file = "train.py", .line = 40}}), (std::vector{39, 40}));
+  EXPECT_EQ(LossLinesAfter({{.thing = "", .file = "other.py", .line = 20}}), (std::vector{20}));
+}
+
+TEST(Lines, OfASchedulerTheLineThatBuiltTheOneOfItsOptimizer) {
+  dlcheck::Run run;
+  for (const int ordinal : {0, 1}) {
+    const ThingId optimizer = run.trace.AddThing("optimizer", ordinal, "");
+    run.trace.AddEvent({.event = Event::kScheduler,
+                        .thing = run.trace.AddThing("scheduler", ordinal, "StepLR"),
+                        .owner = optimizer,
+                        .site = run.trace.AddSite({"train.py", 30 + ordinal, "main"})});
+  }
+  Evidence evidence;
+  evidence.Add(kPlain, std::move(run));
+  Finding finding{.severity = Severity::kError,
+                  .message = "",
+                  .places = {{.thing = "StepLR of optimizer#1", .file = ""}},
+                  .first_step = 0,
+                  .last_step = 0,
+                  .count = 1,
+                  .measured = 0,
+                  .bound = 0};
+  GiveLine(evidence, Event::kScheduler, finding);
+  EXPECT_EQ(finding.places.front().line, 31);
+}
+
 TEST_F(LinesTest, NoneWhereNoSuchEventWasRecorded) {
   EXPECT_TRUE(PlacesAfter(Event::kSaved, {}, 0).empty());
 }

@@ -152,6 +152,7 @@ loss.backward();)"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,
+      .names_layers = true,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples =

@@ -169,7 +169,7 @@ for x, y in zip(images.split(32), labels.split(32)):
       .explains = {"training_loop/diverging_loss", "training_loop/flat_loss"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kBackward,
+      .stands_at = Event::kLossComputed,
       .settings = {kShare, kLosses, kSamples, kMost},
       .judgement = Reads<&Judge>(),
       .examples = {{"a loss a tenth lower", Expect::kClean, [] { return Ending(2.07); }},

@@ -89,7 +89,7 @@ Check EmaCopiesWeights() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kAverageBuilt,
       .settings = {kUpdates, kDecay},
       .judgement = Reads<&Judge>(),
       .examples =

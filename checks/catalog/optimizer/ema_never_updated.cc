@@ -84,7 +84,7 @@ for x, y in loader:
       .explains = {},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kAverageBuilt,
       .settings = {kUpdates},
       .judgement = Reads<&Judge>(),
       .examples = {{"tiny changes", Expect::kClean,

@@ -49,6 +49,11 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Clearing& clearing) {
     places.push_back(
         {.thing = "", .file = clearing.backward_site.file, .line = clearing.backward_site.line});
   }
+  // Between these two, in the order in which they run, a call is missing.
+  if (clearing.step_site.line > 0 && !places.empty()) {
+    places.push_back(
+        {.thing = "", .file = clearing.step_site.file, .line = clearing.step_site.line});
+  }
   for (const std::string& name : parameters) places.push_back({.thing = name, .file = ""});
   verdict.findings.push_back({.severity = Severity::kError,
                               .message = Message(clearing, updates, parameters),

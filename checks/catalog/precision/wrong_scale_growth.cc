@@ -133,7 +133,7 @@ else:
       .explains = {"precision/skipped_steps"},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kScalerBuilt,
       .settings = {kMostScale},
       .judgement = Reads<&Judge>(),
       .examples = {{"growth after four steps", Expect::kClean, [] { return GrowingAt(6); }},

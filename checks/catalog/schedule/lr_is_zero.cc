@@ -136,7 +136,7 @@ for epoch in range(100):
       .explains = {"learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kScheduler,
       .settings = {kSteps, kDead, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"zero for the last half", Expect::kClean, [] { return Decaying(31); }},

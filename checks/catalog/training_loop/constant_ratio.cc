@@ -58,7 +58,7 @@ for _ in range(epochs):
       .explains = {},
       .worst = Severity::kNote,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kLossComputed,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"ratios that move", Expect::kClean, [] { return With(0, 0, 0); }},

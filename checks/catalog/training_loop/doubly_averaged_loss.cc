@@ -92,7 +92,7 @@ Check DoublyAveragedLoss() {
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kBackward,
+      .stands_at = Event::kLossComputed,
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"the mean", Expect::kClean, [] { return Batches(1, 32, 1, 32); }},

@@ -96,7 +96,7 @@ Check DoublyDividedLoss() {
       .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kBackward,
+      .stands_at = Event::kLossComputed,
       .settings = {kShareTolerance, kEnoughWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,

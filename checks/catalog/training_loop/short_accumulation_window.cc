@@ -127,7 +127,7 @@ Check ShortAccumulationWindow() {
       .explains = {},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kBackward,
+      .stands_at = Event::kLossComputed,
       .settings = {kShareTolerance, kRagged, kRareWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"two of four micro-batches with a share of 1/2 each", Expect::kClean,

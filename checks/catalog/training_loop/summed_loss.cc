@@ -132,7 +132,7 @@ loss.backward())"},
       .explains = {},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kBackward,
+      .stands_at = Event::kLossComputed,
       .settings = {kSteps, kTolerance},
       .judgement = Reads<&Judge>(),
       .examples =

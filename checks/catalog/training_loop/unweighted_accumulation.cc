@@ -129,7 +129,7 @@ for x, y in micro_batches:
       .explains = {"training_loop/split_dependence"},
       .worst = Severity::kError,
       .live = false,
-      .stands_at = Event::kBackward,
+      .stands_at = Event::kLossComputed,
       .settings = {kShareTolerance, kEnoughWindows, kUneven, kRareWindows},
       .judgement = Reads<&Judge>(),
       .examples = {{"24 and 8 targets with weights 3/4 and 1/4", Expect::kClean,

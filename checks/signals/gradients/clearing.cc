@@ -1,5 +1,6 @@
 #include "checks/signals/gradients/clearing.h"
 #include "checks/engine/whole.h"
+#include "checks/signals/run/first_sites.h"
 
 #include <algorithm>
 #include <cmath>
@@ -85,6 +86,7 @@ absl::StatusOr<Clearing> Clearing::From(const Run& run) {
     }
     clearing.stale.push_back(std::move(update));
   }
+  clearing.step_site = OnlySiteOf(run.trace, Event::kStep);
   return clearing;
 }
 

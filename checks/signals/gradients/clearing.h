@@ -28,6 +28,7 @@ struct Clearing {
   int64_t updates_judged = 0;
   int64_t parameters = 0;   // that were judged at all
   NamedSite backward_site;  // of the first stale update; line 0 if not known
+  NamedSite step_site;      // of all step calls; line 0 if there are several, or none is known
 
   // Errors: NotFound if fewer than two updates were observed.
   static absl::StatusOr<Clearing> From(const Run& run);

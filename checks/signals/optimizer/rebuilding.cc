@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "checks/signals/run/first_process.h"
+#include "checks/signals/run/first_sites.h"
 #include "checks/signals/run/step_order.h"
 
 namespace dlcheck {
@@ -86,6 +87,7 @@ absl::StatusOr<Rebuilding> Rebuilding::From(const Run& run) {
   if (!order.ok()) return order.status();
   const std::vector<Block> blocks = BlocksOf(*order);
   const Rows rows(run.trace, blocks);
+  const std::map<ThingId, SiteId> lines = FirstSites(run.trace, Event::kOptimizerBuilt);
   Rebuilding longest, row;
   for (size_t i = 0; i < blocks.size(); ++i) {
     const Block& block = blocks[i];
@@ -101,6 +103,8 @@ absl::StatusOr<Rebuilding> Rebuilding::From(const Run& run) {
       row.first_parameter = run.trace.Display(rows.ConsumedBy(block));
     }
     ++row.optimizers;
+    const SiteId built = SiteOf(lines, block.optimizer);
+    if (row.optimizers == 2 && built != 0) row.site = built;
     row.steps += block.last - block.first + 1;
     row.last_step = block.last;
     if (row.optimizers > longest.optimizers) longest = row;

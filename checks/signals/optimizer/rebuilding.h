@@ -16,7 +16,7 @@ struct Rebuilding {
   int64_t steps = 0;       // that they made
   int64_t first_step = 0, last_step = 0;
   std::string type, first_parameter;
-  SiteId site = 0;               // of the first step
+  SiteId site = 0;               // that built the second or, where unknown, of the first step
   int64_t judged = 0;            // sampled steps
   const Trace* trace = nullptr;  // for sites; valid as long as the run
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "absl/strings/numbers.h"
+#include "checks/signals/run/first_sites.h"
 
 namespace dlcheck {
 namespace {
@@ -24,20 +25,6 @@ bool IsBetween(const std::vector<int64_t>& steps, int64_t after, int64_t until) 
   return found != steps.end() && *found <= until;
 }
 
-// By optimizer, the line of its first event of this kind that has one.
-std::map<ThingId, SiteId> SitesOf(const Trace& trace, Event kind) {
-  std::map<ThingId, SiteId> sites;
-  for (const Occurrence& event : trace.Events()) {
-    if (event.event == kind && event.site != 0) sites.emplace(event.thing, event.site);
-  }
-  return sites;
-}
-
-SiteId SiteOf(const std::map<ThingId, SiteId>& sites, ThingId thing) {
-  const auto found = sites.find(thing);
-  return found == sites.end() ? 0 : found->second;
-}
-
 int64_t Number(const Trace& trace, ThingId optimizer, std::string_view key) {
   int64_t number = -1;
   return absl::SimpleAtoi(std::string(trace.Attribute(optimizer, key)), &number) ? number : -1;
@@ -50,8 +37,8 @@ absl::StatusOr<Replacements> Replacements::From(const Run& run) {
   const std::vector<ThingId> optimizers = trace.ThingsOfKind("optimizer");
   if (optimizers.empty()) return absl::NotFoundError("no optimizer step was observed");
   const std::vector<int64_t> loads = LoadsOf(trace);
-  const std::map<ThingId, SiteId> sites = SitesOf(trace, Event::kStep);
-  const std::map<ThingId, SiteId> lines = SitesOf(trace, Event::kOptimizerBuilt);
+  const std::map<ThingId, SiteId> sites = FirstSites(trace, Event::kStep);
+  const std::map<ThingId, SiteId> lines = FirstSites(trace, Event::kOptimizerBuilt);
   std::map<int64_t, ThingId> by_ordinal;
   for (const ThingId id : optimizers) by_ordinal.emplace(trace.thing(id).ordinal, id);
   std::map<int64_t, Chain> open;  // by the ordinal of the latest optimizer
@@ -71,6 +58,7 @@ absl::StatusOr<Replacements> Replacements::From(const Run& run) {
     longer.type = std::string(trace.Attribute(id, "type"));
     longer.first_parameter = std::string(trace.Attribute(id, "first_parameter"));
     longer.first_steps.push_back(step);
+    if (longer.site == 0) longer.site = SiteOf(lines, id);
     if (longer.site == 0) longer.site = SiteOf(sites, id);
     if (longer.built != SiteOf(lines, id)) longer.built = 0;
     open[trace.thing(id).ordinal] = std::move(longer);

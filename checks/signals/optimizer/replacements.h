@@ -17,7 +17,7 @@ struct Replacements {
   struct Chain {
     std::string type, first_parameter;
     std::vector<int64_t> first_steps;  // of each but the first optimizer
-    SiteId site = 0;                   // of the first step that was recorded with its line
+    SiteId site = 0;                   // that built the first of these or, where unknown, of a step
     SiteId built = 0;  // the line that built all of them, the first too; 0 if none did
   };
   std::vector<Chain> chains;  // by their first step

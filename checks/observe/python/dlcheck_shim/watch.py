@@ -148,8 +148,8 @@ class Watch:
         self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
         self.metrics, self.kept = Metrics(guard, recorder, sites), KeptSamples(guard, recorder)
         self.parts = StepParts(guard, recorder)
-        self.averages, self.surroundings = Averages(guard, recorder), Surroundings(guard, recorder, sites, models)
-        self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps)
+        self.averages, self.surroundings = Averages(guard, recorder, self.built), Surroundings(guard, recorder, sites, models)
+        self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps, self.built)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
         self.make_comparisons(recorder, sites, optimizers)
 

@@ -9,8 +9,8 @@ from ..torch_api.wrapping import Around, replace
 
 
 class Averages:
-    def __init__(self, guard, recorder):
-        self.guard, self.recorder = guard, recorder
+    def __init__(self, guard, recorder, built):
+        self.guard, self.recorder, self.built = guard, recorder, built
         self.copy = guard.isolated("average")(self.copy)
         self.write = guard.isolated("average")(self.write)
 
@@ -39,6 +39,7 @@ class Averages:
             return
         recorder = self.recorder
         thing, at = recorder.thing("average", 0, "average"), (recorder.step, recorder.micro_step)
+        self.built.tell_once("average_built", averaged, thing)
         with tensors.unrecorded():
             pairs = [(after, live), (after, before)]
             sizes = [total(a, b) for a, b in pairs]

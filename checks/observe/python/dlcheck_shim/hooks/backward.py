@@ -12,6 +12,7 @@ from ..record import names
 from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import Around
+from .loss_lines import LossLines
 from .not_zeroed import held_norms
 from .operation_lines import line_of
 
@@ -26,7 +27,7 @@ class BackwardHooks:
         self.recorder, self.sites, self.optimizers = recorder, sites, optimizers
         self.uncleared, self.losses, self.forwards = uncleared, losses, forwards
         self.steps, self.graphs, self.raised, self.looks = steps, graphs, raised, looks
-        self.guard = guard
+        self.guard, self.lines = guard, LossLines(guard, recorder, sites)
         self.births = Births(guard, recorder, optimizers.models, lambda name: line_of(name, sites.own_files()))
         self.before = guard.isolated("backward")(self.before)
         self.before_unsampled = guard.isolated("backward")(self.before_unsampled)
@@ -54,6 +55,8 @@ class BackwardHooks:
             self.look(loss)
         recorder.event("backward", thing, float(keeps_graph and not of_gradients),
                        float(of_gradients), site=site)  # fmt: skip
+        if recorder.sampled:
+            self.lines.tell(thing)
 
     def before_unsampled(self, loss):
         """The same in a step of which only counts and numbers are recorded."""

@@ -3,7 +3,8 @@
 import torch
 
 from ..record.identity import IdentityMap
-from ..torch_api.wrapping import Around, replace
+from ..torch_api.capabilities import scaler_classes
+from ..torch_api.wrapping import Around, followed_by, replace
 
 MOST_LAYERS = 1 << 14  # whose lines are kept
 MOST_TOLD = 1 << 12
@@ -13,15 +14,24 @@ class Built:
     def __init__(self, guard, recorder, sites):
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.lines, self.layers, self.told = IdentityMap(), 0, 0
+        self.once = set()  # events that are told of the first thing alone
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
         """In another process of a fork the layers are the same."""
-        self.told = 0
+        self.told, self.once = 0, set()
 
     def watch_all(self):
         self.begins = self.guard.isolated("built", asks_tensors=False)(self.begins)
         replace([torch.nn.Module], "__init__", Around(lambda args, _: self.begins(*args[:1])))
+        made = self.guard.isolated("built", asks_tensors=False)(self.made)
+        for scaler in scaler_classes():
+            if "__init__" in vars(scaler):
+                replace([scaler], "__init__", followed_by(lambda _, args, __: made(args[0])))
+
+    def made(self, scaler):
+        if self.lines.get(scaler) is None:
+            self.lines.set(scaler, self.sites.caller(constructors_of(type(scaler))))
 
     def subscribe(self, moments):
         moments.optimizer_made.append(lambda optimizer: self.lines.set(optimizer, self.sites.caller()))
@@ -33,6 +43,11 @@ class Built:
         if self.layers < MOST_LAYERS and layer not in self.lines:
             self.layers += 1
             self.lines.set(layer, self.sites.caller(constructors_of(type(layer))))
+
+    def tell_once(self, event, built, thing):
+        if event not in self.once:
+            self.once.add(event)
+            self.tell(event, built, thing)
 
     def tell(self, event, built, thing):
         line = self.lines.get(built)

@@ -32,6 +32,7 @@ MOST_BACKWARDS = 4  # of such a step
 RESHAPES, NORMALIZERS = ("view", "reshape", "view_as", "reshape_as"), ("softmax", "Softmax")
 OVER_ROWS = (*NORMALIZERS, "log_softmax", "LogSoftmax")
 ATTENTIONS = (*NORMALIZERS, "scaled_dot_product_attention")
+MASKINGS = ("masked_fill", "masked_fill_", "where")
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
 LOGARITHM = "LogSoftmaxBackward0"  # of probabilities: attention, which may run over time first, takes none
 LEAST_WEIGHT = 1e-6  # of a masked position that is worth a word
@@ -132,10 +133,10 @@ class GraphScan:
             self.tell("weighted_log_probability", node, "log_prob", 1.0)
         features = unscaled_attention(node)
         if features is not None:
-            self.tell("unscaled_attention", node, "scores", float(features))
+            self.tell("unscaled_attention", node, "scores", float(features), words=NORMALIZERS)
         hidden = weight_behind_mask(node)
         if hidden is not None and hidden[0] > LEAST_WEIGHT:
-            self.tell("weight_behind_mask", node, "masked_fill", hidden[0], float(hidden[1]))
+            self.tell("weight_behind_mask", node, "masked_fill", hidden[0], float(hidden[1]), words=MASKINGS)
         if bias_before_norm(node):
             self.tell("bias_before_norm", node, "bias", 1.0, layer=True)
         if variance_as_deviation(node, users):

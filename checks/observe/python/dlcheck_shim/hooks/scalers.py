@@ -11,8 +11,8 @@ from ..torch_api.wrapping import Around, followed_by, replace
 
 
 class Scalers:
-    def __init__(self, guard, recorder, sites, optimizers, steps):
-        self.guard, self.recorder, self.sites = guard, recorder, sites
+    def __init__(self, guard, recorder, sites, optimizers, steps, built):
+        self.guard, self.recorder, self.sites, self.built = guard, recorder, sites, built
         self.optimizers, self.steps = optimizers, steps
         self.count = guard.isolated("scaler", asks_tensors=False)(self.count)
         self.reset()
@@ -59,6 +59,7 @@ class Scalers:
             return
         self.told = recorder.step
         thing, at = self.thing(), (recorder.step, recorder.micro_step)
+        self.built.tell_once("scaler_built", args[0], thing)
         recorder.transfer.add(
             scale.detach().reshape(1),
             lambda values: recorder.quantity("loss_scale", thing, values[0], at=at),
