@@ -37,6 +37,9 @@ EVENTS = {
     "shared_forward": 30,
     "optimizer_built": 31,
     "module_built": 32,
+    "loss_computed": 33,
+    "average_built": 34,
+    "scaler_built": 35,
 }
 
 QUANTITIES = {
