@@ -57,11 +57,14 @@ class Suggest(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def suggest(self, check, source, line, message, *folder):
+    def suggest(self, check, source, lines, message, *folder):
+        """`lines`: one line of the finding, or several."""
         program, result = self.folder / "program.py", self.folder / "result.json"
         if source is not None:
             program.write_text(source)
-        finding = {"message": message, "places": [{"thing": "w"}, {"file": str(program), "line": line}]}
+        lines = lines if isinstance(lines, list) else [lines]
+        places = [{"thing": "w"}, *({"file": str(program), "line": line} for line in lines)]
+        finding = {"message": message, "places": places}
         result.write_text(json.dumps({"order": [{"id": check}], "checks": [{"id": check, "findings": [finding]}]}))
         process = subprocess.run([sys.executable, "-B", "-m", "dlcheck_suggest", result, *folder], cwd=FOLDER,
                                  capture_output=True, text=True)
@@ -75,6 +78,11 @@ class Suggest(unittest.TestCase):
                 self.assertTrue(process.stdout.startswith(f"# {check}: "), process.stderr)
                 subprocess.run(["patch", "-s", "-p0"], cwd="/", input=process.stdout, text=True, check=True)
                 self.assertEqual((self.folder / "program.py").read_text(), expected)
+
+    def test_of_several_lines_the_first_that_has_a_repair_is_changed(self):
+        source = "loss = net(x).mean()\nloss.backward(retain_graph=True)\n"
+        printed = self.suggest("training_loop/retained_graph", source, [1, 2], "").stdout
+        self.assertIn("-loss.backward(retain_graph=True)\n+loss.backward()\n", printed)
 
     def test_a_folder_gets_the_diff_the_changed_text_and_what_they_are_for(self):
         folder = self.folder / "a folder"

@@ -13,21 +13,26 @@ import sys
 from .repairs import CHANGES_LOSS, REPAIRS
 from .source import Source
 
+MOST_PLACES = 8
 MOST_BYTES = 1 << 20  # of a file that is read
 MOST_SECONDS = 30  # for a folder, since somebody waits
 
 
 def suggestion(finding, check):
-    """(lines before, lines after, file), or why there is none."""
-    place = next((p for p in finding.get("places", ()) if p.get("line")), None)
-    if place is None:
-        return "its finding names no line"
+    """(lines before, lines after, file), by the first line of the finding that has a repair; or why there is none."""
+    places = [place for place in finding.get("places", ()) if place.get("line")]
+    changes = [change_at(place, check, finding["message"]) for place in places[:MOST_PLACES]]
+    found = next((change for change in changes if not isinstance(change, str)), None)
+    return found or (changes[0] if changes else "its finding names no line")
+
+
+def change_at(place, check, message):
     try:
         with open(place["file"], encoding="utf-8") as file:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
             return f"{place['file']} is too long"
-        lines = REPAIRS[check](source := Source(text), place["line"], finding["message"])
+        lines = REPAIRS[check](source := Source(text), place["line"], message)
         if lines is None:
             return f"{place['file']}:{place['line']} is written in a form that is not understood"
         ast.parse("".join(lines))
