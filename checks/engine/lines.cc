@@ -32,20 +32,22 @@ bool IsOf(const Trace& trace, ThingId thing, const std::set<std::string>& things
 
 // The occurrence whose line is the finding's; null if there is none.
 const Occurrence* Find(const Trace& trace, Event event, bool only_own, const Finding& finding) {
-  std::set<std::string> things;
+  std::set<std::string> things, modules;  // of a layer, the one around it
   for (const Place& place : finding.places) {
     things.insert(place.thing);
     const size_t of = place.thing.find(" of ");  // "StepLR of optimizer#0"
     if (of != std::string::npos) things.insert(place.thing.substr(of + 4));
-    if (event == Event::kModuleBuilt) things.insert(ModuleOf(place.thing));
+    if (event == Event::kModuleBuilt) modules.insert(ModuleOf(place.thing));
   }
-  const Occurrence *found = nullptr, *own = nullptr;
+  const Occurrence *found = nullptr, *own = nullptr, *around = nullptr;
   for (const Occurrence& one : trace.Events()) {
     if (one.event != event || one.gap || trace.site(one.site).line == 0) continue;
     if (found == nullptr || IsCloser(one, *found, finding.first_step)) found = &one;
+    if (around == nullptr && IsOf(trace, one.thing, modules)) around = &one;
     if (!IsOf(trace, one.thing, things) && !IsOf(trace, one.owner, things)) continue;
     if (own == nullptr || IsCloser(one, *own, finding.first_step)) own = &one;
   }
+  if (own == nullptr) own = around;
   // Of a layer only its own line says anything.
   return own != nullptr || only_own || event == Event::kModuleBuilt ? own : found;
 }

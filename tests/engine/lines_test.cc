@@ -113,12 +113,13 @@ Place FirstPlaceAfter(Event event, std::string_view kind, std::vector<std::strin
 
 TEST(Lines, OfALayerTheOneThatBuiltItComesBeforeAnotherLine) {
   const auto line_of = [](const std::string& thing) {
-    return FirstPlaceAfter(Event::kModuleBuilt, "module", {"fc1", "fc2"},
+    return FirstPlaceAfter(Event::kModuleBuilt, "module", {"fc1", "fc2", "fc2.norm"},
                            {{.thing = thing, .file = ""}, {.thing = "", .file = "a.py", .line = 5}})
         .line;
   };
   EXPECT_EQ(line_of("fc2"), 11);
   EXPECT_EQ(line_of("fc2.weight"), 11);
+  EXPECT_EQ(line_of("fc2.norm"), 12);
   EXPECT_EQ(line_of("other"), 0);
 }
 
