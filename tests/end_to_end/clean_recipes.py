@@ -1,6 +1,6 @@
 """Healthy recipes of the reference trainer, which between them use every mechanism that a planted
 fault breaks: under all experiments no check may find anything. ci/matrix runs all of them, the tests
-a third."""
+a twelfth."""
 
 
 WINDOWS = "--gradient-accumulation-steps 4 --batch-size 16 --drop-last false"

@@ -100,12 +100,18 @@ class Healthy(EndToEnd):
         super().setUp()
         self.require_trainer()
 
-    def test_check_without_arguments_passes_nine_checks_and_fails_none(self):
-        process = self.dlcheck("check", "--output-dir", self.out)
-        counts = self.result()["exit"]["counts"]
-        self.assertEqual(process.returncode, 0, process.stderr)
-        self.assertGreaterEqual(counts["passed"], 9, process.stderr)
-        self.assertEqual(self.found(), [], process.stderr)
+    def test_check_without_arguments_passes_nine_checks_fails_none_and_gives_the_same_result_again(self):
+        results = []
+        for _ in range(2):
+            process = self.dlcheck("check", "--output-dir", self.out)
+            self.assertEqual(process.returncode, 0, process.stderr)
+            self.assertEqual(self.found(), [], process.stderr)
+            result = self.result()
+            del result["volatile"]
+            results.append(result)
+        self.assertGreaterEqual(results[0]["exit"]["counts"]["passed"], 9)
+        if not any(check["id"] in BY_TIME and check["findings"] for result in results for check in result["checks"]):
+            self.assertEqual(*results)
 
     def test_the_convolutional_network_passes_too(self):
         process = self.dlcheck("check", "--output-dir", self.out, "--model", "resnet")
@@ -118,17 +124,8 @@ class Healthy(EndToEnd):
         self.assertEqual(line, f"dlcheck run --deep --output-dir {self.out} --select gradients "
                                f"--timeout 600 -- {TRAINER} --seed 3")
 
-    def test_the_same_command_twice_gives_the_same_result(self):
-        results = []
-        for _ in range(2):
-            self.dlcheck("check", "--output-dir", self.out)
-            result = self.result()
-            del result["volatile"]
-            results.append(result)
-        self.assertEqual(*results)
-
-    def test_a_sixth_of_the_healthy_recipes_draws_no_finding_under_any_experiment(self):
-        for name in drawn(sorted(RECIPES), 6):
+    def test_a_twelfth_of_the_healthy_recipes_draws_no_finding_under_any_experiment(self):
+        for name in drawn(sorted(RECIPES), 12):
             with self.subTest(recipe=name):
                 shutil.rmtree(self.out, ignore_errors=True)
                 flags = RECIPES[name].replace("FOLDER", str(self.folder / "checkpoints")).split()
