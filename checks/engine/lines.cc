@@ -77,6 +77,7 @@ std::optional<Event> Instead(Event event) {
     case Event::kScheduler:
       return Event::kOptimizerBuilt;
     case Event::kAverageBuilt:
+    case Event::kDebugging:
     case Event::kScalerBuilt:
     case Event::kOptimizerBuilt:
     case Event::kBackward:

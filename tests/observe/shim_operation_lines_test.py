@@ -38,6 +38,19 @@ class OperationLines(unittest.TestCase):
     def test_of_two_lines_none_is_told(self):
         self.assertEqual(born("print(torch.log(torch.ones(2)))"), [("log", None)])
 
+    def test_the_line_that_sets_an_option_of_torch_is_told(self):
+        more = """torch.autograd.set_detect_anomaly(True)
+for step in range(2):
+    loss_of(layer(torch.ones(3, 2)) + 20).backward()
+    optimizer.step()
+torch.set_float32_matmul_precision("medium")"""
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder, "train.py")
+            program.write_text(PROGRAM.replace("MORE", more))
+            main = run_watched(python(program)).main
+        self.assertEqual({row.site[1] for row in main.of("event", "debugging")}, {"11"})
+        self.assertEqual([row.site[1] for row in main.of("quantity", "changed_precision")], ["15"])
+
     def test_signs_are_calls_and_those_between_numbers_are_none(self):
         self.assertEqual(lines_of("div", b"a = 1 / 3\nb = x / 3\nc /= y\n"), {2, 3})
         self.assertEqual(lines_of("pow", b"a = x ** 2\nb = x.pow(2)\n"), {1, 2})

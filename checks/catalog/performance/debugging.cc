@@ -78,7 +78,7 @@ for x, y in loader:
       .explains = {"performance/step_time"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kStep,
+      .stands_at = Event::kDebugging,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"off in the first step", Expect::kClean, [] { return Debugged(1); }},

@@ -19,6 +19,13 @@ def line_of(operation, files):
     return found.pop() if found else None
 
 
+def site_of_call(function, sites):
+    """The id of the line with the only call of a function of torch in the program's own files; 0 if there is none,
+    or several."""
+    found = line_of(function, sites.own_files())
+    return 0 if found is None else sites.recorder.writer.site(*found, "")
+
+
 def lines_of(operation, source):
     """Lines of a source, in bytes, with `x.log()`, `torch.log(x)` or, for `div`, `x / y`."""
     sign = SIGNS.get(operation)

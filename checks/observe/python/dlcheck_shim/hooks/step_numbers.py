@@ -7,14 +7,16 @@ import torch
 
 from ..state.optimizers import rate_of
 from ..system import close, open_, perf_counter, read
+from .operation_lines import site_of_call
 
 PAGE = resource.getpagesize()
 
 
 class StepNumbers:
-    def __init__(self, recorder):
-        self.recorder = recorder
+    def __init__(self, recorder, sites):
+        self.recorder, self.sites = recorder, sites
         self.last_end = None  # of the step before, in seconds
+        self.anomaly_site = None  # the line that enables anomaly detection, once it was looked for; 0 if not found
 
     def write(self, optimizer, watched):
         recorder = self.recorder
@@ -35,7 +37,9 @@ class StepNumbers:
                 self.write_resident(watched)
             if torch.is_anomaly_enabled():
                 thing = recorder.thing("facility", 0, "anomaly detection")
-                recorder.event("debugging", thing)
+                if self.anomaly_site is None:
+                    self.anomaly_site = site_of_call("set_detect_anomaly", self.sites)
+                recorder.event("debugging", thing, site=self.anomaly_site)
         self.last_end = now
 
     def write_resident(self, watched):

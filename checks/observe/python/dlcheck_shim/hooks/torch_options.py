@@ -6,7 +6,9 @@ import torch
 
 from ..record.sites import OWN, kind_of
 from ..torch_api.wrapping import only_before, replace
+from .operation_lines import site_of_call
 
+SETTERS = {"torch.get_float32_matmul_precision()": "set_float32_matmul_precision"}  # calls that change an option
 CALLER = 3  # frames: the function below, `before` of only_before, the function of torch, who called it
 
 
@@ -46,7 +48,8 @@ class TorchOptions:
             now = options().get(name)
             if now != before:
                 thing = self.recorder.thing("option", 0, f"{name}: {before}, then {now}")
-                self.recorder.quantity("changed_precision", thing, 1.0)
+                site = site_of_call(SETTERS[name], self.sites) if name in SETTERS else 0
+                self.recorder.quantity("changed_precision", thing, 1.0, site=site)
 
 
 def options():
