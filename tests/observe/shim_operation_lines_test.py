@@ -48,8 +48,8 @@ torch.set_float32_matmul_precision("medium")"""
             program = pathlib.Path(folder, "train.py")
             program.write_text(PROGRAM.replace("MORE", more))
             main = run_watched(python(program)).main
-        self.assertEqual({row.site[1] for row in main.of("event", "debugging")}, {"11"})
-        self.assertEqual([row.site[1] for row in main.of("quantity", "changed_precision")], ["15"])
+        self.assertEqual({row.site[1] for row in main.of("event", "debugging")}, {"10"})
+        self.assertEqual([row.site[1] for row in main.of("quantity", "changed_precision")], ["14"])
 
     def test_signs_are_calls_and_those_between_numbers_are_none(self):
         self.assertEqual(lines_of("div", b"a = 1 / 3\nb = x / 3\nc /= y\n"), {2, 3})
