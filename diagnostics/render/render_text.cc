@@ -36,6 +36,15 @@ std::string MorePlaces(const Finding& finding) {
   return names.empty() || is_shown ? "" : Listed(names, kPlacesShown);
 }
 
+// All lines of a finding that has more than its first line shows.
+std::string LinesOf(const Finding& finding) {
+  std::vector<std::string> lines;
+  for (const Place& place : finding.places) {
+    if (place.line > 0) lines.push_back(StrCat(BaseName(place.file), ":", place.line));
+  }
+  return lines.size() < 2 ? "" : Listed(lines, kPlacesShown);
+}
+
 std::string RenderFinding(const Check& check, const Finding& finding) {
   std::string severity(SeverityName(finding.severity));
   severity.resize(kIndent, ' ');
@@ -43,6 +52,7 @@ std::string RenderFinding(const Check& check, const Finding& finding) {
   text += Row("", check.title) + Row("", finding.message);
   if (!finding.chain.empty()) text += Row("  path", absl::StrJoin(finding.chain, " → "));
   if (const std::string places = MorePlaces(finding); !places.empty()) text += Row("  at", places);
+  if (const std::string lines = LinesOf(finding); !lines.empty()) text += Row("  lines", lines);
   return text;
 }
 
