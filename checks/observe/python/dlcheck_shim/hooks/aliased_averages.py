@@ -50,7 +50,10 @@ class AliasedAverages:
 
     def look(self):
         """Right after a step: an average is updated before the next forward."""
-        parameters = {p.data_ptr(): p for p, _ in self.models.parameters.items() if tensors.is_readable(p) and p.is_cpu}
+        parameters = {p.data_ptr(): p for p, _ in self.models.parameters.items()
+                      if tensors.is_readable(p) and p.is_cpu and private.has_alias(p)}  # fmt: skip
+        if not parameters:
+            return
         with tensors.unrecorded():
             for tensor in tensors_alive():
                 parameter = None if not is_plain_copy(tensor) else parameters.get(tensor.data_ptr())

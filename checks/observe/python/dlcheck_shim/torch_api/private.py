@@ -47,6 +47,8 @@ tracing_state = of_torch("_C._get_tracing_state")  # None unless torch.jit.trace
 eval_frame = of_torch("_C._dynamo.eval_frame")
 is_compiling = getattr(torch.compiler, "is_compiling", None) or torch._utils.is_compiling  # since version 2.3
 
+count_uses = of_torch("_C._storage_Use_Count")  # of the address of a storage: by tensors, and by Python's object of it
+
 # Whole lists of tensors at once.
 foreach_norm = of_torch("_foreach_norm")
 foreach_sub_ = of_torch("_foreach_sub_")
@@ -117,6 +119,11 @@ def shapes_into(node):
 def base_of(tensor):
     """What a view is a view of; any other tensor itself."""
     return tensor if tensor._base is None else tensor._base
+
+
+def has_alias(tensor):
+    """Whether another tensor may have the storage of this one; true where that cannot be told."""
+    return count_uses is None or count_uses(tensor.untyped_storage()._cdata) > 2
 
 
 def hooks_of(leaf):
