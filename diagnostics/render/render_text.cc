@@ -3,9 +3,9 @@
 
 #include "absl/strings/str_join.h"
 #include "checks/engine/text.h"
-#include "diagnostics/fingerprint.h"
 #include "diagnostics/masked.h"
 #include "diagnostics/render/layout.h"
+#include "diagnostics/render/places.h"
 #include "diagnostics/render/render.h"
 #include "diagnostics/render/render_exemptions.h"
 #include "diagnostics/render/render_losses.h"
@@ -15,35 +15,7 @@
 namespace dlcheck {
 namespace {
 
-constexpr int kPlacesShown = 4;
 constexpr size_t kRedirectedShown = 4;  // files
-
-std::string WhereAndWhen(const Finding& finding) {
-  std::string text = PlaceOf(finding);
-  const std::string when = finding.first_step == finding.last_step
-                               ? StrCat("step ", finding.first_step)
-                               : StrCat("steps ", finding.first_step, " to ", finding.last_step);
-  return text.empty() ? when : StrCat(text, ", ", when);
-}
-
-// The things of a finding that its first line does not show.
-std::string MorePlaces(const Finding& finding) {
-  std::vector<std::string> names;
-  for (const Place& place : finding.places) {
-    if (!NameOf(place).empty()) names.push_back(NameOf(place));
-  }
-  const bool is_shown = names.size() == 1 && PlaceOf(finding) == names.front();
-  return names.empty() || is_shown ? "" : Listed(names, kPlacesShown);
-}
-
-// All lines of a finding that has more than its first line shows.
-std::string LinesOf(const Finding& finding) {
-  std::vector<std::string> lines;
-  for (const Place& place : finding.places) {
-    if (place.line > 0) lines.push_back(StrCat(BaseName(place.file), ":", place.line));
-  }
-  return lines.size() < 2 ? "" : Listed(lines, kPlacesShown);
-}
 
 std::string RenderFinding(const Check& check, const Finding& finding) {
   std::string severity(SeverityName(finding.severity));
