@@ -7,6 +7,7 @@ from ..record.sites import OWN, kind_of
 from .idle_statements import source_of, tree_of
 
 MOST_CALLS, MOST_LINES = 32, 3
+MOST_FILES, MOST_BYTES = 4, 1 << 18  # whose trees are kept: one of 8,000 lines has 20 MB
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -30,12 +31,17 @@ class LossLines:
         code, number = found
         if kind_of(code.co_filename) != OWN:
             return
-        if code.co_filename not in self.trees:
-            self.trees[code.co_filename] = tree_of(source_of(code.co_filename))
-        tree = self.trees[code.co_filename]
+        tree = self.tree_of_file(code.co_filename)
         for line, function in lines_of_loss(tree, number) if tree is not None else ():
             site = self.recorder.writer.site(code.co_filename, line, function)
             self.recorder.event("loss_computed", thing, float(number), site=site, always=True)
+
+    def tree_of_file(self, path):
+        """The tree of a file; None where there are too many files, or it is too long or does not parse."""
+        if path not in self.trees and len(self.trees) < MOST_FILES:
+            source = source_of(path)
+            self.trees[path] = tree_of(source) if len(source) <= MOST_BYTES else None
+        return self.trees.get(path)
 
 
 def lines_of_loss(tree, number):
