@@ -1,5 +1,7 @@
 #include "diagnostics/cli/subject.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -83,7 +85,13 @@ absl::StatusOr<Run> CommandSubject::RunUnder(const Experiment& experiment,
     launch.request.steps = kStepsWithPredictions;
   }
   if (in_ranks_.ok() && IsForOneProcess(experiment)) launch.command = InOneProcess(command_);
+  launch.shared_start = SharedStartFor(launch);
   return RunAgain(std::move(launch));
+}
+
+SharedStart* CommandSubject::SharedStartFor(const Launch& launch) {
+  if (shares_start_ && !shared_start_) shared_start_ = SharedStart::Beside(launch, made_);
+  return shared_start_.get();
 }
 
 absl::Status CommandSubject::BeginsElsewhere() const {
@@ -178,6 +186,8 @@ void CommandSubject::NotePlain(const Run& run, absl::Time started) {
   const absl::StatusOr<Finiteness> finiteness = Finiteness::From(run);
   if (finiteness.ok()) first_nonfinite_ = finiteness->first.step;
   in_ranks_ = ProcessGroup::From(run).status();
+  shares_start_ = !in_ranks_.ok() && !run.trace.ProcessAttribute("python").empty() &&
+                  preload_.gate.empty() && geteuid() == 0;
   saved_ = SavedPoint::From(run);
   std::error_code error;
   std::vector<std::string> folders{fs::current_path(error).string()};
@@ -199,6 +209,7 @@ absl::StatusOr<Run> CommandSubject::RunInterrupted(absl::Duration deadline) {
   DLCHECK_ASSIGN_OR_RETURN(Launch launch, Prepare(kInterrupted, deadline));
   launch.request.saved_step = saved_->step;
   launch.request.end_step = std::min(saved_->end, saved_->step + kInterrupted.steps);
+  launch.shared_start = SharedStartFor(launch);
   interrupted_files_ = std::make_unique<PrivateFiles>(PrivateFiles::Plan());
   interrupted_files_->Hide(made_);
   absl::StatusOr<Run> run = RunApart(std::move(launch), *interrupted_files_);

@@ -13,6 +13,7 @@
 #include "checks/engine/trace.h"
 #include "checks/observe/launcher/launcher.h"
 #include "checks/observe/launcher/private_files.h"
+#include "checks/observe/launcher/shared_start.h"
 #include "checks/signals/checkpoint/saved_point.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/config/choice.h"
@@ -57,6 +58,8 @@ class CommandSubject {
                                    absl::Duration deadline) const;
   absl::StatusOr<Run> Start(const Launch& launch, Ending& ending) const;
   void NotePlain(const Run& run, absl::Time started);
+  // Where this launch may begin with others; null if nowhere.
+  SharedStart* SharedStartFor(const Launch& launch);
   bool WentOn(const Run& run) const;
   // The error of a run that would not begin where the plain run began.
   absl::Status BeginsElsewhere() const;
@@ -73,6 +76,8 @@ class CommandSubject {
   std::string ranks_folder_;        // of their run whose first step was kept
   int64_t first_nonfinite_ = -1;    // the step of the first value that is not finite; none
   absl::StatusOr<SavedPoint> saved_ = absl::FailedPreconditionError("the plain run is not there");
+  bool shares_start_ = false;  // one Python process trained, and nothing else
+  std::unique_ptr<SharedStart> shared_start_;
   std::vector<std::string> made_;                    // by the plain run, and hidden from all others
   std::vector<std::string> changed_;                 // by the plain run, but there before
   std::set<std::string> read_anyway_;                // files that the interrupted run began with

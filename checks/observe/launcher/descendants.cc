@@ -16,6 +16,8 @@
 namespace dlcheck {
 namespace {
 
+pid_t kept_child = 0;
+
 constexpr int kMostRounds = 1000;  // a program that starts processes faster than these is given up
 
 // The parent of a process, by its line in /proc; 0 if it is gone.
@@ -35,7 +37,8 @@ std::vector<pid_t> Children() {
   while (const dirent* entry = all ? readdir(all.get()) : nullptr) {
     const std::string name = entry->d_name;
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    if (ParentOf(name) == getpid()) children.push_back(std::atoi(name.c_str()));
+    const pid_t process = std::atoi(name.c_str());
+    if (process != kept_child && ParentOf(name) == getpid()) children.push_back(process);
   }
   return children;
 }
@@ -43,6 +46,8 @@ std::vector<pid_t> Children() {
 }  // namespace
 
 void AdoptDescendants(bool adopts) { prctl(PR_SET_CHILD_SUBREAPER, adopts ? 1 : 0); }
+
+void KeepDescendant(pid_t child) { kept_child = child; }
 
 // The children of one that ends become ours, and are found in the next round.
 void EndDescendants() {

@@ -22,6 +22,8 @@ struct Look {
   std::string stopped_by = "";  // not empty: end the command now, and this is why
 };
 
+class SharedStart;
+
 struct Launch {
   std::vector<std::string> command;
   Request request;  // its run_folder exists and is absolute
@@ -34,6 +36,8 @@ struct Launch {
   bool keeps_network = false;  // else an experiment has none but loopback, if that can be had
   const PrivateFiles* files = nullptr;  // what an experiment writes to; null: the real files
   bool needs_own_files = false;         // it is not started where `files` are not all private
+  int channel = -1;                     // a descriptor that the command inherits, and is told of
+  SharedStart* shared_start = nullptr;  // where the command may begin; null: nowhere else
   absl::Duration deadline = absl::InfiniteDuration();
   // Called by the waiting thread while the command runs, the first time at once; may be empty.
   std::function<Look()> look = nullptr;

@@ -231,11 +231,18 @@ bool PrivateFiles::MountLayers(bool is_superuser, bool* mounted) const {
   return are_all_there;
 }
 
-std::vector<std::string> PrivateFiles::Clear(size_t most) const {
+std::vector<std::string> PrivateFiles::Written() const {
   std::vector<std::string> paths;
   for (const Layer& layer : layers_) {
     if (!layer.options.empty()) AddFilesBelow(layer.folder + "/up", layer.target, paths);
   }
+  return paths;
+}
+
+bool PrivateFiles::AreUntouched() const { return Written().empty(); }
+
+std::vector<std::string> PrivateFiles::Clear(size_t most) const {
+  std::vector<std::string> paths = Written();
   for (const std::string& folder : folders_) {
     if (!folder.empty()) RemoveTree(folder);
   }

@@ -31,6 +31,9 @@ class PrivateFiles {
   // the kernel (/dev/shm, /run) and for the system's own folders. What is not allowed is left out.
   bool Enter(const char* kept) const;
 
+  // Whether nothing was written by those that entered, but caches of compiled Python.
+  bool AreUntouched() const;
+
   // Once all children are gone: the paths of the files that were written, `most` at the most, all
   // of which are removed with what else was kept of them.
   std::vector<std::string> Clear(size_t most) const;
@@ -51,6 +54,7 @@ class PrivateFiles {
   bool ChangeFiles() const;
   bool MountLayers(bool is_superuser, bool* mounted) const;
   bool CanWrite() const;
+  std::vector<std::string> Written() const;
 
   std::vector<Layer> layers_;
   // The second takes what is written over the place of the first.

@@ -8,6 +8,7 @@ objects, and its exceptions never reach the program.
 import gc
 import os
 
+from . import shared_start
 from .after_import import AfterImport
 from .loggers import LOGGERS
 from .record.request import read_request
@@ -21,9 +22,9 @@ def start(folder):
     """`folder` holds the request. Raises only before anything is changed."""
     request = read_request(folder)
     if os.environ.get("DLCHECK_SHIM_RAISE") == "1":
-        AfterImport(reactions(request)).install()
+        AfterImport(reactions(request, folder)).install()
         return
-    quiet = {name: silent(react, request.run_folder) for name, react in reactions(request).items()}
+    quiet = {name: silent(react, request) for name, react in reactions(request, folder).items()}
     AfterImport(quiet).install()
 
 
@@ -41,10 +42,14 @@ def end():
         WATCHING[0].end()
 
 
-def reactions(request):
+def reactions(request, folder):
+    inherited = set() if request.channel is None else shared_start.open_files()
+
     def torch_arrived(torch):
         from .watch import Watch
 
+        if request.channel is not None:
+            request.take(read_request(shared_start.wait(request, folder, inherited)))
         # Python collects garbage after so many new objects, and a collection of all that torch holds takes
         # a tenth of a second: those that the probe makes as it begins bring none forward.
         was_enabled = gc.isenabled()
@@ -69,12 +74,12 @@ def reactions(request):
     }
 
 
-def silent(react, run_folder):
+def silent(react, request):
     def call(module):
         try:
             react(module)
         except Exception as error:  # the program goes on unwatched
-            tell(error, run_folder)
+            tell(error, request.run_folder)
 
     return call
 

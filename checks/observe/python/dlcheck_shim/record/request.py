@@ -24,6 +24,12 @@ class Request:
         self.keeps_batch = values.get("keep_batch") == "1"
         self.reference_rate = float(values.get("reference_rate", 1e-3))
         self.size_cap_bytes = int(values.get("size_cap_bytes", 256 << 20))
+        # Of the process in which all experiments begin: the descriptor by which it is told of them.
+        self.channel = int(values["channel"]) if "channel" in values else None
+        self.supervisor = int(values.get("supervisor", 0))  # the number of the process that tells it
+
+    def take(self, other):
+        vars(self).update(vars(other))
 
 
 def read_request(folder):
