@@ -271,7 +271,7 @@ class Watch:
             # Where one of them fails, the others still have their say, and the records their end.
             for name, end in (("evaluations", self.evaluations.finish), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
-                              ("source", self.source.write), ("options", self.options.write),
+                              ("source", self.source.write), ("options", self.options.write), ("lines", self.backwards.lines.write),
                               ("loops", self.empty.write), ("plateaus", self.plateaus.write), ("samples", self.drawn.write),
                               ("evaluation", self.no_evaluation.write), ("conditions", self.conditional.write),
                               ("thresholds", self.thresholds.write), ("surroundings", self.surroundings.write)):  # fmt: skip

@@ -56,7 +56,7 @@ class BackwardHooks:
         recorder.event("backward", thing, float(keeps_graph and not of_gradients),
                        float(of_gradients), site=site)  # fmt: skip
         if recorder.sampled:
-            self.lines.tell(thing)
+            self.lines.note(thing)
 
     def before_unsampled(self, loss):
         """The same in a step of which only counts and numbers are recorded."""

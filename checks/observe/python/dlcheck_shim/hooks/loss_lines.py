@@ -7,7 +7,7 @@ from ..record.sites import OWN, kind_of
 from .idle_statements import source_of, tree_of
 
 MOST_CALLS, MOST_LINES = 32, 3
-MOST_FILES, MOST_BYTES = 4, 1 << 18  # whose trees are kept: one of 8,000 lines has 20 MB
+MOST_FILES, MOST_BYTES = 4, 1 << 18  # that are read: the tree of 8,000 lines has 20 MB
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -15,33 +15,31 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 class LossLines:
     def __init__(self, guard, recorder, sites):
         self.recorder, self.sites = recorder, sites
-        self.tell = guard.isolated("loss_lines", asks_tensors=False)(self.tell)
+        self.note = guard.isolated("loss_lines", asks_tensors=False)(self.note)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.known, self.trees = set(), {}  # backward calls; by file its tree
+        self.calls = {}  # by code and line of a backward call: the loss, and where it was met
 
-    def tell(self, thing):
-        """A backward call of this loss is met: each line with one is read once."""
+    def note(self, thing):
+        """A backward call of this loss is met. Its source is read as the run ends: what parses it might be compiled
+        here, where a compiled function calls backward."""
         found = self.sites.caller()
-        if found is None or found in self.known or len(self.known) >= MOST_CALLS:
-            return
-        self.known.add(found)
-        code, number = found
-        if kind_of(code.co_filename) != OWN:
-            return
-        tree = self.tree_of_file(code.co_filename)
-        for line, function in lines_of_loss(tree, number) if tree is not None else ():
-            site = self.recorder.writer.site(code.co_filename, line, function)
-            self.recorder.event("loss_computed", thing, float(number), site=site, always=True)
+        if found is not None and found not in self.calls and len(self.calls) < MOST_CALLS:
+            self.calls[found] = thing, (self.recorder.step, self.recorder.micro_step)
 
-    def tree_of_file(self, path):
-        """The tree of a file; None where there are too many files, or it is too long or does not parse."""
-        if path not in self.trees and len(self.trees) < MOST_FILES:
-            source = source_of(path)
-            self.trees[path] = tree_of(source) if len(source) <= MOST_BYTES else None
-        return self.trees.get(path)
+    def write(self):
+        """As the run ends."""
+        trees = {}
+        for (code, number), (thing, at) in self.calls.items() if self.recorder.request.experiment == "plain" else ():
+            path = code.co_filename
+            if path not in trees and len(trees) < MOST_FILES and kind_of(path) == OWN:
+                source = source_of(path)
+                trees[path] = tree_of(source) if len(source) <= MOST_BYTES else None
+            for line, function in lines_of_loss(trees[path], number) if trees.get(path) is not None else ():
+                site = self.recorder.writer.site(path, line, function)
+                self.recorder.event("loss_computed", thing, float(number), site=site, at=at)
 
 
 def lines_of_loss(tree, number):

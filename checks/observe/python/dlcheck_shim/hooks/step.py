@@ -25,7 +25,7 @@ class StepHooks:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.models, self.optimizers, self.uncleared = models, optimizers, uncleared
         self.updates = UpdateCheck(recorder)
-        self.weights, self.numbers = Weights(recorder), StepNumbers(recorder, sites)
+        self.weights, self.numbers = Weights(recorder), StepNumbers(recorder)
         self.active = None
         self.ended = False  # a step call ended since a scaler last asked
         self.in_closure = False  # of the step under way

@@ -7,16 +7,14 @@ import torch
 
 from ..state.optimizers import rate_of
 from ..system import close, open_, perf_counter, read
-from .operation_lines import site_of_call
 
 PAGE = resource.getpagesize()
 
 
 class StepNumbers:
-    def __init__(self, recorder, sites):
-        self.recorder, self.sites = recorder, sites
+    def __init__(self, recorder):
+        self.recorder = recorder
         self.last_end = None  # of the step before, in seconds
-        self.anomaly_site = None  # the line that enables anomaly detection, once it was looked for; 0 if not found
 
     def write(self, optimizer, watched):
         recorder = self.recorder
@@ -37,9 +35,7 @@ class StepNumbers:
                 self.write_resident(watched)
             if torch.is_anomaly_enabled():
                 thing = recorder.thing("facility", 0, "anomaly detection")
-                if self.anomaly_site is None:
-                    self.anomaly_site = site_of_call("set_detect_anomaly", self.sites)
-                recorder.event("debugging", thing, site=self.anomaly_site)
+                recorder.event("debugging", thing)
         self.last_end = now
 
     def write_resident(self, watched):

@@ -21,6 +21,7 @@ class TorchOptions:
 
     def reset(self):
         self.emptied, self.at_first = 0, None
+        self.finds_anomalies = False  # in the first step
 
     def subscribe(self, moments):
         moments.first_step_ends.append(self.note)
@@ -40,10 +41,14 @@ class TorchOptions:
                                site=self.sites.current(always=True))  # fmt: skip
 
     def note(self):
-        self.at_first = options()
+        self.at_first, self.finds_anomalies = options(), torch.is_anomaly_enabled()
 
     def write(self):
-        """As the run ends."""
+        """As the run ends: source is not parsed before, since a compiled function may be at work."""
+        site = site_of_call("set_detect_anomaly", self.sites) if self.finds_anomalies else 0
+        if site:
+            thing = self.recorder.thing("facility", 0, "anomaly detection")
+            self.recorder.event("debugging", thing, site=site, at=(0, 0))
         for name, before in (self.at_first or {}).items():
             now = options().get(name)
             if now != before:
