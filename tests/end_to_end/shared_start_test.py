@@ -72,7 +72,7 @@ class SharedStart(EndToEnd):
         self.assertEqual(once, anew)
 
     def test_a_program_that_has_files_or_writes_them_before_it_has_torch_begins_anew(self):
-        for first in ("kept = open(__file__)", "open('early.txt', 'w').write('x')"):
+        for first in ("kept = open(__file__)", "open('early.txt', 'w').write('x')", "os.closerange(3, 64)"):
             with self.subTest(first):
                 self.outcomes(first)
                 self.assertGreater(len(self.begun), 1)

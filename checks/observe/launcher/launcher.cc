@@ -30,11 +30,6 @@ namespace {
 
 constexpr absl::Duration kGrace = absl::Seconds(5);  // from SIGTERM to SIGKILL
 
-bool HasEnded(pid_t child) {
-  siginfo_t state = {};
-  return waitid(P_PID, child, &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == child;
-}
-
 // Sleeps until the child ends, for `most` at the longest. Without a handle (a kernel before 5.3) it
 // wakes every 10 milliseconds.
 void Sleep(int handle, absl::Duration most) {

@@ -165,13 +165,18 @@ pid_t StartHolder(const Launch& launch) {
   char has_own = 0;
   const bool is_there = child > 0 && read(pipes[0], &has_own, 1) == 1;
   close(pipes[0]);
-  if (child > 0 && !is_there) EndHolder(child);
+  if (child > 0 && !is_there) EndChild(child);
   return is_there ? child : 0;
 }
 
-void EndHolder(pid_t holder) {
-  kill(holder, SIGKILL);
-  while (waitpid(holder, nullptr, 0) < 0 && errno == EINTR) {
+bool HasEnded(pid_t child) {
+  siginfo_t state = {};
+  return waitid(P_PID, child, &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == child;
+}
+
+void EndChild(pid_t child) {
+  kill(child, SIGKILL);
+  while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
   }
 }
 

@@ -19,6 +19,11 @@ absl::StatusOr<pid_t> StartProcess(const Launch& launch);
 // A process that only has the files and the network of a launch, for another one to enter; 0 where
 // the system gives none.
 pid_t StartHolder(const Launch& launch);
-void EndHolder(pid_t holder);
+
+// Whether a child has ended and was not waited for yet.
+bool HasEnded(pid_t child);
+
+// Kills a child and waits for it.
+void EndChild(pid_t child);
 
 }  // namespace dlcheck

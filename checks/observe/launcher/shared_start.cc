@@ -1,19 +1,15 @@
 #include "checks/observe/launcher/shared_start.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "checks/engine/clock.h"
 #include "checks/engine/text.h"
@@ -27,19 +23,13 @@ namespace {
 constexpr absl::Duration kLook = absl::Milliseconds(200);  // between looks whether to give up
 constexpr absl::Duration kForked = absl::Seconds(10);      // that a fork may take
 
-bool IsGone(pid_t process) {
-  siginfo_t state = {};
-  return waitid(P_PID, static_cast<id_t>(process), &state, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         state.si_pid == process;
-}
-
 // The next message of a process; empty if there is none in time, or it has ended.
 std::string Message(pid_t process, int channel, absl::Duration most) {
   const absl::Duration until = MonotonicNow() + most;
   while (!WasInterrupted() && MonotonicNow() < until) {
     pollfd waiting{channel, POLLIN, 0};
     if (poll(&waiting, 1, static_cast<int>(absl::ToInt64Milliseconds(kLook))) <= 0) {
-      if (IsGone(process)) return "";
+      if (HasEnded(process)) return "";
       continue;
     }
     std::array<char, 256> buffer{};
@@ -74,7 +64,7 @@ void SharedStart::End() {
   if (process_ > 0) {
     KeepDescendant(0);
     kill(-process_, SIGKILL);
-    EndHolder(std::exchange(process_, 0));
+    EndChild(std::exchange(process_, 0));
   }
   is_ready_ = false;
 }
@@ -110,10 +100,11 @@ pid_t SharedStart::Begin(const Launch& launch) {
   const bool is_sent = send(channel_, message.data(), message.size(), MSG_NOSIGNAL) ==
                        static_cast<ssize_t>(message.size());
   const std::string answer = is_sent ? Message(process_, channel_, kForked) : "";
-  EndHolder(holder);
+  EndChild(holder);
   int process = 0;
   if (absl::SimpleAtoi(answer, &process)) return process;
-  End();  // what did not work once is not tried again
+  End();             // what did not work once is not tried again
+  EndDescendants();  // a fork that was late would write into the same folder
   return 0;
 }
 

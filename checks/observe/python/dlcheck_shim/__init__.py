@@ -43,7 +43,7 @@ def end():
 
 
 def reactions(request, folder):
-    inherited = set() if request.channel is None else shared_start.open_files()
+    inherited = {} if request.channel is None else shared_start.open_files()
 
     def torch_arrived(torch):
         from .watch import Watch

@@ -19,15 +19,17 @@ class CannotEnter(Exception):
 
 
 def open_files():
-    """The descriptors of this process."""
-    return {int(name) for name in os.listdir("/proc/self/fd") if is_open(int(name))}
+    """By descriptor of this process, what it stands for."""
+    found = {number: identity(number) for number in map(int, os.listdir("/proc/self/fd"))}
+    return {number: what for number, what in found.items() if what is not None}
 
 
 def wait(request, folder, inherited):
     """In the first process: never returns. In those for experiments: the boot folder of their request. `folder` is the
     boot folder of the first process, which began with the files `inherited`."""
     channel = request.channel
-    if os.getppid() != request.supervisor:  # a child of the first one, which is not the process to be forked
+    is_first = os.getppid() == request.supervisor  # no child of it, which is not the one to be forked
+    if not is_first or identity(channel) != inherited.get(channel):  # nor was the socket closed
         os.kill(0, KILL)  # the group, so that the supervisor does without
         os._exit(1)
     if not is_alone(inherited):
@@ -53,15 +55,15 @@ def is_alone(inherited):
         return False
     except ChildProcessError:
         pass
-    return len(os.listdir("/proc/self/task")) == 1 and open_files() <= inherited
+    return len(os.listdir("/proc/self/task")) == 1 and open_files().items() <= inherited.items()
 
 
-def is_open(file):
+def identity(number):
     try:
-        os.fstat(file)  # not that of the listing itself
-    except OSError:
-        return False
-    return True
+        found = os.fstat(number)
+    except OSError:  # that of the listing itself
+        return None
+    return found.st_dev, found.st_ino
 
 
 def flush(stream):
