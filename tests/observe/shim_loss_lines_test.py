@@ -55,6 +55,20 @@ class ShimLossLines(unittest.TestCase):
         calls = [self.lines[int(row.value) - 1].strip() for row in self.run_.main.of("event", "loss_computed")]
         self.assertEqual(calls, ["scaler.scale(loss / parts).backward()"] * 2 + ["value.backward()"] * 2)
 
+    def test_a_function_mode_of_the_program_makes_no_second_call(self):
+        program = textwrap.dedent("""
+            import torch, torch.nn.functional as F
+            torch.set_default_device("cpu")
+            net = torch.nn.Linear(4, 3)
+            optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+            for step in range(20):
+                optimizer.zero_grad()
+                F.cross_entropy(net(torch.randn(5, 4)), torch.arange(5) % 3).backward()
+                optimizer.step()
+            """)
+        rows = run_watched(python("-c", program)).main.of("quantity", "unused_losses")
+        self.assertEqual({(row.value, row.aux) for row in rows}, {(0, 1)})
+
     def test_of_averages_and_scalers_once(self):
         self.assertEqual(self.marks("average_built"), ["average"])
         self.assertEqual(self.marks("scaler_built"), ["scaler"])

@@ -16,8 +16,8 @@ from ..state.loss_calls import LossCall, count_samples, is_of_distributions, red
 from ..state.reachable import range_of, write_unreachable
 from ..state.tokens import shift_of
 from ..torch_api import tensors
-from ..torch_api.capabilities import is_compiling, tracing_state
-from ..torch_api.wrapping import Around, replace
+from ..torch_api.capabilities import tracing_state
+from ..torch_api.wrapping import outermost, replace
 
 KINDS = {
     "cross_entropy": "cross_entropy",
@@ -70,7 +70,7 @@ class LossHooks:
 
     def around(self, function):
         def before(args, kwargs):
-            if is_compiling() or is_of_distributions():
+            if is_of_distributions():
                 return None
             self.raised.begins("loss", loss_functions)
             return args, kwargs
@@ -86,7 +86,7 @@ class LossHooks:
             else:
                 self.seen_unsampled(function, result, args, kwargs)
 
-        return Around(before, after)
+        return outermost(before, after)
 
     def seen_unsampled(self, function, result, args, kwargs):
         """The same for training in a step of which only the loss itself is recorded."""

@@ -177,25 +177,37 @@ def preceded_by(observe):
 
 
 def around(observe_before, observe_after):
-    inside = threading.local()  # has `.it` while this thread is in the original
-
     def before(args, kwargs):
-        if is_compiling() or getattr(inside, "it", False) and is_called_again(made, sys._getframe(1)):
-            return None
         if observe_before is not None:
             observe_before(args, kwargs)
-        inside.it = True
         return args, kwargs
 
-    def after(token, result):
-        inside.it = False
-        if observe_after is not None:
-            observe_after(result, *token)
+    return outermost(before, observe_after and (lambda token, result: observe_after(result, *token)))
 
-    def ended(token):
-        inside.it = False
 
-    made = Around(before, after, ended)
+def outermost(before, after=None, ended=None):
+    """An Around that is not told of calls from compiled code, nor of calls that the original makes to itself: torch
+    makes one where a program has set a default device or another function mode."""
+    inside = threading.local()  # has `.it` while this thread is in the original
+
+    def begins(args, kwargs):
+        if is_compiling() or getattr(inside, "it", False) and is_called_again(made, sys._getframe(1)):
+            return None
+        token = before(args, kwargs)
+        inside.it = token is not None
+        return token
+
+    def returned(token, result):
+        inside.it = False
+        if after is not None:
+            after(token, result)
+
+    def finished(token):
+        inside.it = False
+        if ended is not None:
+            ended(token)
+
+    made = Around(begins, returned, finished)
     return made
 
 
