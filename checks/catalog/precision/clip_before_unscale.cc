@@ -13,7 +13,7 @@ namespace {
 
 constexpr Setting kLeastBound{
     .name = "least_bound",
-    .value = 1e-3,
+    .value = 5e-3,
     .low = 0,
     .high = 1,
     .unit = "1",
