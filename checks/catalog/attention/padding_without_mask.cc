@@ -42,7 +42,7 @@ Check PaddingWithoutMask() {
                           "nn.Embedding looks up. A batch must have three lengths.",
                  .silent_when = "The weight is below one in a million.",
                  .severity = "Always a warning.",
-                 .blind_spots = "Padding at the beginning, and attention on an accelerator.",
+                 .blind_spots = "Padding at the beginning.",
                  .sensitivity = ""},
       .python = {.bad = R"(tokens = pad_sequence(texts, batch_first=True)
 out = encoder(embed(tokens)))",

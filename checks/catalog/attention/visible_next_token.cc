@@ -40,8 +40,7 @@ Check VisibleNextToken() {
                           "cross-entropy are its own tokens, one position ahead.",
                  .silent_when = "One of the attention layers of the right size hides the token.",
                  .severity = "Always an error.",
-                 .blind_spots = "Layers that mix positions without attention, and attention on an "
-                                "accelerator.",
+                 .blind_spots = "Layers that mix positions without attention.",
                  .sensitivity = "Finds a weight of one in a million."},
       .python = {.bad = R"(y = F.scaled_dot_product_attention(q, k, v)
 loss = F.cross_entropy(head(y[:, :-1]).mT, tokens[:, 1:]))",

@@ -42,7 +42,7 @@ Check ConstantRatio() {
       .limits = {.needs = "A Python program that clamps the exponential of a difference.",
                  .silent_when = "",
                  .severity = "Always a note: with one step for each batch all ratios are 1.",
-                 .blind_spots = "Ratios on an accelerator.",
+                 .blind_spots = "",
                  .sensitivity = ""},
       .python = {.bad = R"(for _ in range(epochs):
     old = policy.log_prob(obs, actions).detach()

@@ -5,6 +5,7 @@ graph: padding, and the token that is to be predicted.
 import torch
 
 from ..torch_api import private, tensors
+from ..torch_api.on_host import on_host
 from .loss_graph import SavedTensors
 from .rearranged import signed
 
@@ -27,7 +28,7 @@ def weights_of(node):
 
 
 def softmax_weights(node):
-    weights = private.saved(node, "result")
+    weights = on_host(private.saved(node, "result"))
     if not usable(weights) or not weights.is_floating_point() or weights.dim() < 3:
         return None
     if signed(private.saved(node, "dim"), weights.dim()) != -1:
@@ -37,7 +38,7 @@ def softmax_weights(node):
 
 def unhidden(node):
     query, key = private.saved(node, "query"), private.saved(node, "key")
-    if not usable(query) or not usable(key):
+    if not tensors.is_plain(query) or not tensors.is_plain(key):
         return None
     queries, keys = query.shape[-2], key.shape[-2]
     mask = private.saved(node, "attn_mask")
@@ -45,6 +46,7 @@ def unhidden(node):
     if mask is None:
         shown = torch.ones(1, queries, keys)
         return shown.tril() if private.saved(node, "is_causal") else shown
+    mask = on_host(mask)
     if not usable(mask) or mask.dim() < 2:
         return None
     shown = mask if mask.dtype is torch.bool else mask > HIDES

@@ -5,6 +5,7 @@ were computed again.
 import torch
 
 from ..torch_api import private, tensors
+from ..torch_api.on_host import on_host
 from .loss_graph import SavedTensors
 
 CLAMPS = ("ClampBackward0", "ClampBackward1", "ClampMinBackward0", "ClampMaxBackward0")
@@ -17,7 +18,7 @@ def constant_ratio(node, users):
         return None
     if not any(user.name() in CLAMPS for user in users.get(node, ())):
         return None
-    ratios = private.saved(node, "result")
+    ratios = on_host(private.saved(node, "result"))
     if not tensors.is_plain(ratios) or not ratios.is_cpu or ratios.numel() < FEWEST:
         return None
     with tensors.unrecorded():

@@ -5,6 +5,7 @@ the mask that its node keeps.
 import torch
 
 from ..torch_api import private, tensors
+from ..torch_api.on_host import on_host
 from .loss_graph import SavedTensors, only_input
 from .rearranged import LONGEST_CHAIN, RESHAPING
 
@@ -18,7 +19,7 @@ def weight_behind_mask(node):
     if node.name() != "SoftmaxBackward0" or SavedTensors.packed:
         return None
     mask = mask_before(only_input(node))
-    weights = private.saved(node, "result")
+    weights = on_host(private.saved(node, "result"))
     if mask is None or not tensors.is_plain(weights) or not weights.is_cpu or not weights.is_floating_point():
         return None
     if private.saved(node, "dim") not in (weights.dim() - 1, (1 << 64) - 1):
@@ -40,7 +41,7 @@ def mask_before(node):
         if node is None:
             return None
         if node.name() in FILLS:
-            mask = private.saved(node, "mask")
+            mask = on_host(private.saved(node, "mask"))
             usable = tensors.is_plain(mask) and mask.is_cpu and mask.dtype is torch.bool
             return mask.detach() if usable else None
         if node.name() not in BETWEEN:

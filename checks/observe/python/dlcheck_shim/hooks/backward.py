@@ -80,15 +80,26 @@ class BackwardHooks:
             look(loss)
         found = loss_behind(loss)
         if found is not None:
-            (thing, share, targets), factor = found
-            recorder.quantity("loss_share", thing, share * factor, float(targets))
+            self.write_share("loss_share", *found)
             return
-        for (thing, share, targets), factor in terms_behind(loss):
-            recorder.quantity("loss_term_share", thing, share * factor, float(targets))
+        for made, factor in terms_behind(loss):
+            self.write_share("loss_term_share", made, factor)
         if recorder.step < STEPS_WITH_SHAPES:
             self.losses.tell_spread(loss)
             if is_raised_error(loss):
                 recorder.quantity("raised_error", self.losses.unnamed(), 1.0, site=self.sites.current())
+
+    def write_share(self, quantity, made, factor):
+        """`made`: as `mark_loss` has it. The count of targets on an accelerator is a tensor, which arrives later."""
+        (thing, share, targets), recorder = made, self.recorder
+        if not isinstance(targets, torch.Tensor):
+            recorder.quantity(quantity, thing, share * factor, float(targets))
+            return
+        of_sum, at = share is targets, (recorder.step, recorder.micro_step)
+        recorder.transfer.add(
+            targets.reshape(1),
+            lambda v: v[0] > 0 and recorder.quantity(quantity, thing, (v[0] if of_sum else share) * factor, v[0], at=at),
+        )
 
     def write_loss(self, loss, thing, samples, site):
         """The loss as the program means it: without the scale of a loss scaler."""

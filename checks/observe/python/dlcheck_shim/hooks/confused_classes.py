@@ -7,6 +7,7 @@ import torch
 
 from ..state.loss_calls import has_one_class_each
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 FEWEST_CLASSES, MOST_CLASSES, MOST_ROWS = 3, 256, 4096
 FEWEST_SAMPLES, ENOUGH = 5, 200  # of each class, before anything is said; of each class, after which nothing is
@@ -36,9 +37,9 @@ class ConfusedClasses:
         if not is_of_classes(call):
             return
         if has_one_class_each(call):
-            self.labels = call.target.detach()[:MOST_ROWS].clone()
+            self.labels = call.host_target.detach()[:MOST_ROWS].clone()
         elif is_of_teacher(call):
-            self.votes = (call.thing, call.target.shape[1], call.target.detach()[:MOST_ROWS].argmax(1))
+            self.votes = (call.thing, call.target.shape[1], call.host_target.detach()[:MOST_ROWS].argmax(1))
         if self.labels is None or self.votes is None or len(self.labels) != len(self.votes[2]):
             return
         thing, classes, votes = self.votes
@@ -47,8 +48,8 @@ class ConfusedClasses:
 
     def evaluate(self, call):
         if is_of_classes(call) and has_one_class_each(call):
-            votes = call.output.detach()[:MOST_ROWS].argmax(1)
-            self.add("evaluation_classes", call.thing, call.output.shape[1], call.target.detach()[:MOST_ROWS], votes)
+            votes = on_host(call.output).detach()[:MOST_ROWS].argmax(1)
+            self.add("evaluation_classes", call.thing, call.output.shape[1], call.host_target.detach()[:MOST_ROWS], votes)
 
     def gave(self, model, output, beside):
         """The scores of an evaluation meet what a loader gave beside the inputs."""
@@ -57,7 +58,8 @@ class ConfusedClasses:
             return
         if output.shape[0] == len(labels[0]) <= MOST_ROWS:
             with tensors.unrecorded():
-                self.add("evaluation_classes", model.thing, output.shape[1], labels[0].detach(), output.detach().argmax(1))
+                self.add("evaluation_classes", model.thing, output.shape[1], on_host(labels[0]).detach(),
+                         on_host(output).detach().argmax(1))  # fmt: skip
 
     def add(self, quantity, thing, classes, labels, votes):
         counts = self.counts.setdefault((quantity, thing, classes), torch.zeros(classes, classes, dtype=torch.long))
@@ -73,14 +75,14 @@ class ConfusedClasses:
 
 
 def is_of_classes(call):
-    return is_of_scores(call.output) and call.target.is_cpu and tensors.is_readable(call.target)
+    return is_of_scores(call.output) and tensors.is_readable(call.target) and call.host_target.is_cpu
 
 
 def is_of_scores(output):
     """Whether these are scores of (samples, classes), in numbers that can be read at once."""
     if output.dim() != 2 or not FEWEST_CLASSES <= output.shape[1] <= MOST_CLASSES or not output.shape[0]:
         return False
-    return output.is_cpu and tensors.is_readable(output) and output.is_floating_point()
+    return tensors.is_readable(output) and output.is_floating_point() and on_host(output).is_cpu
 
 
 def is_of_teacher(call):

@@ -55,7 +55,7 @@ class CutRows:
 
 
 def next_of(tokens, call):
-    target, ignored = call.target, call.options.get("ignore_index", -100)
+    target, ignored = call.host_target, call.options.get("ignore_index", -100)
     if not tensors.is_readable(target) or not target.is_cpu or shift_of(tokens, target, ignored) != 1:
         return None
     return target.reshape(tokens.shape[0], -1)[:, -1]

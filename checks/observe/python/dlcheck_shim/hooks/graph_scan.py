@@ -66,7 +66,7 @@ class GraphScan:
             self.next_tokens = self.next_tokens_of(call)
 
     def next_tokens_of(self, call):
-        target, ignored = call.target, call.options.get("ignore_index", -100)
+        target, ignored = call.host_target, call.options.get("ignore_index", -100)
         if call.function not in ("cross_entropy", "nll_loss") or not tensors.is_readable(target) or not target.is_cpu:
             return None
         for tokens in self.last_batch.tokens():

@@ -18,9 +18,9 @@ class IgnoredInMean:
     def look(self, call):
         if call.function not in ("cross_entropy", "nll_loss") or call.result.dim() == 0:
             return
-        if call.target.is_floating_point() or not call.target.is_cpu:
+        if call.target.is_floating_point() or not call.host_target.is_cpu:
             return
-        ignored = int((call.target == call.options.get("ignore_index", -100)).sum())
+        ignored = int((call.host_target == call.options.get("ignore_index", -100)).sum())
         if ignored:
             mark(call.result.grad_fn, IGNORED, (call.thing, ignored, call.target.numel()))
 

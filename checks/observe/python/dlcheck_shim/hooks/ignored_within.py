@@ -22,9 +22,10 @@ class IgnoredWithin:
         moments.loss_examined.append(self.add)
 
     def add(self, call):
-        target, ignored = call.target, call.options.get("ignore_index", -100)
+        ignored = call.options.get("ignore_index", -100)
         if self.calls == CALLS or call.function not in ("cross_entropy", "nll_loss") or ignored < 0:
             return
+        target = call.host_target
         if not tensors.is_readable(target) or not target.is_cpu or target.is_floating_point():
             return
         for tokens in self.last_batch.tokens():

@@ -17,6 +17,7 @@ from ..state.reachable import range_of, write_unreachable
 from ..state.tokens import shift_of
 from ..torch_api import tensors
 from ..torch_api.capabilities import tracing_state
+from ..torch_api.on_host import on_host
 from ..torch_api.wrapping import outermost, replace
 
 KINDS = {
@@ -31,7 +32,6 @@ KINDS = {
     "huber_loss": "huber",
 }
 NEAR_ZERO = 0.1  # the logarithm of a sum of probabilities, in half precision too
-
 TAKE_LOGARITHMS = ("nll_loss", "kl_div")
 # Functions whose outputs and targets are compared number by number.
 SAME_SHAPES = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
@@ -142,8 +142,8 @@ class LossHooks:
         if function in ("cross_entropy", "nll_loss") and not target.is_floating_point():
             counted = self.count_targets(thing, target, options.get("ignore_index", -100))
         elif reduction == "mean" or target.shape == output.shape:
-            counted = target.numel()
-        if counted and reduction != "none" and options.get("weight") is None:
+            counted = target.numel() or None
+        if counted is not None and reduction != "none" and options.get("weight") is None:
             share = 1.0 if reduction == "mean" else counted
             mark_loss(result.grad_fn, (thing, share, counted))
 
@@ -172,7 +172,7 @@ class LossHooks:
 
     def look_for_shift(self, thing, target, ignored):
         """By how many positions targets run ahead of the model's own input, where they are its tokens."""
-        if not tensors.is_readable(target) or not target.is_cpu:
+        if not tensors.is_readable(target := on_host(target)) or not target.is_cpu:
             return
         inputs = [tokens for tokens in self.last_batch.tokens() if tokens.is_cpu]
         shifts = {shift_of(tokens, target, ignored) for tokens in inputs} - {None}
@@ -187,19 +187,19 @@ class LossHooks:
             self.recorder.attribute(thing, key, value)
 
     def count_targets(self, thing, target, ignored):
-        """Known at once only on the CPU; elsewhere it is written when it arrives."""
+        """Known at once only on the CPU; elsewhere it is written when it arrives, and the count is a tensor."""
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
         total, site = target.numel(), self.sites.current()
         counted = (target != ignored).sum()
         if counted.is_cpu:
             count = counted.item()
             recorder.quantity("counted_targets", thing, float(count), float(total), site)
-            return count
+            return count or None
         recorder.transfer.add(
             counted.reshape(1),
             lambda v: recorder.quantity("counted_targets", thing, v[0], float(total), site, at=at),
         )
-        return None
+        return counted
 
     def look_for_log_probabilities(self, thing, output):
         rows = rows_of(output)

@@ -6,6 +6,7 @@ import torch
 
 from ..torch_api import tensors
 from ..torch_api.capabilities import is_compiling, tracing_state
+from ..torch_api.on_host import on_host
 from ..torch_api.wrapping import followed_by, replace
 
 SIGNS, COUNTS, SYMBOLS = "-1 and 1", "no negative numbers", "no blank"
@@ -41,7 +42,7 @@ class LossTargets:
         return look
 
     def look(self, function, options):
-        target = options.get("target", options.get("targets"))
+        target = on_host(options.get("target", options.get("targets")))
         if not tensors.is_readable(target) or not target.is_cpu or not 0 < target.numel() <= MOST_ENTRIES:
             return
         with tensors.unrecorded():
@@ -61,7 +62,7 @@ def wrong_targets(takes, target, options):
         return target < 0
     blank, lengths = options.get("blank", 0), options.get("target_lengths")
     if target.dim() == 2:
-        lengths = torch.as_tensor(lengths)
+        lengths = on_host(torch.as_tensor(lengths))
         if not lengths.is_cpu or lengths.shape != target.shape[:1]:
             return None
         target = target[torch.arange(target.shape[1]) < lengths[:, None]]

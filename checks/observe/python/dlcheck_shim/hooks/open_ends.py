@@ -22,9 +22,10 @@ class OpenEnds:
 
     def add(self, call):
         """Of rows whose targets are the next tokens and which are ignored from some place on."""
-        target, ignored = call.target, call.options.get("ignore_index", -100)
+        ignored = call.options.get("ignore_index", -100)
         if call.function not in ("cross_entropy", "nll_loss") or self.next > MOST_ROWS:
             return
+        target = call.host_target
         if not tensors.is_readable(target) or not target.is_cpu or target.is_floating_point():
             return
         for tokens in self.last_batch.tokens():

@@ -28,7 +28,7 @@ class ReorderedTokens:
         found = self.found.setdefault(key, [])
         if found is None or call.function not in ("cross_entropy", "nll_loss"):
             return
-        target = call.target.detach()
+        target = call.host_target.detach()
         if not tensors.is_readable(target) or not target.is_cpu or not 0 < target.numel() <= MOST_TARGETS:
             return
         words = [tokens for tokens in self.last_batch.words() if tokens.is_cpu]

@@ -27,6 +27,7 @@ class SoftTargets:
         target = call.target
         if call.options.get("log_target") or not target.is_floating_point() or target.dim() != 2:
             return
+        target = call.host_target
         if not tensors.is_readable(target) or not target.is_cpu or not target.shape[1] or target.shape[0] < FEWEST_ROWS:
             return
         self.looks[call.thing] = looks + 1

@@ -6,6 +6,7 @@ import torch
 
 from ..state.loss_calls import has_one_class_each
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 MOST_CLASSES, FEWEST_EACH = 1000, 30  # targets of each class on average before anything is said of them
 NOTABLE_SHARE = 0.9
@@ -34,7 +35,7 @@ class TargetClasses:
             return
         if not self.last_batch.has_samples(call.target.shape[0]):
             return
-        classes, target = call.output.shape[1], call.target
+        classes, target = call.output.shape[1], call.host_target
         if not 2 <= classes <= MOST_CLASSES or 0 <= call.options.get("ignore_index", -100) < classes:
             return
         least, most = (int(end) for end in target.aminmax())
@@ -54,7 +55,7 @@ class TargetClasses:
         share = int(counts.max()) / total
         if share >= NOTABLE_SHARE:
             self.recorder.quantity("largest_class", call.thing, share, float(total))
-        weight = call.options.get("weight")
+        weight = on_host(call.options.get("weight"))
         unequal = int(counts.max()) >= LEAST_RATIO * int(counts.min()) > 0
         if unequal and tensors.is_plain(weight) and weight.is_cpu and weight.shape == counts.shape:
             order = rank_correlation(weight.detach().double(), counts.double())

@@ -46,8 +46,10 @@ class TargetScales:
 
 
 def sums_of(call):
-    target = call.target
-    if call.function not in FUNCTIONS or not tensors.is_readable(target) or not target.is_cpu or not target.numel():
+    if call.function not in FUNCTIONS:
+        return None
+    target = call.host_target
+    if not tensors.is_readable(target) or not target.is_cpu or not target.numel():
         return None
     values = target.detach().reshape(-1)[:MOST_ENTRIES].double()
     total, squares = float(values.sum()), float(values.square().sum())

@@ -4,6 +4,7 @@ import collections
 import weakref
 
 from ..torch_api import private
+from ..torch_api.on_host import on_host
 from .tokens import is_sequence
 
 MOST_ASKED = 4
@@ -60,9 +61,12 @@ class LastBatch:
 
     def words(self):
         """The inputs that were looked up in a table, a token at each position."""
-        return [part for part in self.sequences() if part.data_ptr() in self.looked_up]
+        return [on_host(part) for part in self.there() if part.data_ptr() in self.looked_up]
 
     def sequences(self):
+        return [on_host(part) for part in self.there()]
+
+    def there(self):
         alive = [reference() for reference, _ in self.parts]
         return [part for part in alive if part is not None and is_sequence(part)]
 

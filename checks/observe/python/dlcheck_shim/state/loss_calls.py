@@ -5,11 +5,18 @@ import os
 import sys
 
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 MOST_ROWS = 256  # of logits that are asked whether they are probabilities
 
 DISTRIBUTIONS = os.path.join("torch", "distributions", "")
-LossCall = collections.namedtuple("LossCall", "function thing result output target options")
+
+
+class LossCall(collections.namedtuple("LossCall", "function thing result output target options")):
+    @property
+    def host_target(self):
+        """The target where its numbers can be read at once, if that may be: see `on_host`."""
+        return on_host(self.target)
 
 
 def is_of_distributions():
@@ -28,7 +35,9 @@ def has_one_class_each(call):
     need not meet the whole vocabulary, so losses of positions are none."""
     if call.function not in ("cross_entropy", "nll_loss") or call.output.dim() != 2 or call.target.dim() != 1:
         return False
-    return call.target.is_cpu and tensors.is_readable(call.target) and not call.target.is_floating_point()
+    if call.target.is_floating_point() or not tensors.is_readable(call.target):
+        return False
+    return call.host_target.is_cpu
 
 
 def reduction_of(options):
