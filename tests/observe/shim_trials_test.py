@@ -120,6 +120,15 @@ class ShimTrials(unittest.TestCase):
         self.assertIsNone(result(trace, "copied_future_sensitivity"))
         self.assertIn("do not depend", said(trace, "untried/future"))
 
+    def test_targets_that_are_the_tokens_are_copied_unless_the_model_shifts_them_itself(self):
+        copied = tried(TARGETS="batch[:, :-1]")
+        self.assertEqual(result(copied, "copied_future_sensitivity"), 0)
+        begins = {"x = self.words(x)": "x = torch.cat([self.begin.expand(len(x), 1, WIDTH), self.words(x)[:, :-1]], 1)",
+                  "EXTRA": "self.begin = nn.Parameter(torch.ones(WIDTH))"}  # fmt: skip
+        shifted = tried(TARGETS="batch[:, :-1]", **begins)
+        self.assertIsNone(result(shifted, "copied_future_sensitivity"))
+        self.assertIn("the model shifts its input", said(shifted, "untried/future"))
+
     def test_samples_that_mix_are_found_where_a_loader_stacked_them(self):
         mixed = {"FINAL": "x - 0.01 * x.mean(0)"}
         self.assertGreater(result(tried(**mixed), "neighbor_sensitivity"), 1e-4)

@@ -43,6 +43,8 @@ def try_future(trial):
     share = max(map(distance, before, after))
     if not any(map(differ, at_positions(outputs, tokens), at_positions(changed, tokens))):
         return trial.give_up("future", "the outputs do not depend on the input that contains the targets")
+    if shift == 0 and not any(map(differ, own(outputs, tokens, half), own(changed, tokens, half))):
+        return trial.give_up("future", "no output depends on the token at its own position: the model shifts its input")
     trial.write(QUANTITIES[shift], share, rounding)
     if shift == 1 and share > rounding:
         trial.tell("leaks_in", first_leak(seen, places, rounding))
@@ -66,6 +68,11 @@ def at_positions(value, tokens):
 def early(value, tokens, half):
     """Their first positions."""
     return [t[:, :half] for t in at_positions(value, tokens)]
+
+
+def own(value, tokens, half):
+    """Their outputs at the first position whose token is changed."""
+    return [t[:, half] for t in at_positions(value, tokens)]
 
 
 def differ(one, other):
