@@ -1,6 +1,7 @@
 """Finds a log-variance whose exponential multiplies the noise of a sample, where half of it had to be taken."""
 
 from ..torch_api import private, tensors
+from ..torch_api.on_host import on_host
 from .loss_graph import SavedTensors
 
 ADDING = ("AddBackward0", "SubBackward0", "RsubBackward0")
@@ -23,8 +24,9 @@ def scales_noise(node):
         return False
     noise = [private.saved(node, name) for name in ("self", "other")]
     noise = [n for n in noise if tensors.is_plain(n) and not n.requires_grad and n.numel() >= FEWEST and n.is_floating_point()]
-    if not noise or not noise[0].is_cpu:
+    first = on_host(noise[0]) if noise else None
+    if first is None or not first.is_cpu:
         return False
     with tensors.unrecorded():
-        values = noise[0].detach().double()
+        values = first.detach().double()
         return bool(values.mean().abs() < NEAR) and bool((values.std() - 1).abs() < NEAR)

@@ -8,6 +8,7 @@ known.
 import torch
 
 from ..torch_api import private
+from ..torch_api.on_host import on_host
 from .loss_graph import ARRANGING, SavedTensors, factor_of, mark_of
 
 MOST_NODES = 64
@@ -74,9 +75,10 @@ def signs_into(node):
 
 def is_mask(other):
     """Numbers that do not depend on weights, none of them below zero."""
-    if not isinstance(other, torch.Tensor) or other.requires_grad or not other.is_cpu:
+    if not isinstance(other, torch.Tensor) or other.requires_grad or not 0 < other.numel() <= MOST_ENTRIES:
         return False
-    return 0 < other.numel() <= MOST_ENTRIES and bool((other.detach() >= 0).all())
+    other = on_host(other)
+    return other.is_cpu and bool((other.detach() >= 0).all())
 
 
 def the_one_before(node):

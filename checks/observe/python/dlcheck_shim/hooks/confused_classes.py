@@ -56,10 +56,12 @@ class ConfusedClasses:
         labels = [t for t in beside if t.dtype is torch.int64 and t.dim() == 1 and tensors.is_readable(t)]
         if len(labels) != 1 or not isinstance(output, torch.Tensor) or not tensors.may_compute() or not is_of_scores(output):
             return
-        if output.shape[0] == len(labels[0]) <= MOST_ROWS:
+        if output.shape[0] != len(labels[0]) or len(labels[0]) > MOST_ROWS:
+            return
+        known = on_host(labels[0])
+        if known.is_cpu:
             with tensors.unrecorded():
-                self.add("evaluation_classes", model.thing, output.shape[1], on_host(labels[0]).detach(),
-                         on_host(output).detach().argmax(1))  # fmt: skip
+                self.add("evaluation_classes", model.thing, output.shape[1], known.detach(), on_host(output).detach().argmax(1))
 
     def add(self, quantity, thing, classes, labels, votes):
         counts = self.counts.setdefault((quantity, thing, classes), torch.zeros(classes, classes, dtype=torch.long))

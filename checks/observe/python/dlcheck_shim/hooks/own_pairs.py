@@ -6,6 +6,7 @@ import torch
 
 from ..state.loss_calls import has_one_class_each
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 FEWEST_ROWS, MOST_ROWS, MOST_LOOKS = 4, 1024, 16
 ALIKE = 1e-3  # relative difference of the scores of rows with themselves, which cosines make equal
@@ -25,10 +26,13 @@ class OwnPairs:
         if looks == MOST_LOOKS or not has_one_class_each(call) or not tensors.is_readable(call.output):
             return
         rows, columns = call.output.shape
-        if rows != columns or not FEWEST_ROWS <= rows <= MOST_ROWS or not call.output.is_cpu:
+        if rows != columns or not FEWEST_ROWS <= rows <= MOST_ROWS:
+            return
+        output = on_host(call.output)
+        if not output.is_cpu:
             return
         self.looks[call.thing] = looks + 1
-        if bool((call.target == torch.arange(rows)).any()) or not counts_own(call.output.detach().double()):
+        if bool((call.host_target == torch.arange(rows)).any()) or not counts_own(output.detach().double()):
             return
         self.looks[call.thing] = MOST_LOOKS
         self.recorder.quantity("own_pairs", call.thing, float(rows), site=self.sites.current())

@@ -6,6 +6,7 @@ import torch
 
 from ..autograd.loss_graph import ARRANGING, LONGEST_CHAIN, MOST_BEHIND, SavedTensors, factor_of, only_input
 from ..torch_api import private, tensors
+from ..torch_api.on_host import on_host
 
 STEPS, FEWEST_LENGTHS = 3, 3
 MOST_LOOKS = 64  # backward calls
@@ -63,7 +64,7 @@ def mask_before(node):
         return None
     shapes = private.shapes_into(node)
     for place in ("other", "self"):
-        mask = private.saved(node, place)
+        mask = on_host(private.saved(node, place))
         if tensors.is_plain(mask) and not mask.requires_grad and mask.is_cpu and shapes and tuple(mask.shape) == shapes[0]:
             mask = mask.detach().squeeze(-1) if mask.dim() == 3 else mask.detach()
             return mask if mask.dim() == 2 and bool(((mask == 0) | (mask == 1)).all()) else None

@@ -8,6 +8,7 @@ import torch
 
 from ..state.loss_calls import has_one_class_each
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 FEWEST_ROWS, MOST_ROWS, MOST_ENTRIES = 16, 1024, 1 << 20  # of a batch; numbers of its inputs
 STEPS, MOST_FORWARDS = 3, 16
@@ -44,13 +45,14 @@ class PairOrder:
         if call.output.shape[1] != count or count % 2 or not FEWEST_ROWS <= count <= MOST_ROWS:
             return
         rows = self.rows_of(count)
-        if rows is None or not rows.is_cpu or rows.dim() < 2 or rows.numel() > MOST_ENTRIES:
+        if rows is None or rows.dim() < 2 or rows.numel() > MOST_ENTRIES or not (rows := on_host(rows)).is_cpu:
             return
-        other = other_order(call.target.detach())
+        target = call.host_target.detach()
+        other = other_order(target)
         if other is None:
             return
         values = rows.detach().reshape(count, -1).double()
-        found.append([(values - values[order]).norm(dim=1) for order in (call.target, other, torch.arange(count).roll(2))])
+        found.append([(values - values[order]).norm(dim=1) for order in (target, other, torch.arange(count).roll(2))])
         if len(found) == STEPS and takes_other_order(*(torch.cat(each) for each in zip(*found))):
             self.recorder.quantity("unlike_pairs", call.thing, float(count), 1.0, self.sites.current())
 

@@ -6,6 +6,7 @@ import weakref
 
 from ..state.tokens import is_sequence, shift_of
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 STEPS, FEWEST_TARGETS = 3, 64  # that are compared before anything is said
 MOST_ENTRIES, MOST_ROWS = 4096, 512  # of an input, and of a batch
@@ -27,7 +28,7 @@ class TargetsAmongInputs:
         moments.loss_examined.append(self.add)
 
     def enter(self, inputs):
-        self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given) and given.is_cpu]
+        self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given)]
 
     def add(self, call):
         key = (call.thing, call.output.dim(), tuple(call.target.shape[1:]))
@@ -49,19 +50,22 @@ def entries_equal(inputs, call, looked_up):
     """The entries of the inputs that equal the target of each, TOKENS for the last of several inputs of tokens; None
     of a loss that tells nothing. Of tokens only those count that were looked up in a table: a model may be given its
     targets for the loss alone."""
-    target = call.target.detach()
+    target = call.host_target.detach()
     if not tensors.is_readable(target) or not target.is_cpu or target.numel() < 2:
         return None
     words = [given for given in inputs if is_sequence(given) and given.data_ptr() in looked_up]
     if len(words) > 1 and not target.is_floating_point():
         ignored = call.options.get("ignore_index", -100)
+        words = [on_host(tokens) for tokens in words]
+        if not all(tokens.is_cpu for tokens in words):
+            return None
         shifts = [shift_of(tokens, target, ignored) for tokens in words]
         return {TOKENS} if shifts[-1] == 0 and shifts[0] is None else set()
     given = inputs[0]
     if given.dim() < 2 or given.shape[0] != target.numel() or bool((target == target.reshape(-1)[0]).all()):
         return None
-    rows = given.detach().reshape(given.shape[0], -1)[:MOST_ROWS]
-    if not 2 <= rows.shape[1] <= MOST_ENTRIES or rows.is_complex():
+    if not 2 <= given.numel() // given.shape[0] <= MOST_ENTRIES or given.is_complex() or not (given := on_host(given)).is_cpu:
         return None
+    rows = given.detach().reshape(given.shape[0], -1)[:MOST_ROWS]
     equal = (rows == target.reshape(-1, 1)[:MOST_ROWS].to(rows.dtype)).all(0)
     return set(equal.nonzero().flatten().tolist())
