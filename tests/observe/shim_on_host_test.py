@@ -6,14 +6,14 @@ import unittest
 
 from tests.observe.reading import python, run_unwatched, run_watched
 
-# Before the first step; every tensor counts as one of an accelerator, and so does the number of targets.
+# Every tensor counts as one of an accelerator, and so does the number of targets.
 PRETENDED = """
 import sys
 if "dlcheck_shim" in sys.modules:
     import torch
     from dlcheck_shim.hooks import loss
     from dlcheck_shim.torch_api import on_host
-    on_host.is_elsewhere = lambda tensor: isinstance(tensor, torch.Tensor) and tensor.device.type == "cpu"
+    on_host.is_elsewhere = lambda tensor: True
     LEFT
     at_once = loss.LossHooks.count_targets
     loss.LossHooks.count_targets = lambda *given: torch.tensor(at_once(*given))

@@ -13,6 +13,8 @@ DISTRIBUTIONS = os.path.join("torch", "distributions", "")
 
 
 class LossCall(collections.namedtuple("LossCall", "function thing result output target options")):
+    __slots__ = ()
+
     @property
     def host_target(self):
         """The target where its numbers can be read at once, if that may be: see `on_host`."""

@@ -11,8 +11,8 @@ import torch
 
 from . import private, tensors
 
-MOST_COPIES, MOST_BYTES = 256, 1 << 24  # of a process; of one copy
-MOST_KEPT = 8
+MOST_COPIES, MOST_BYTES = 256, 1 << 23  # of a process; of one copy
+MOST_KEPT = 4
 
 
 class Copies:
@@ -25,7 +25,7 @@ class Copies:
 def on_host(tensor):
     """The numbers of a tensor on the host: the tensor itself, or a copy of one of an accelerator. The tensor itself, too,
     where no copy may be made; so whoever reads numbers asks `is_cpu` afterwards."""
-    if not is_elsewhere(tensor) or not tensors.is_readable(tensor):
+    if type(tensor) not in tensors.PLAIN or not is_elsewhere(tensor) or not tensors.is_readable(tensor):
         return tensor
     for reference, version, copy in Copies.latest:
         if reference() is tensor and version == private.version_of(tensor):
@@ -43,7 +43,7 @@ def on_host(tensor):
 
 def is_elsewhere(tensor):
     """Other kinds of devices may run, or compile, what was put off until then."""
-    return isinstance(tensor, torch.Tensor) and tensor.is_cuda
+    return tensor.is_cuda
 
 
 def tells_of_waits():
