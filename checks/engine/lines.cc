@@ -13,11 +13,13 @@
 namespace dlcheck {
 namespace {
 
-// The later of two events before the finding, the earlier of two in it.
+// The later of two events before the finding, the earlier of two in it. Of loads in one step the
+// last one: what was not restored belongs after it.
 bool IsCloser(const Occurrence& event, const Occurrence& found, int64_t first_step) {
   const bool within = event.step >= first_step, was_within = found.step >= first_step;
   if (within != was_within) return within;
-  return within ? event.step < found.step : event.step >= found.step;
+  if (event.step == found.step) return !within || event.event == Event::kLoaded;
+  return within == (event.step < found.step);
 }
 
 // "fc1" of a parameter "fc1.weight".
@@ -35,7 +37,8 @@ const Occurrence* Find(const Trace& trace, Event event, bool only_own, const Fin
   std::set<std::string> things, modules;  // of a layer, the one around it
   for (const Place& place : finding.places) {
     things.insert(place.thing);
-    const size_t of = place.thing.find(" of ");  // "StepLR of optimizer#0"
+    // "StepLR of optimizer#0", and not "first batch of Linear", which was not loaded.
+    const size_t of = event == Event::kLoaded ? std::string::npos : place.thing.find(" of ");
     if (of != std::string::npos) things.insert(place.thing.substr(of + 4));
     if (event == Event::kModuleBuilt) modules.insert(ModuleOf(place.thing));
   }

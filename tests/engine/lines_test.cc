@@ -8,7 +8,8 @@
 namespace dlcheck {
 namespace {
 
-// A run whose steps of optimizers "a" and "b" stand in lines 10 and 20, at steps 0 to 3.
+// A run whose steps of optimizers "a" and "b" stand in lines 10 and 20, at steps 0 to 3. At step 2
+// it loads in lines 50 and 51.
 class LinesTest : public testing::Test {
  protected:
   LinesTest() {
@@ -22,6 +23,13 @@ class LinesTest : public testing::Test {
                             .thing = run.trace.AddThing("parameter", 0, name),
                             .site = run.trace.AddSite({"train.py", line, "main"})});
       }
+    }
+    for (const int line : {50, 51}) {
+      run.trace.AddEvent({.event = Event::kLoaded,
+                          .step = 2,
+                          .last_step = 2,
+                          .thing = run.trace.AddThing("model", 0, line == 50 ? "a" : "b"),
+                          .site = run.trace.AddSite({"train.py", line, "main"})});
     }
     evidence_.Add(kPlain, std::move(run));
   }
@@ -49,6 +57,13 @@ TEST_F(LinesTest, OfTheFirstEventInTheStepsOfTheFinding) {
 
 TEST_F(LinesTest, OfTheLastEventBeforeItWhereNoneIsInIt) {
   EXPECT_EQ(PlacesAfter(Event::kStep, {}, 7).front().line, 23);
+}
+
+TEST_F(LinesTest, OfTheLastLoadInItsStep) {
+  EXPECT_EQ(PlacesAfter(Event::kLoaded, {}, 0).front().line, 51);
+  EXPECT_EQ(PlacesAfter(Event::kLoaded, {}, 5).front().line, 51);
+  EXPECT_EQ(PlacesAfter(Event::kLoaded, {{.thing = "first batch of a", .file = ""}}, 5).back().line,
+            51);
 }
 
 TEST_F(LinesTest, OfItsOwnThing) {
