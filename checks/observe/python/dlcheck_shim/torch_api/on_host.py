@@ -1,4 +1,4 @@
-"""What is small and lies on a CUDA device, copied to the host: looks that read numbers then know one way.
+"""Copies small tensors of a CUDA device to the host, where a look reads them like any tensor of the CPU.
 
 A copy waits for the device, as the numbers of each sampled step do. So there are few, and none where a program asks to
 be told of such waits.
@@ -27,7 +27,7 @@ def on_host(tensor):
     where no copy may be made; so whoever reads numbers asks `is_cpu` afterwards."""
     if type(tensor) not in tensors.PLAIN or not is_elsewhere(tensor) or not tensors.is_readable(tensor):
         return tensor
-    for reference, version, copy in Copies.latest:
+    for reference, version, copy in tuple(Copies.latest):  # another thread may add one
         if reference() is tensor and version == private.version_of(tensor):
             return copy
     if Copies.left == 0 or tensor.numel() * tensor.element_size() > MOST_BYTES:
