@@ -12,6 +12,8 @@ sys.path.insert(0, str(PYTHON))
 from dlcheck_shim.distributed.saved_shards import SavedShards  # noqa: E402
 from dlcheck_shim.hooks.reseeding import Reseeding  # noqa: E402
 from dlcheck_shim.moments import Moment, Moments  # noqa: E402
+from dlcheck_shim.record.recorder import MOST_MICRO_STEPS, Recorder  # noqa: E402
+from dlcheck_shim.record.sampling import is_detailed, is_sampled  # noqa: E402
 from dlcheck_shim.torch_api.guard import Guard  # noqa: E402
 
 
@@ -39,6 +41,50 @@ class Order(unittest.TestCase):
             for name in re.findall(r"\bmoments\.(\w+)(?:\(|\.append|\.insert| \+=)", path.read_text()):
                 with self.subTest(path=path.name, name=name):
                     self.assertIn(name, vars(Moments()))
+
+
+class Clock(unittest.TestCase):
+    """Steps of which much is recorded, and those beside them."""
+
+    def recorder(self):
+        recorder = Recorder(types.SimpleNamespace(whole=()), {})
+        self.addCleanup(setattr, recorder, "asleep", True)
+        return recorder
+
+    def test_a_step_is_near_a_sampled_one_if_it_or_the_next_is_sampled(self):
+        recorder = self.recorder()
+        for step in range(600):
+            recorder.end_step()
+            with self.subTest(step):
+                self.assertEqual(recorder.near_sampled, is_sampled(step) or is_sampled(step + 1))
+
+    def test_a_step_with_too_many_backward_calls_ends_as_the_sampled_one_that_it_began_as(self):
+        recorder = self.recorder()
+        for _ in range(100):
+            recorder.end_step()
+        while not recorder.sampled:
+            recorder.end_step()
+        while is_sampled(recorder.step + 1):
+            recorder.end_step()
+        for _ in range(MOST_MICRO_STEPS):
+            recorder.end_backward()
+        self.assertFalse(recorder.sampled)
+        recorder.end_step()
+        self.assertTrue(recorder.near_sampled)
+        recorder.end_step()
+        self.assertFalse(recorder.near_sampled)
+
+    def test_data_and_targets_are_compared_in_the_first_steps_and_in_detailed_ones(self):
+        recorder, compared = self.recorder(), []
+        recorder.moments.loss_compared.append(lambda call: compared.append(recorder.step))
+        recorder.moments.batch_compared.append(lambda inputs: compared.append(recorder.step))
+        for _ in range(600):
+            if recorder.sampled:
+                recorder.batch_enters(())
+                recorder.loss_examined(None)
+            recorder.end_step()
+        wanted = [step for step in range(600) if step < 64 or is_sampled(step) and is_detailed(step)]
+        self.assertEqual(compared, [step for step in wanted for _ in range(2)])
 
 
 class Parts(unittest.TestCase):

@@ -27,6 +27,7 @@ class Moments:
         # Data.
         self.pass_begins = Moment()  # (): an iteration over a loader begins
         self.batch_enters = Moment()  # (inputs): before a training batch is recorded; sampled steps only
+        self.batch_compared = Moment()  # the same, after it: in those of the steps that `Recorder.compares`
         self.rows_trained = Moment()  # (numbers): of the rows of a batch that a model trains on
         # Models.
         self.model_met = Moment()  # (root module, model): at its first forward
@@ -41,17 +42,21 @@ class Moments:
         # A training step, in the order of these.
         self.loss_computed = Moment()  # (result): a loss function gave a loss with a graph; sampled steps only
         self.loss_examined = Moment()  # (LossCall): the same, where its numbers may be read
+        self.loss_compared = Moment()  # the same, after it: in those of the steps that `Recorder.compares`
         self.evaluation_loss = Moment()  # (LossCall): a loss function was called without gradients
         self.loss_is_nonfinite = Moment()  # (): backward begins from such a loss
         self.backward_begins = Moment()  # (): sampled steps only
         self.unsampled_backward_begins = Moment()  # (): in the other steps
         self.backward_ended = Moment()  # ()
+        self.sampled_backward_ended = Moment()  # (): after it, in sampled steps
         self.unscaled = Moment()  # (): a loss scaler divided gradients by its scale
         self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients
+        self.sampled_gradients_used = Moment()  # the same, after it: sampled steps, and the first of an optimizer
         self.first_step_ends = Moment()  # (): before the end of step 0 is recorded
         self.step_ends = Moment()  # (thing of the optimizer): before it is recorded; sampled steps only
         self.step_held_back = Moment()  # (): a loss scaler left out a step
         self.stepped = Moment()  # (): a step was recorded and counted, sampled or not
+        self.sampled_stepped = Moment()  # (): after it, where that step or the next one is sampled
         # Files and other processes.
         self.saved = Moment()  # (path or None, content): torch.save or a library wrote a file
         self.collective_called = Moment()  # (operation, tensors given, ranks of the group)

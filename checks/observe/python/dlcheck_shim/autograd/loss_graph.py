@@ -75,9 +75,20 @@ def watch_packing():
     replace([torch.autograd.graph.saved_tensors_hooks], "__exit__", only_before(leaves))
 
 
+class Scales:
+    """Whether a loss scaler was ever seen at work: where none was, nobody need look for its marks."""
+
+    seen = False
+
+
 def mark(node, key, value):
     if node is not None:
         node.metadata[key] = value
+
+
+def mark_scale(node, scale):
+    Scales.seen = True
+    mark(node, SCALE, scale)
 
 
 def mark_of(node, key):
@@ -164,6 +175,8 @@ def terms_behind(loss):
 
 def scale_behind(loss):
     """The scale that a loss scaler multiplied `loss` by, a tensor of one number; None if none did."""
+    if not Scales.seen:
+        return None
     node = loss.grad_fn
     for _ in range(AFTER_SCALE):
         if node is None or mark_of(node, LOSS) is not None:

@@ -30,8 +30,8 @@ class Peers:
         moments.batch_enters.append(self.enters)
         moments.pass_begins.append(self.begins_pass)
         moments.backward_begins.append(self.begins_backward)
-        moments.gradients_used.append(self.consumed)
-        moments.stepped.append(self.ends_step)
+        moments.sampled_gradients_used.append(self.consumed)
+        moments.sampled_stepped.append(self.ends_step)
 
     def trains_on(self, numbers):
         """A pass ends where a row comes again."""

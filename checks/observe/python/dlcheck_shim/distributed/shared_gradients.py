@@ -37,13 +37,13 @@ class SharedGradients:
             replace([scaler], "step", before)
 
     def subscribe(self, moments):
-        moments.backward_ended.append(self.keep)
-        moments.gradients_used.append(self.consumed)
+        moments.sampled_backward_ended.append(self.keep)
+        moments.sampled_gradients_used.append(self.consumed)
 
     def keep(self):
         """After a backward: a few numbers of the gradients that a wrapper has shared."""
         self.kept = []
-        if self.recorder.sampled and self.replicas.wrapped:
+        if self.replicas.wrapped.entries:
             self.keep_numbers()
 
     def keep_numbers(self):

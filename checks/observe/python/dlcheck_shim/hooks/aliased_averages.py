@@ -45,7 +45,7 @@ class AliasedAverages:
         self.aliases = []
 
     def subscribe(self, moments):
-        moments.stepped.append(lambda: self.recorder.step in LOOKS and self.look())
+        moments.sampled_stepped.append(lambda: self.recorder.step in LOOKS and self.look())
         moments.forward_given.append(lambda model, inputs: self.aliases and self.compare())
 
     def look(self):

@@ -119,8 +119,11 @@ class BackwardHooks:
         )
 
     def after(self):
+        sampled = self.recorder.sampled
         self.recorder.end_backward()
         self.recorder.moments.backward_ended()
+        if sampled:
+            self.recorder.moments.sampled_backward_ended()
 
 
 def is_number(loss):
@@ -167,7 +170,8 @@ def around_backward(hooks):
 
     def ended(_):
         hooks.guard.in_backward = False
-        hooks.recorder.parts.end("backward_time")
+        if hooks.recorder.sampled:
+            hooks.recorder.parts.end("backward_time")
         hooks.after()  # one that raised has begun all the same
 
     return Around(before, returned, ended)

@@ -24,7 +24,7 @@ class Calls:
         self.unstepped.subscribe(moments)
         self.moved.subscribe(moments)
         moments.begins_anew.append(lambda: self.end_step(True))
-        moments.stepped.append(lambda: self.end_step(self.recorder.sampled))
+        moments.sampled_stepped.append(lambda: self.end_step(self.recorder.sampled))
 
     def end_step(self, sampled):
         """Whether clearing is asked for says something in sampled steps alone; the gradients

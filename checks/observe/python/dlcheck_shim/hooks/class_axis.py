@@ -10,7 +10,7 @@ class ClassAxis:
         recorder.moments.begins_anew.append(self.told.clear)
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.add)
+        moments.loss_compared.append(self.add)
 
     def add(self, call):
         if call.function != "nll_loss" or call.thing in self.told:

@@ -3,8 +3,11 @@ predicts in an evaluation with the labels there. Classes that are confused one f
 order.
 """
 
+import weakref
+
 import torch
 
+from ..state.last_batch import version_of
 from ..state.loss_calls import has_one_class_each
 from ..torch_api import tensors
 from ..torch_api.on_host import on_host
@@ -26,7 +29,7 @@ class ConfusedClasses:
         self.step, self.labels, self.votes = -1, None, None  # of the step under way
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.train)
+        moments.loss_compared.append(self.train)
         moments.evaluation_loss.append(self.evaluate)
         moments.evaluation_gave.append(self.gave)
 
@@ -37,14 +40,20 @@ class ConfusedClasses:
         if not is_of_classes(call):
             return
         if has_one_class_each(call):
-            self.labels = call.host_target.detach()[:MOST_ROWS].clone()
+            self.labels = (weakref.ref(call.host_target), version_of(call.host_target))
         elif is_of_teacher(call):
             self.votes = (call.thing, call.target.shape[1], call.host_target.detach()[:MOST_ROWS].argmax(1))
-        if self.labels is None or self.votes is None or len(self.labels) != len(self.votes[2]):
+        labels = None if self.labels is None or self.votes is None else self.unchanged_labels()
+        if labels is None or len(labels) != len(self.votes[2]):
             return
         thing, classes, votes = self.votes
-        self.add("teacher_classes", thing, classes, self.labels, votes)
+        self.add("teacher_classes", thing, classes, labels, votes)
         self.labels, self.votes = None, None
+
+    def unchanged_labels(self):
+        reference, version = self.labels
+        labels = reference()
+        return labels.detach()[:MOST_ROWS] if labels is not None and version_of(labels) == version else None
 
     def evaluate(self, call):
         if is_of_classes(call) and has_one_class_each(call):

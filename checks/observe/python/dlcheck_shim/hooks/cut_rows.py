@@ -19,7 +19,7 @@ class CutRows:
         self.next = FEWEST_ROWS
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.add)
+        moments.loss_compared.append(self.add)
 
     def add(self, call):
         if self.next > MOST_ROWS or len(self.ends) > 1:

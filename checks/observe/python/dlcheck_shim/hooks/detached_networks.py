@@ -29,7 +29,7 @@ class DetachedNetworks:
 
     def subscribe(self, moments):
         moments.forward_gave.append(self.gave)
-        moments.backward_ended.append(self.reached)
+        moments.sampled_backward_ended.append(self.reached)
 
     def gave(self, model, output):
         """A model in training mode was called, with gradients."""

@@ -51,8 +51,8 @@ class Edits:
 
     def again(self, rows):
         """Whether they have changed twice in a row by the same factor and shift, which is not random."""
-        values = rows.detach().reshape(-1)[:MOST_ENTRIES].double()
-        before, self.values = self.values, values.clone()
+        values = rows.detach().reshape(-1)[:MOST_ENTRIES].to(torch.float64, copy=True)
+        before, self.values = self.values, values
         if before is None or before.shape != values.shape or torch.equal(before, values):
             return False
         change, earlier = affine(before, values), self.change

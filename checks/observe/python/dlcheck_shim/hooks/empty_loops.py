@@ -9,19 +9,14 @@ class EmptyLoops:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.optimizers, self.site, self.trains = 0, 0, False
+        self.optimizers, self.site = 0, 0
 
     def subscribe(self, moments):
         moments.optimizer_made.append(self.made)
         moments.pass_begins.append(self.begins)
-        moments.backward_ended.append(self.trained)
-        moments.stepped.append(self.trained)
 
     def made(self, optimizer):
         self.optimizers += 1
-
-    def trained(self):
-        self.trains = True
 
     def begins(self):
         if self.optimizers and not self.site:
@@ -30,6 +25,7 @@ class EmptyLoops:
     def write(self):
         """As the process ends, before its records are closed."""
         empty = self.loaders.begun - self.loaders.nonempty
-        if self.optimizers and self.site and not self.trains and empty and self.recorder.role() == "main":
+        trained = self.recorder.step or self.recorder.micro_step
+        if self.optimizers and self.site and not trained and empty and self.recorder.role() == "main":
             thing = self.recorder.thing("loader", 0, "loader")
             self.recorder.quantity("empty_passes", thing, float(empty), site=self.site)

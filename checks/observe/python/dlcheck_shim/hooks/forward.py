@@ -131,7 +131,7 @@ class ForwardHooks:
             return False
         batch, recorder, thing = whole[0], self.recorder, self.model.thing
         samples, self.begun = float(batch.shape[0]) if batch.dim() > 0 else 1.0, self.begun + 1
-        recorder.moments.batch_enters(inputs)
+        recorder.batch_enters(inputs)
         recorder.event("used", thing, samples, site=self.sites.current(), owner=thing)
         if self.last_model is not self.model and batch is self.last_output():
             self.models.feeds(self.last_model)

@@ -25,7 +25,7 @@ class FrozenWeights:
         self.drawn = {}  # by thing of a model: share of its entries in frozen layers that look as they were made
 
     def subscribe(self, moments):
-        moments.stepped.append(self.end_step)
+        moments.sampled_stepped.append(self.end_step)
 
     def end_step(self):
         if self.recorder.step in LOOKS and tensors.may_compute():

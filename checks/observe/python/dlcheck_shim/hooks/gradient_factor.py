@@ -26,9 +26,9 @@ class GradientFactor:
         self.kept = {}  # by thing of an optimizer: its first parameter, and what its gradient held
 
     def subscribe(self, moments):
-        moments.backward_ended.append(self.end_backward)
+        moments.sampled_backward_ended.append(self.end_backward)
         moments.unscaled.append(self.forget)
-        moments.gradients_used.append(self.use)
+        moments.sampled_gradients_used.append(self.use)
 
     def forget(self):
         """A scale below 1 makes gradients larger again."""

@@ -57,7 +57,7 @@ class GraphScan:
         self.next_tokens = None  # (batch, positions): where the latest loss has the next token for its target
 
     def subscribe(self, moments):
-        moments.stepped.append(self.end_step)
+        moments.sampled_stepped.append(self.end_step)
         moments.loss_examined.append(self.loss_examined)
 
     def loss_examined(self, call):

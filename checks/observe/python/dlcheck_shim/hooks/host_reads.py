@@ -43,9 +43,9 @@ class HostReads:
         self.count, self.site = 0, 0
 
     def subscribe(self, moments):
-        moments.gradients_used.append(self.consumed)
+        moments.sampled_gradients_used.append(self.consumed)
         moments.step_ends.append(self.write)
-        moments.stepped.append(lambda: self.end_step(self.recorder.sampled))
+        moments.sampled_stepped.append(lambda: self.end_step(self.recorder.sampled))
 
     def consumed(self, optimizer, watched):
         """As the first step of an optimizer begins to use its gradients."""

@@ -19,7 +19,7 @@ class IgnoredWithin:
         self.calls, self.within, self.all = 0, 0, 0
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.add)
+        moments.loss_compared.append(self.add)
 
     def add(self, call):
         ignored = call.options.get("ignore_index", -100)

@@ -8,6 +8,7 @@ from ..torch_api import tensors
 
 FEWEST_ENTRIES = 256
 MOST_ENTRIES = 1 << 16  # of a batch
+FIRST = 16  # batches of a run, after which only those of steps with digests count
 
 
 class InputScales:
@@ -19,12 +20,16 @@ class InputScales:
 
     def reset(self):
         self.trained = {}  # by thing of a model and entries of a row: count, sum, sum of squares
+        self.batches = 0
 
     def subscribe(self, moments):
-        moments.batch_enters.append(self.train)
+        moments.batch_compared.append(self.train)
         moments.evaluation_batch.append(self.evaluate)
 
     def train(self, inputs):
+        self.batches += 1
+        if self.batches > FIRST and not self.recorder.digests:
+            return
         found = self.sums_of(inputs)
         if found is not None:
             key, sums = found

@@ -112,7 +112,7 @@ class LossHooks:
             if self.recorder.sampled and tensors.may_compute():
                 with tensors.unrecorded():
                     self.mark_result(function, thing, result, output, target, options)
-                    self.recorder.moments.loss_examined(LossCall(function, thing, result, output, target, options))
+                    self.recorder.loss_examined(LossCall(function, thing, result, output, target, options))
                     if function in self.growing:
                         self.grow(function, thing, output.detach(), target.detach(), options)
                     if self.recorder.detailed:

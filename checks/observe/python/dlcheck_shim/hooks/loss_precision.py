@@ -17,7 +17,7 @@ class LossPrecision:
         self.told = set()
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.look)
+        moments.loss_compared.append(self.look)
 
     def look(self, call):
         """Autocast gives these functions float32, whatever it was given."""

@@ -46,21 +46,23 @@ class MeanLosses:
         waiting, self.waiting = self.waiting, []
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
         for thing, mean, count in waiting:
+            if isinstance(mean, float):
+                recorder.quantity("mean_loss", thing, mean, count, at=at)
+                continue
             recorder.transfer.add(
                 mean, lambda values, thing=thing, count=count: recorder.quantity("mean_loss", thing, values[0], count, at=at)
             )
 
 
 def mean_of(call):
-    """The mean loss as a tensor of one number, and the number of targets; None where it is another mean."""
+    """The mean loss and the number of targets; None where it is another mean. The loss is a tensor of one number where
+    to read it would stop an accelerator."""
     result, target, reduction = call.result.detach(), call.target, reduction_of(call.options)
-    if call.function in ("cross_entropy", "nll_loss"):
-        if target.is_floating_point():
-            return None
-        counted = (target != call.options.get("ignore_index", -100)).sum()
-        mean = result if reduction == "mean" else result.sum() / counted
-    else:
-        if target.shape != call.output.shape:
-            return None
-        mean = result if reduction == "mean" else result.sum() / target.numel()
-    return mean.reshape(1).clone(), float(target.numel())  # the program may add to it in place
+    of_classes = call.function in ("cross_entropy", "nll_loss")
+    if of_classes and target.is_floating_point() or not of_classes and target.shape != call.output.shape:
+        return None
+    if reduction != "mean":
+        counted = (target != call.options.get("ignore_index", -100)).sum() if of_classes else target.numel()
+        result = result.sum() / counted
+    # Read or copied now, as the program may add to it in place.
+    return result.item() if result.is_cpu else result.reshape(1).clone(), float(target.numel())

@@ -19,12 +19,12 @@ class MovedBetween:
         recorder.moments.begins_anew.append(self.before.clear)
 
     def subscribe(self, moments):
-        moments.backward_ended.append(self.keep)
-        moments.stepped.append(self.before.clear)
+        moments.sampled_backward_ended.append(self.keep)
+        moments.sampled_stepped.append(self.before.clear)
 
     def keep(self):
         self.before.clear()
-        if self.recorder.sampled and tensors.may_compute():
+        if tensors.may_compute():
             for optimizer, _ in self.optimizers.ours():
                 weights = (p for group in optimizer.param_groups for p in group["params"])
                 weight = next((p for p in weights if p.grad is not None and tensors.is_readable(p) and p.is_cpu), None)

@@ -18,7 +18,7 @@ class OpenEnds:
         self.ends, self.next = {}, FEWEST_ROWS  # by token: rows whose trained part ends with it
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.add)
+        moments.loss_compared.append(self.add)
 
     def add(self, call):
         """Of rows whose targets are the next tokens and which are ignored from some place on."""

@@ -19,7 +19,7 @@ class OwnPairs:
         recorder.moments.begins_anew.append(self.looks.clear)
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.add)
+        moments.loss_compared.append(self.add)
 
     def add(self, call):
         looks = self.looks.get(call.thing, 0)

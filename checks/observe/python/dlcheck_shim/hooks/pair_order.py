@@ -27,8 +27,8 @@ class PairOrder:
         self.found = {}  # by thing of a loss: distances of its pairs, of the other pairs, and of any, in each step
 
     def subscribe(self, moments):
-        moments.batch_enters.append(self.enter)
-        moments.loss_examined.append(self.add)
+        moments.batch_compared.append(self.enter)
+        moments.loss_compared.append(self.add)
 
     def enter(self, inputs):
         if self.step != self.recorder.step:

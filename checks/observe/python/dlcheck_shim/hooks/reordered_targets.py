@@ -45,9 +45,9 @@ class ReorderedTargets:
         self.steps, self.done = [], False
 
     def subscribe(self, moments):
-        moments.batch_enters.append(self.enters)
+        moments.batch_compared.append(self.enters)
         moments.forward_gave.append(self.gave)
-        moments.loss_examined.append(self.loss_examined)
+        moments.loss_compared.append(self.loss_examined)
         moments.step_ends.append(self.end_step)
 
     def fetched(self, facts, batch):

@@ -21,7 +21,7 @@ class ReorderedTokens:
         self.found = {}  # by thing of a loss and shape: misplaced targets of each step; None once it is known
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.add)
+        moments.loss_compared.append(self.add)
 
     def add(self, call):
         key = (call.thing, call.target.shape[1:])

@@ -20,9 +20,9 @@ class RepeatedRows:
         self.differing, self.told = set(), 0
 
     def subscribe(self, moments):
-        moments.batch_enters.append(self.enters)
+        moments.batch_compared.append(self.enters)
         moments.rows_trained.append(self.keep)
-        moments.loss_examined.append(self.compare)
+        moments.loss_compared.append(self.compare)
         moments.step_ends.append(self.end_step)
 
     def enters(self, inputs):
@@ -42,9 +42,10 @@ class RepeatedRows:
             return
         task = (call.thing, call.output.shape[1])
         targets = self.targets.setdefault(task, {})
-        for row, value in zip(self.rows, target.tolist()):
-            if targets.setdefault(row, value) != value:
-                self.differing.add((task, row))
+        values = target.tolist()
+        known = list(map(targets.setdefault, self.rows, values))
+        if known != values:
+            self.differing.update((task, row) for row, before, value in zip(self.rows, known, values) if before != value)
         # Not by map(len): a function `sum` of the program would call a `len` of its own.
         self.known = sum(len(targets) for targets in self.targets.values())
         self.rows = []  # a mixture of samples has a further loss, with the targets of the others

@@ -26,7 +26,7 @@ class SameRows:
         self.first, self.rows, self.steps, self.done = nothing, None, set(), False
 
     def subscribe(self, moments):
-        moments.batch_enters.append(self.enters)
+        moments.batch_compared.append(self.enters)
         moments.rows_trained.append(self.compare)
 
     def enters(self, inputs):

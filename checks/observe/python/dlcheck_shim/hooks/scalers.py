@@ -3,7 +3,7 @@ leave out."""
 
 import torch
 
-from ..autograd.loss_graph import SCALE, mark
+from ..autograd.loss_graph import mark_scale
 from ..torch_api import private
 from ..torch_api.attributes import attribute
 from ..torch_api.capabilities import scaler_classes
@@ -24,13 +24,13 @@ class Scalers:
         self.mixed = 0  # backward calls that added to such gradients
 
     def subscribe(self, moments):
-        moments.backward_ended.append(self.count)
+        moments.backward_ended.append(lambda: self.undone and self.count())
 
     def count(self):
         """A backward has added to gradients that are divided by the scale already."""
-        if self.undone is not None and self.undone[0] == self.recorder.step:
+        step, thing, site = self.undone
+        if step == self.recorder.step:
             self.mixed += 1
-            _, thing, site = self.undone
             self.recorder.quantity("unscaled_early", thing, float(self.mixed), site=site)
         self.undone = None
 
@@ -53,7 +53,7 @@ class Scalers:
         if scale is None:
             return
         if isinstance(result, torch.Tensor):
-            mark(result.grad_fn, SCALE, scale.detach())
+            mark_scale(result.grad_fn, scale.detach())
         recorder = self.recorder
         if recorder.step == self.told or not recorder.takes_scalars():
             return

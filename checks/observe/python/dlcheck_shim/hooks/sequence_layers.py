@@ -50,7 +50,7 @@ class SequenceLayers:
 
     def subscribe(self, moments):
         moments.loss_examined.append(self.compare)
-        moments.stepped.append(self.sizes.clear)
+        moments.sampled_stepped.append(self.sizes.clear)
 
     def add(self, layer, thing, args, kwargs, output):
         """After a call of a layer in training, in a sampled step."""

@@ -18,7 +18,7 @@ class SoftTargets:
         self.looks, self.told = {}, False  # by thing of a loss
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.add)
+        moments.loss_compared.append(self.add)
 
     def add(self, call):
         looks = self.looks.get(call.thing, 0)

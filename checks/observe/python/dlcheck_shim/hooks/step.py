@@ -136,6 +136,7 @@ class StepHooks:
         watched.consumed = remember(owners)
         watched.consumed_norms = None
         self.recorder.moments.gradients_used(optimizer, watched)
+        self.recorder.moments.sampled_gradients_used(optimizer, watched)
         if self.recorder.detailed:
             self.optimizers.look_for_frozen(optimizer, watched)
         if not gradients or not self.recorder.sampled and not needs_norms(gradients):
@@ -214,8 +215,7 @@ class StepHooks:
         self.active, self.ended = None, True
         self.numbers.write(optimizer, watched)
         self.recorder.count(EVENTS["skipped" if was_held_back(optimizer) else "step"])
-        self.recorder.end_step()
-        self.recorder.moments.stepped()
+        self.end_clock()
 
     def end(self, event, watched):
         self.active, self.ended = None, True
@@ -224,8 +224,14 @@ class StepHooks:
         self.recorder.event(event, watched.thing, site=self.sites.current(), owner=watched.thing)
         if event == "skipped":
             self.recorder.moments.step_held_back()
-        self.recorder.end_step()
-        self.recorder.moments.stepped()
+        self.end_clock()
+
+    def end_clock(self):
+        recorder = self.recorder
+        recorder.end_step()
+        recorder.moments.stepped()
+        if recorder.near_sampled:
+            recorder.moments.sampled_stepped()
 
     def skip(self, optimizer):
         """A scaler left the weights alone: the call counts, the optimizer did nothing."""

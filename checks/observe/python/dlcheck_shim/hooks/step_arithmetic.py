@@ -28,12 +28,13 @@ class StepArithmetic:
         self.sizes = {}  # by thing of a parameter: its size when it was met, and when it was last looked at
 
     def subscribe(self, moments):
-        moments.gradients_used.append(self.use)
+        moments.sampled_gradients_used.append(self.use)
         moments.step_ends.append(self.look)
 
     def use(self, optimizer, watched):
-        count, first = self.recorder.micro_step, first_with_gradients(optimizer, 1)
-        if self.recorder.sampled and count >= FEWEST_MICRO_STEPS and first and first[0].grad.dtype in BITS:
+        count = self.recorder.micro_step
+        first = first_with_gradients(optimizer, 1) if self.recorder.sampled and count >= FEWEST_MICRO_STEPS else ()
+        if first and first[0].grad.dtype in BITS:
             self.recorder.quantity("half_accumulation", watched.thing, float(count), float(BITS[first[0].grad.dtype]),
                                    self.sites.current())  # fmt: skip
 

@@ -27,7 +27,7 @@ class TargetClasses:
         self.counts, self.totals, self.next = {}, {}, {}
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.add)
+        moments.loss_compared.append(self.add)
 
     def add(self, call):
         """Of a text with a target for each position, whose batch has fewer samples, no class need occur."""

@@ -19,7 +19,7 @@ class TargetGradients:
         self.calls = 0
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.loss_examined)
+        moments.loss_compared.append(self.loss_examined)
 
     def loss_examined(self, call):
         """A target without a graph says nothing and costs nothing. One that is a parameter itself is meant to learn.

@@ -23,7 +23,7 @@ class TargetScales:
         self.trained, self.told = {}, 0  # by thing of a loss: count, sum, sum of squares
 
     def subscribe(self, moments):
-        moments.loss_examined.append(self.train)
+        moments.loss_compared.append(self.train)
         moments.evaluation_loss.append(self.evaluate)
 
     def train(self, call):

@@ -24,8 +24,8 @@ class TargetsAmongInputs:
         self.found = {}  # by thing of a loss and kind of its targets: entries that equaled the targets in all steps, the steps, the targets
 
     def subscribe(self, moments):
-        moments.batch_enters.append(self.enter)
-        moments.loss_examined.append(self.add)
+        moments.batch_compared.append(self.enter)
+        moments.loss_compared.append(self.add)
 
     def enter(self, inputs):
         self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given)]

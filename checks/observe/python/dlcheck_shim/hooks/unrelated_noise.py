@@ -24,8 +24,8 @@ class UnrelatedNoise:
         self.inputs, self.found, self.done = [], {}, set()  # `found`: by thing of a loss and shape, targets and inputs of each step
 
     def subscribe(self, moments):
-        moments.batch_enters.append(self.enter)
-        moments.loss_examined.append(self.add)
+        moments.batch_compared.append(self.enter)
+        moments.loss_compared.append(self.add)
 
     def enter(self, inputs):
         self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given) and given.is_cpu]

@@ -34,7 +34,7 @@ class Unstepped:
 
     def backward_ended(self):
         self.backwards += 1
-        if self.optimizers.guard.is_alone() and self.backwards >= FIRST_LOOK and self.backwards & (self.backwards - 1) == 0:
+        if self.backwards & (self.backwards - 1) == 0 and self.backwards >= FIRST_LOOK and self.optimizers.guard.is_alone():
             self.look()
 
     def look(self):

@@ -21,7 +21,7 @@ class UnusedLosses:
     def subscribe(self, moments):
         moments.loss_computed.append(self.add)
         moments.step_ends.append(self.end_step)
-        moments.stepped.append(self.reset)
+        moments.sampled_stepped.append(self.reset)
 
     def add(self, result):
         if self.recorder.detailed and result.grad_fn is not None:

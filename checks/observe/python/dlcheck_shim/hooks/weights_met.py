@@ -27,7 +27,7 @@ class WeightsMet:
 
     def subscribe(self, moments):
         moments.model_met.append(self.meet)
-        moments.stepped.append(self.end_step)
+        moments.sampled_stepped.append(self.end_step)
 
     def meet(self, root, model):
         if model.sharded or not tensors.may_compute():

@@ -16,7 +16,7 @@ from . import exits, names
 from .launched import launched_ranks
 from .part_times import PartTimes
 from .record_files import note_loss
-from .sampling import is_detailed, is_sampled, takes_digest
+from .sampling import ALWAYS, is_detailed, is_sampled, takes_digest
 from .writer import EVENT, GAP, QUANTITY, TraceWriter
 
 MOST_EARLY_CALLS = 10_000
@@ -102,6 +102,7 @@ class Recorder:
         self.writer, self.opened = Early(), False
         self.step, self.micro_step = 0, 0
         self.sampled, self.digests, self.detailed = True, True, True
+        self.near_sampled = True  # the step that ended last, or the one under way, is sampled
         self.gap_start, self.gap_counts = 0, {}
         self.transfer, self.parts = Transfer(), PartTimes()
 
@@ -188,6 +189,20 @@ class Recorder:
         """An event, by its number, of a step that is not sampled."""
         self.gap_counts[number] = self.gap_counts.get(number, 0) + 1
 
+    def compares(self):
+        """Whether a sampled step is one of the first or a detailed one, whose data and targets are compared."""
+        return self.detailed or self.step < ALWAYS
+
+    def batch_enters(self, inputs):
+        self.moments.batch_enters(inputs)
+        if self.compares():
+            self.moments.batch_compared(inputs)
+
+    def loss_examined(self, call):
+        self.moments.loss_examined(call)
+        if self.compares():
+            self.moments.loss_compared(call)
+
     def takes_scalars(self):
         return self.sampled or not (self.asleep or self.writer.past_half_cap())
 
@@ -205,12 +220,13 @@ class Recorder:
             return
         self.transfer.end_step(self.sampled)
         self.step += 1
-        self.micro_step = 0
-        was_sampled = self.sampled
+        micro_steps, self.micro_step = self.micro_step, 0
+        was_sampled, was_many = self.sampled, micro_steps >= MOST_MICRO_STEPS
         asked_for = self.step in self.request.whole
         self.sampled = is_sampled(self.step) or self.step >= self.always_from or asked_for
         self.digests = takes_digest(self.step) or asked_for
         self.detailed = self.sampled and is_detailed(self.step) or asked_for
+        self.near_sampled = was_sampled or self.sampled or was_many  # such a step began as a sampled one
         if was_sampled:
             self.gap_start = self.step
         elif self.sampled:

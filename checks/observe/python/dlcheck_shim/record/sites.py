@@ -45,9 +45,9 @@ class Sites:
         frame, inside = sys._getframe(2), None
         while frame is not None:
             code = frame.f_code
-            kind = self.kinds.get(code)
+            kind = self.kinds.get(code.co_filename)  # by name: to look up a code takes longer than to walk on
             if kind is None:
-                kind = self.kinds[code] = kind_of(code.co_filename)
+                kind = self.kinds[code.co_filename] = kind_of(code.co_filename)
             if kind == OWN and code not in passed_over:
                 return code, frame.f_lineno
             if kind == LIBRARY and inside is None and code not in passed_over:
@@ -57,10 +57,11 @@ class Sites:
 
     def own_files(self):
         """Files of the program's own code that was seen at work."""
-        return {code.co_filename for code, kind in self.kinds.items() if kind == OWN}
+        return {file for file, kind in self.kinds.items() if kind == OWN}
 
     def site(self, code, line):
-        key = (code, line)
-        if key not in self.known:
-            self.known[key] = self.recorder.writer.site(code.co_filename, line, code.co_name)
-        return self.known[key]
+        place = (code.co_filename, line, code.co_name)
+        known = self.known.get(place)
+        if known is None:
+            known = self.known[place] = self.recorder.writer.site(*place)
+        return known

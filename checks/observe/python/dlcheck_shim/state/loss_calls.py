@@ -1,6 +1,5 @@
 """What a call of a loss function was given, and what that says."""
 
-import collections
 import os
 import sys
 
@@ -12,13 +11,22 @@ MOST_ROWS = 256  # of logits that are asked whether they are probabilities
 DISTRIBUTIONS = os.path.join("torch", "distributions", "")
 
 
-class LossCall(collections.namedtuple("LossCall", "function thing result output target options")):
-    __slots__ = ()
+class LossCall:
+    """Lives no longer than the call: many parts are told of one, and ask it the same."""
+
+    __slots__ = ("function", "thing", "result", "output", "target", "options", "copy", "classifies")
+
+    def __init__(self, function, thing, result, output, target, options):
+        self.function, self.thing, self.result = function, thing, result
+        self.output, self.target, self.options = output, target, options
+        self.copy = self.classifies = None  # not known yet
 
     @property
     def host_target(self):
         """The target where its numbers can be read at once, if that may be: see `on_host`."""
-        return on_host(self.target)
+        if self.copy is None:
+            self.copy = on_host(self.target)
+        return self.copy
 
 
 def is_of_distributions():
@@ -35,6 +43,12 @@ def is_of_distributions():
 def has_one_class_each(call):
     """Whether a loss took one class for each sample, in numbers that can be read at once. A position of a text
     need not meet the whole vocabulary, so losses of positions are none."""
+    if call.classifies is None:
+        call.classifies = takes_classes(call)
+    return call.classifies
+
+
+def takes_classes(call):
     if call.function not in ("cross_entropy", "nll_loss") or call.output.dim() != 2 or call.target.dim() != 1:
         return False
     if call.target.is_floating_point() or not tensors.is_readable(call.target):

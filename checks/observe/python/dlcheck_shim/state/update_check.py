@@ -38,7 +38,7 @@ class UpdateCheck:
         """Parameters whose turn it is and that the rule can be worked out for. A rule that held so
         long still holds: `late` only those that rounding may come to swallow updates of."""
         every = [(g, p) for g in optimizer.param_groups for p in g["params"]
-                 if is_fit(g, p) and not (late and p.dtype not in tensors.HALF)]  # fmt: skip
+                 if not (late and p.dtype not in tensors.HALF) and is_fit(g, p)]  # fmt: skip
         room, found = MOST_ELEMENTS, []
         for turn in range(min(len(every), MOST_PARAMETERS)):
             group, parameter = every[(watched.worked_out + turn) % len(every)]
@@ -87,7 +87,7 @@ def is_fit(group, parameter):
         and tensors.is_alike(parameter, gradient)
         and tensors.local(parameter).numel() > 0  # a small one may have no part here
         and not isinstance(group["lr"], torch.Tensor)
-        and not (parameter.is_cpu and tensors.is_plain(parameter) and parameter.is_shared())  # others may write it
+        and not (parameter.is_cpu and tensors.is_plain(parameter) and parameter.untyped_storage().is_shared())  # others may write it
     )
 
 
