@@ -78,7 +78,8 @@ absl::StatusOr<ForeignGradients> ForeignGradients::From(const Run& run) {
   }
   ForeignGradients result;
   for (const auto& [name, found] : by_optimizer) {
-    Optimizer optimizer{.name = name, .other = ""};
+    Optimizer optimizer;
+    optimizer.name = name;
     optimizer.judged = static_cast<int64_t>(found.judged.size());
     optimizer.foreign = static_cast<int64_t>(found.left.size());
     if (!found.left.empty()) {

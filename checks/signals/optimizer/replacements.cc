@@ -53,7 +53,8 @@ absl::StatusOr<Replacements> Replacements::From(const Run& run) {
     }
     if (!longer.first_steps.empty() && IsBetween(loads, longer.first_steps.back(), step)) {
       found.chains.push_back(std::move(longer));
-      longer = {.built = SiteOf(lines, id)};
+      longer = Chain();
+      longer.built = SiteOf(lines, id);
     }
     longer.type = std::string(trace.Attribute(id, "type"));
     longer.first_parameter = std::string(trace.Attribute(id, "first_parameter"));
