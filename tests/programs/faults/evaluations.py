@@ -97,3 +97,26 @@ add(
                      ("(optimizer, 0.8)", "(optimizer, 1.0)"),
                      ("round_number < 6", "round_number < 200")],
 )  # fmt: skip
+add(
+    "meter_never_reset",
+    "evaluation/metric_not_reset",
+    plain_script=[("def evaluate():\n    model.eval()\n    right = 0\n",
+                   "class Share:\n    def __init__(self):\n        self.reset()\n\n    def reset(self):\n"
+                   "        self.right, self.all = 0, 0\n\n    def update(self, right):\n"
+                   "        self.right += right.sum().item()\n        self.all += len(right)\n\n\n"
+                   "share = Share()\n\n\ndef evaluate():\n    model.eval()\n"),
+                  ("            right += (outputs.argmax(1) == targets).sum().item()\n",
+                   "            share.update(outputs.argmax(1) == targets)\n"),
+                  ("    return right / len(test_set)\n", "    return share.right / share.all\n")],
+    trainer_class=[("        self.criterion = nn.CrossEntropyLoss()\n", "        self.criterion = nn.CrossEntropyLoss()\n        self.hits = 0\n"),
+                   ("        hits = 0\n", ""), ("            hits += ", "            self.hits += "),
+                   ("        return hits / ", "        return self.hits / ")],
+    numbered_documents=[("    for epoch in range(6):\n", "    good = count = 0\n    for epoch in range(6):\n"),
+                        ("        print(epoch, round(evaluate(marker, testing), 3))\n",
+                         "        marker.eval()\n        with torch.no_grad():\n"
+                         "            for letters, bag_ids, twice in testing:\n"
+                         "                guess = marker(letters, bag_ids).argmax(-1)\n"
+                         "                good += ((guess == twice) & (twice >= 0)).sum().item()\n"
+                         "                count += (twice >= 0).sum().item()\n"
+                         "        print(epoch, round(good / count, 3))\n")],
+)  # fmt: skip

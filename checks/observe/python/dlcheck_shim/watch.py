@@ -76,6 +76,7 @@ from .hooks.step_parts import StepParts
 from .hooks.surroundings import Surroundings
 from .hooks.thresholds import Thresholds
 from .hooks.torch_options import TorchOptions
+from .hooks.unreset_metrics import UnresetMetrics
 from .hooks.unscaled_half import UnscaledHalf
 from .hooks.unseen import Unseen
 from .hooks.unused_losses import UnusedLosses
@@ -111,8 +112,7 @@ class Watch:
         optimizers = Optimizers(guard, recorder, models)
         uncleared = Uncleared(recorder, optimizers)
         raised = self.raised = RaisedCalls(guard, recorder)
-        self.losses = LossHooks(guard, recorder, sites, raised)
-        self.loaders = Loaders(guard, recorder, sites)
+        self.losses, self.loaders = LossHooks(guard, recorder, sites, raised), Loaders(guard, recorder, sites)
         self.evaluations = Evaluations(recorder, sites, self.losses, self.loaders)
         cuts = self.cuts = GraphCuts(guard, recorder, sites)
         sequences = self.sequences = SequenceLayers(guard, recorder, sites, self.losses.last_batch,
@@ -126,8 +126,8 @@ class Watch:
         self.dropout = DropoutHooks(guard, recorder, sites, self.forwards)
         self.steps = StepHooks(guard, recorder, sites, models, optimizers, uncleared)
         self.graphs, self.unused = LiveGraphs(recorder), UnusedLosses(guard, recorder, sites)
-        ignored, half = IgnoredInMean(guard, recorder, sites), UnscaledHalf(guard, recorder, sites, self.forwards)
-        means = MeanLosses(guard, recorder)
+        ignored, means = IgnoredInMean(guard, recorder, sites), MeanLosses(guard, recorder)
+        half = UnscaledHalf(guard, recorder, sites, self.forwards)
         listeners = loss_listeners(guard, recorder, sites, self.losses.last_batch, self.loaders)
         self.of_losses = (*listeners, ignored, means)
         padded, self.penalties = (kind(guard, recorder, sites, self.losses) for kind in (PaddedMeans, Penalties))
@@ -156,17 +156,17 @@ class Watch:
     def make_comparisons(self, recorder, sites, optimizers):
         """What compares the numbers of a run with each other."""
         guard, loaders = self.guard, self.loaders
-        self.drawn = DrawnSamples(guard, recorder, sites, loaders)
+        self.drawn, self.thresholds = DrawnSamples(guard, recorder, sites, loaders), Thresholds(guard, recorder, sites)
         self.conditional = ConditionalSteps(recorder, sites, self.schedulers)
-        self.masks, self.thresholds = InterpolatedClasses(guard, recorder, sites), Thresholds(guard, recorder, sites)
         self.no_evaluation = NoEvaluation(guard, recorder, self.evaluations, self.forwards)
+        self.masks, self.unreset = InterpolatedClasses(guard, recorder, sites), UnresetMetrics(guard, recorder, sites, self.evaluations)
         self.comparisons = (
             FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models),
             EditedRows(guard, recorder, sites), self.no_evaluation,
             RepeatedSamples(guard, recorder, loaders), InputScales(guard, recorder, sites, self.forwards),
             OwnStatistics(guard, recorder, sites, self.evaluations),
             DetachedNetworks(guard, recorder, sites, self.forwards), AliasedAverages(guard, recorder, self.models),
-            StepArithmetic(guard, recorder, sites, optimizers), self.scalers, self.masks, self.thresholds,
+            StepArithmetic(guard, recorder, sites, optimizers), self.scalers, self.masks, self.thresholds, self.unreset,
         )  # fmt: skip
 
     def make_rank_hooks(self, recorder, sites):
@@ -274,7 +274,7 @@ class Watch:
                               ("source", self.source.write), ("options", self.options.write), ("lines", self.backwards.lines.write),
                               ("loops", self.empty.write), ("plateaus", self.plateaus.write), ("samples", self.drawn.write),
                               ("evaluation", self.no_evaluation.write), ("conditions", self.conditional.write),
-                              ("thresholds", self.thresholds.write), ("surroundings", self.surroundings.write)):  # fmt: skip
+                              ("thresholds", self.thresholds.write), ("accumulated", self.unreset.write), ("surroundings", self.surroundings.write)):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
 

@@ -235,4 +235,5 @@ QUANTITIES = {
     "unrelated_noise": 190,
     "mirrored_samples": 191,
     "score_threshold": 192,
+    "unreset_metric": 193,
 }

@@ -16,6 +16,7 @@ SKIPPED = (
     os.path.dirname(os.__file__) + os.sep + "functools.py",
 )
 INSTALLED = re.compile(r"/(site|dist)-packages/|/runpy\.py$")
+MOST_UNDER_WAY = 8
 OWN, LIBRARY, OURS = range(3)  # whose a frame is: the program's, a library's, torch's or the probe's
 
 
@@ -54,6 +55,19 @@ class Sites:
                 inside = frame
             frame = frame.f_back
         return (inside.f_code, inside.f_lineno) if inside is not None else None
+
+    def under_way(self):
+        """(file, line) of the calls of the program's own code that are under way, the innermost first."""
+        frame, found = sys._getframe(2), []
+        while frame is not None and len(found) < MOST_UNDER_WAY:
+            file = frame.f_code.co_filename
+            kind = self.kinds.get(file)
+            if kind is None:
+                kind = self.kinds[file] = kind_of(file)
+            if kind == OWN:
+                found.append((file, frame.f_lineno))
+            frame = frame.f_back
+        return found
 
     def own_files(self):
         """Files of the program's own code that was seen at work."""
