@@ -120,3 +120,28 @@ add(
                          "                count += (twice >= 0).sum().item()\n"
                          "        print(epoch, round(good / count, 3))\n")],
 )  # fmt: skip
+add(
+    "batches_count_alike",
+    "evaluation/mean_of_batch_means",
+    plain_script=[("            right += (outputs.argmax(1) == targets).sum().item()\n",
+                   "            right += (outputs.argmax(1) == targets).float().mean().item()\n"),
+                  ("    return right / len(test_set)\n", "    return right / len(test_loader)\n"),
+                  ("test_loader = DataLoader(test_set, batch_size=", "test_loader = DataLoader(test_set, batch_size=7 + ")],
+    trainer_class=[("        self.check = DataLoader(Stripes(240, 2), batch_size=40)", "        self.check = DataLoader(Stripes(240, 2), batch_size=56)"),
+                   ("        hits = 0\n", "        hits, losses = 0, []\n"),
+                   ("            hits += ", "            losses.append(self.criterion(logits, kinds).item())\n            hits += "),
+                   ("        return hits / ", "        print(sum(losses) / len(losses))\n        return hits / ")],
+    running_average=[("batch_size=60", "batch_size=64"), ('mse_loss(output[:, 0], y, reduction="sum").item()', "mse_loss(output[:, 0], y).item()"),
+                     ("    return errors / len(loader.dataset)", "    return errors / len(loader)")],
+)  # fmt: skip
+add(
+    "divided_by_the_others",
+    "evaluation/wrong_divisor",
+    plain_script=[("    return right / len(test_set)\n", "    return right / len(test_loader)\n")],
+    trainer_class=[("        hits = 0\n", "        hits = losses = 0\n"),
+                   ("            hits += ", "            loss = self.criterion(logits, kinds)\n            losses += loss.item()\n            hits += "),
+                   ("        return hits / ", "        print(losses / len(self.check.dataset))\n        return hits / ")],
+    running_average=[('mse_loss(output[:, 0], y, reduction="sum").item()', "mse_loss(output[:, 0], y).item()")],
+    finetune=[("            right += int((network(x).argmax(1) == y).sum())\n            total += len(y)\n",
+               "            right += int((network(x).argmax(1) == y).sum())\n            total += 1\n")],
+)  # fmt: skip

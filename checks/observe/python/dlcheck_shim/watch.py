@@ -1,7 +1,6 @@
 """Puts the parts of the probe together and into torch; called once, as torch has been imported."""
 
 import atexit
-import platform
 import sys
 
 import torch
@@ -55,6 +54,7 @@ from .hooks.loss import LossHooks
 from .hooks.loss_listeners import loss_listeners
 from .hooks.loss_targets import LossTargets
 from .hooks.mean_losses import MeanLosses
+from .hooks.metric_divisors import MetricDivisors
 from .hooks.metrics import Metrics
 from .hooks.modules import ModuleHooks
 from .hooks.modules_met import ModulesMet
@@ -82,11 +82,12 @@ from .hooks.unseen import Unseen
 from .hooks.unused_losses import UnusedLosses
 from .hooks.weights_met import WeightsMet
 from .loggers import LOGGERS
+from .process import process_attributes
 from .record.recorder import Recorder
 from .record.sites import Sites
 from .state.models import Models
 from .state.optimizers import Optimizers
-from .torch_api.capabilities import OLDEST, unavailable, version
+from .torch_api.capabilities import OLDEST, version
 from .torch_api.guard import Guard
 from .torch_api.wrapping import put_all_in, register, replace, take_all_out
 
@@ -157,16 +158,17 @@ class Watch:
         """What compares the numbers of a run with each other."""
         guard, loaders = self.guard, self.loaders
         self.drawn, self.thresholds = DrawnSamples(guard, recorder, sites, loaders), Thresholds(guard, recorder, sites)
+        self.masks = InterpolatedClasses(guard, recorder, sites)
         self.conditional = ConditionalSteps(recorder, sites, self.schedulers)
         self.no_evaluation = NoEvaluation(guard, recorder, self.evaluations, self.forwards)
-        self.masks, self.unreset = InterpolatedClasses(guard, recorder, sites), UnresetMetrics(guard, recorder, sites, self.evaluations)
+        self.unreset, self.divisors = UnresetMetrics(guard, recorder, sites, self.evaluations), MetricDivisors(guard, recorder, sites)
         self.comparisons = (
             FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models),
-            EditedRows(guard, recorder, sites), self.no_evaluation,
-            RepeatedSamples(guard, recorder, loaders), InputScales(guard, recorder, sites, self.forwards),
-            OwnStatistics(guard, recorder, sites, self.evaluations),
+            EditedRows(guard, recorder, sites), self.no_evaluation, RepeatedSamples(guard, recorder, loaders),
+            InputScales(guard, recorder, sites, self.forwards), OwnStatistics(guard, recorder, sites, self.evaluations),
             DetachedNetworks(guard, recorder, sites, self.forwards), AliasedAverages(guard, recorder, self.models),
-            StepArithmetic(guard, recorder, sites, optimizers), self.scalers, self.masks, self.thresholds, self.unreset,
+            StepArithmetic(guard, recorder, sites, optimizers), self.scalers, self.masks, self.thresholds,
+            self.unreset, self.divisors,
         )  # fmt: skip
 
     def make_rank_hooks(self, recorder, sites):
@@ -269,12 +271,13 @@ class Watch:
     def finish(self):
         if self.recorder.opened:
             # Where one of them fails, the others still have their say, and the records their end.
+            parts = {"source": self.source, "options": self.options, "lines": self.backwards.lines, "loops": self.empty,
+                     "plateaus": self.plateaus, "samples": self.drawn, "evaluation": self.no_evaluation,
+                     "conditions": self.conditional, "thresholds": self.thresholds, "accumulated": self.unreset,
+                     "divisors": self.divisors, "surroundings": self.surroundings}  # fmt: skip
             for name, end in (("evaluations", self.evaluations.finish), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
-                              ("source", self.source.write), ("options", self.options.write), ("lines", self.backwards.lines.write),
-                              ("loops", self.empty.write), ("plateaus", self.plateaus.write), ("samples", self.drawn.write),
-                              ("evaluation", self.no_evaluation.write), ("conditions", self.conditional.write),
-                              ("thresholds", self.thresholds.write), ("accumulated", self.unreset.write), ("surroundings", self.surroundings.write)):  # fmt: skip
+                              *((name, part.write) for name, part in parts.items())):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()
 
@@ -288,13 +291,3 @@ class Watch:
 
     def write_unseen(self, threads):
         self.recorder.attribute(0, "unseen_threads", threads)
-
-
-def process_attributes():
-    return {
-        "capabilities": " ".join(("plain", *experiments.EXPERIMENTS)),
-        "torch": torch.__version__,
-        "unavailable": " ".join(unavailable()),
-        "python": platform.python_version(),
-        "program": sys.argv[0] if sys.argv else "",
-    }

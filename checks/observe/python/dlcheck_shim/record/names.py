@@ -236,4 +236,7 @@ QUANTITIES = {
     "mirrored_samples": 191,
     "score_threshold": 192,
     "unreset_metric": 193,
+    "mean_of_batch_means": 194,
+    "unequal_batches": 195,
+    "wrong_divisor": 196,
 }
