@@ -60,7 +60,8 @@ std::set<std::string> RecordedSites(const std::string& run_folder) {
 
 // "/home/me/train.cc:31" or "??:0", perhaps with a discriminator behind it.
 NamedSite SiteOf(std::string_view function, std::string_view place) {
-  NamedSite site{.function = std::string(function == "??" ? "" : function)};
+  NamedSite site;
+  site.function = std::string(function == "??" ? "" : function);
   const size_t colon = place.rfind(':');
   if (colon == std::string_view::npos || place.starts_with("??")) return site;
   const std::string number(place.substr(colon + 1));

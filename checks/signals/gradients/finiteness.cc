@@ -74,7 +74,8 @@ Finiteness::Birth BirthIn(const Trace& trace) {
              .of = attribute("born_of"),
              .name = attribute("born_name"),
              .distance = static_cast<int64_t>(distance),
-             .of_nothing = attribute("born_elements") == "0"};
+             .of_nothing = attribute("born_elements") == "0",
+             .file = ""};
     birth.has_range = number("born_low", birth.low) && number("born_high", birth.high);
     double line = 0;
     if (number("born_line", line)) {
