@@ -8,7 +8,7 @@ from tests.observe.reading import ROOT
 from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.hooks.divided import MEAN_OF_MEANS, MEANS_BY_SAMPLES, SUMS_BY_BATCHES, divided_sums  # noqa: E402
+from dlcheck_shim.hooks.divided import MEAN_OF_MEANS, MEANS_BY_SAMPLES, SUMS_BY_BATCHES, divided_sums, growing_sums  # noqa: E402
 from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
 
 SOURCE = """
@@ -78,6 +78,35 @@ class Divisors(unittest.TestCase):
     def test_a_loop_with_a_bar_is_over_the_loader(self):
         source = SOURCE.replace("for x, y in loader", "for i, (x, y) in enumerate(tqdm(loader))")
         self.assertEqual(kinds("loss.item()", "len(loader.dataset)", source), [("total", MEANS_BY_SAMPLES)])
+
+
+EPOCHS = """
+running = seen = 0
+for epoch in range(5):
+    WITHIN
+    for x, y in loader:
+        loss = train(x, y)  # trains
+        running += loss.item()
+        seen += len(y)
+    print(running / DIVISOR)
+"""
+
+
+class Epochs(unittest.TestCase):
+    def found(self, divisor, within="pass"):
+        tree = tree_of(EPOCHS.replace("DIVISOR", divisor).replace("WITHIN", within).encode())
+        return [(name, line) for name, line, _ in growing_sums(tree, {6})]
+
+    def test_a_sum_that_is_divided_by_the_size_of_an_epoch_is_to_be_set_back(self):
+        for divisor in ("len(loader)", "len(loader.dataset)"):
+            with self.subTest(divisor):
+                self.assertEqual(self.found(divisor), [("running", 2)])
+                self.assertEqual(self.found(divisor, "running = 0"), [])
+
+    def test_a_sum_over_all_epochs_may_be_meant(self):
+        for divisor in ("seen", "(epoch + 1)", "(time.time() - start)"):
+            with self.subTest(divisor):
+                self.assertEqual(self.found(divisor), [])
 
 
 PARTS = {"EACH": ("7", "10"), "BY": ("len(held)", "len(loader)"), "OF": ("len(loader)", "len(held)")}

@@ -9,13 +9,17 @@ namespace {
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kUnresetMetric>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
+    const auto evaluations = static_cast<int64_t>(statement.value);
+    const std::string said =
+        evaluations == 0
+            ? " grows with each batch of training, is not set back between epochs, and is divided "
+              "by the size of one epoch. It grows from epoch to epoch."
+            : StrCat(" grows with each batch of an evaluation, and is not set back before the next "
+                     "one. ",
+                     Counted(evaluations, "evaluation"),
+                     " ran. All but the first mix in the results of earlier ones.");
     verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
-        StrCat(statement.name,
-               " grows with each batch of an evaluation, and is not set back before the next one. ",
-               Counted(static_cast<int64_t>(statement.value), "evaluation"),
-               " ran. All but the first mix in the results of earlier ones."),
-        statement.name));
+        statement, Severity::kWarning, StrCat(statement.name, said), statement.name));
   }
   return verdict;
 }
@@ -30,7 +34,7 @@ Check MetricNotReset() {
   return {
       .id = "evaluation/metric_not_reset",
       .title = "A metric is not reset between evaluations",
-      .promise = "The numbers of an evaluation come from that evaluation alone.",
+      .promise = "The numbers of an evaluation or epoch come from that one alone.",
       .why =
           "The metric lags behind the model. It hides overfitting, and may keep the wrong "
           "checkpoint.",
@@ -69,7 +73,8 @@ for epoch in range(10):
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"no such variable", Expect::kClean, [] { return With(2, 0); }},
-                   {"a variable", Expect::kWarning, [] { return With(3); }}},
+                   {"a variable", Expect::kWarning, [] { return With(3); }},
+                   {"a loss of training", Expect::kWarning, [] { return With(0); }}},
   };
 }
 

@@ -121,6 +121,16 @@ add(
                          "        print(epoch, round(good / count, 3))\n")],
 )  # fmt: skip
 add(
+    "epoch_loss_never_reset",
+    "evaluation/metric_not_reset",
+    plain_script=[("for epoch in range(EPOCHS):\n", "running = 0.0\nfor epoch in range(EPOCHS):\n"),
+                  ("        scheduler.step()\n", "        scheduler.step()\n        running += loss.item()\n"),
+                  ("    accuracy = evaluate()\n", "    accuracy = evaluate()\n    print(running / len(train_loader))\n")],
+    running_average=[("round_number = 0\n", "round_number = 0\nerror = 0.0\n"),
+                     ("        smooth.update_parameters(live)\n", "        smooth.update_parameters(live)\n        error += loss.item() * len(x)\n"),
+                     ("    decay.step()\n", "    decay.step()\n    print(error / len(learn.dataset))\n")],
+)  # fmt: skip
+add(
     "batches_count_alike",
     "evaluation/mean_of_batch_means",
     plain_script=[("            right += (outputs.argmax(1) == targets).sum().item()\n",

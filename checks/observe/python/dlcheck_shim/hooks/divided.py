@@ -2,7 +2,18 @@
 
 import ast
 
-from .accumulated import GATHER, SUMMARIES, called_name, innermost_function, mentions, own, paths_to_loops
+from .accumulated import (
+    GATHER,
+    LOOPS,
+    SUMMARIES,
+    called_name,
+    innermost_function,
+    is_set,
+    line_set,
+    mentions,
+    own,
+    paths_to_loops,
+)
 
 MEAN_OF_MEANS, MEANS_BY_SAMPLES, SUMS_BY_BATCHES = 1, 2, 3
 MEAN, SUM = "mean", "sum"  # of the samples of a batch
@@ -29,6 +40,26 @@ def divided_sums(tree, means, sums, evaluated):
                     found[name, node.lineno] = (name, KINDS[key], node.lineno, getattr(function, "name", "<module>"),
                                                 (loop.lineno, loop.end_lineno))  # fmt: skip
     return sorted(found.values(), key=lambda entry: entry[2])
+
+
+def growing_sums(tree, trained):
+    """[(name, line that set it, function)] of sums over the batches of training that a program divides by the size of one
+    pass after each, and does not set back. A sum that is divided by a count of all passes is meant so."""
+    found = {}
+    for path in paths_to_loops(tree, trained):
+        loop, function = path[-1], innermost_function(tree, path[-1].lineno)
+        outer = next((node for node in reversed(path[:-1]) if isinstance(node, LOOPS)), None)
+        if outer is None or function in path and path.index(outer) < path.index(function):
+            continue
+        batches, passes = own(loop), own(outer)
+        between = [node for node in passes if node not in batches]
+        for name, _ in added_in(loop):
+            divided = [divisor for _, divisor in divisions(name, between) if isinstance(divisor, ast.Call)]
+            if not is_set(name, passes) and any(kind_of_divisor(divisor, loop, tree) for divisor in divided):
+                line = max((line_set(name, node) for node in own(function) if line_set(name, node) < outer.lineno), default=0)
+                if line:
+                    found[name, line] = (name, line, getattr(function, "name", "<module>"))
+    return sorted(found.values(), key=lambda entry: entry[1])
 
 
 def added_in(loop):

@@ -1,8 +1,9 @@
-"""Tells of numbers that an evaluation adds to those of the evaluation before: a count, a list or a meter that nobody sets
-back. Where evaluations ran is seen; what is added up and set back is read from the program's source as the run ends.
+"""Tells of numbers that an evaluation, or an epoch, adds to those of the one before: a count, a list or a meter that
+nobody sets back. Where they ran is seen; what is added up and set back is read from the program's source as the run ends.
 """
 
 from .accumulated import never_reset
+from .divided import growing_sums
 from .idle_statements import MOST_FILES, source_of, tree_of
 
 MOST_LINES, MOST_LOOKS = 64, 16
@@ -42,12 +43,15 @@ class UnresetMetrics:
         if self.recorder.request.experiment != "plain":
             return
         often = {place for place, numbers in self.evaluated.items() if len(numbers) >= OFTEN}
-        for path in sorted({file for file, _ in often})[:MOST_FILES]:
-            tree = tree_of(source_of(path)) if often else None
-            if tree is None:
-                continue
-            evaluated, trained = ({line for file, line in places if file == path} for places in (often, self.trained))
-            for name, line, function in never_reset(tree, evaluated, trained):
-                thing = self.recorder.thing("variable", 0, name)
-                self.recorder.quantity("unreset_metric", thing, float(self.evaluations.seen),
-                                       site=self.recorder.writer.site(path, line, function))  # fmt: skip
+        for path in sorted({file for file, _ in often | self.trained})[:MOST_FILES]:
+            tree = tree_of(source_of(path))
+            if tree is not None:
+                evaluated, trained = ({line for file, line in places if file == path} for places in (often, self.trained))
+                self.tell(path, never_reset(tree, evaluated, trained), self.evaluations.seen)
+                self.tell(path, growing_sums(tree, trained), 0)
+
+    def tell(self, path, found, evaluations):
+        for name, line, function in found:
+            thing = self.recorder.thing("variable", 0, name)
+            self.recorder.quantity("unreset_metric", thing, float(evaluations),
+                                   site=self.recorder.writer.site(path, line, function))  # fmt: skip
