@@ -44,7 +44,7 @@ def never_reset(tree, evaluated, trained):
 
 
 def paths_to_loops(tree, lines):
-    """For each line, the nodes from the tree to the innermost loop around it, that being the last."""
+    """The innermost loops around the lines, each as the nodes from the tree to it."""
     found, waiting = {}, [(tree, [tree])]
     while waiting:
         node, path = waiting.pop()
@@ -53,9 +53,10 @@ def paths_to_loops(tree, lines):
                 if node.lineno < line <= node.end_lineno and len(path) > len(found.get(line, ())):
                     found[line] = path
         waiting += [(child, [*path, child]) for child in ast.iter_child_nodes(node)]
-    functions = {line: innermost_function(tree, line) for line in found}
+    functions = {line: innermost_function(tree, line) for line in found}  # a look at the whole tree for each
     # A loop around a function is none of the lines in it.
-    return [path for line, path in found.items() if functions[line] is tree or functions[line] in path]
+    kept = {id(path[-1]): path for line, path in found.items() if functions[line] is tree or functions[line] in path}
+    return list(kept.values())
 
 
 def innermost_function(tree, line):
@@ -188,7 +189,7 @@ def made_in_loop(tree, function):
 
 
 def in_loop(function, node):
-    return any(node in own(loop) for loop in own(function) if isinstance(loop, LOOPS))
+    return any(node is part for loop in own(function) if isinstance(loop, LOOPS) for part in own(loop))
 
 
 def called_name(call):

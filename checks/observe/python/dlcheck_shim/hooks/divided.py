@@ -31,7 +31,8 @@ def divided_sums(tree, means, sums, evaluated):
     for path in paths_to_loops(tree, means | sums | evaluated):
         loop = path[-1]
         function = innermost_function(tree, loop.lineno)
-        outside = [node for node in own(function) if node not in own(loop)]
+        inside = set(map(id, own(loop)))
+        outside = [node for node in own(function) if id(node) not in inside]
         for name, value in added_in(loop):
             kind = kind_of_value(value, own(loop), means, sums)
             for node, divisor in divisions(name, outside) if kind else ():
@@ -51,8 +52,8 @@ def growing_sums(tree, trained):
         outer = next((node for node in reversed(path[:-1]) if isinstance(node, LOOPS)), None)
         if outer is None or function in path and path.index(outer) < path.index(function):
             continue
-        batches, passes = own(loop), own(outer)
-        between = [node for node in passes if node not in batches]
+        batches, passes = set(map(id, own(loop))), own(outer)
+        between = [node for node in passes if id(node) not in batches]
         for name, _ in added_in(loop):
             divided = [divisor for _, divisor in divisions(name, between) if isinstance(divisor, ast.Call)]
             if not is_set(name, passes) and any(kind_of_divisor(divisor, loop, tree) for divisor in divided):

@@ -25,7 +25,7 @@ TAKEN = {
     "log_softmax", "sigmoid", "argmax", "argmin", "detach", "logical_and", "logical_or", "logical_not",
     "transpose", "swapaxes", "squeeze", "movedim",
 }  # fmt: skip
-MOST_BYTES, MOST_FILES = 1 << 20, 64
+MOST_BYTES, MOST_BYTES_OF_TREE, MOST_FILES = 1 << 20, 1 << 17, 64
 # A file without such lines need not be parsed, which takes a second for thirty thousand lines.
 PROMISING = re.compile(
     rf"\.(?:{'|'.join(CALLED)})[ \t]*(?:[;#\r\n]|$)|^[^=\n]*\.(?:{'|'.join(TAKEN)})[ \t]*\(".encode(),
@@ -111,6 +111,12 @@ def source_of(path):
     except (OSError, ValueError):
         return b""
     return content if len(content) <= MOST_BYTES else b""
+
+
+def short_tree_of(path):
+    """The syntax tree of a file that is short enough to be looked through again and again; else None."""
+    source = source_of(path)
+    return tree_of(source) if 0 < len(source) <= MOST_BYTES_OF_TREE else None
 
 
 class IdleStatements:

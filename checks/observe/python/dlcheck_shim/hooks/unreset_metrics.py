@@ -4,7 +4,7 @@ nobody sets back. Where they ran is seen; what is added up and set back is read 
 
 from .accumulated import never_reset
 from .divided import growing_sums
-from .idle_statements import MOST_FILES, source_of, tree_of
+from .idle_statements import MOST_FILES, short_tree_of
 
 MOST_LINES, MOST_LOOKS = 64, 16
 OFTEN = 2  # evaluations at one line
@@ -44,7 +44,7 @@ class UnresetMetrics:
             return
         often = {place for place, numbers in self.evaluated.items() if len(numbers) >= OFTEN}
         for path in sorted({file for file, _ in often | self.trained})[:MOST_FILES]:
-            tree = tree_of(source_of(path))
+            tree = short_tree_of(path)
             if tree is not None:
                 evaluated, trained = ({line for file, line in places if file == path} for places in (often, self.trained))
                 self.tell(path, never_reset(tree, evaluated, trained), self.evaluations.seen)
