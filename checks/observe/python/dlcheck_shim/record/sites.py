@@ -30,6 +30,7 @@ class Sites:
     def __init__(self, recorder):
         self.recorder = recorder
         self.kinds, self.known = {}, {}
+        self.kinds_under_way = {}  # also of files that only called the program, and are none of its own
         recorder.moments.begins_anew.append(self.known.clear)
 
     def current(self, always=False):
@@ -61,9 +62,9 @@ class Sites:
         frame, found = sys._getframe(2), []
         while frame is not None and len(found) < MOST_UNDER_WAY:
             file = frame.f_code.co_filename
-            kind = self.kinds.get(file)
+            kind = self.kinds_under_way.get(file)
             if kind is None:
-                kind = self.kinds[file] = kind_of(file)
+                kind = self.kinds_under_way[file] = kind_of(file)
             if kind == OWN:
                 found.append((file, frame.f_lineno))
             frame = frame.f_back
