@@ -57,9 +57,11 @@ class Variables(unittest.TestCase):
     def test_one_that_is_set_in_each_epoch_is_none(self):
         self.assertEqual(names("correct = total = 0" + LOOP.replace("    model.eval()\n", "    model.eval()\n    correct = total = 0\n")), [])
 
-    def test_a_count_of_all_samples_per_second_is_meant(self):
-        source = "correct = total = 0" + LOOP.replace("correct / total", "correct / (time.time() - start)")
-        self.assertEqual(names(source), [])
+    def test_a_count_of_all_samples_per_second_or_in_thousands_is_meant(self):
+        for divisor in ("(time.time() - start)", "elapsed_time", "1000", "1e6"):
+            with self.subTest(divisor):
+                self.assertEqual(names("correct = total = 0" + LOOP.replace("correct / total", f"correct / {divisor}")), [])
+        self.assertEqual(names("correct = total = 0" + LOOP.replace("correct / total", "correct / 10000")), [("correct", 1)])
 
     def test_one_that_is_only_read_after_all_epochs_may_be_over_all_of_them(self):
         self.assertEqual(names("correct = total = 0" + LOOP.replace("    print(correct", "print(correct")), [])
@@ -86,6 +88,10 @@ class Variables(unittest.TestCase):
                 print(sum(losses) / len(losses))
         """
         self.assertEqual(names(source), [("losses", 2)])
+        self.assertEqual(names(source.replace("losses = []", "losses = deque(maxlen=64)")), [])
+        for emptied in ("losses[:] = []", "losses.clear()", "del losses[:]"):
+            with self.subTest(emptied):
+                self.assertEqual(names(source.replace("train()  # trains", f"train(); {emptied}  # trains")), [])
 
     def test_a_history_of_epochs_is_none(self):
         source = """

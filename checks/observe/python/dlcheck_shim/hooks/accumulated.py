@@ -10,10 +10,11 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (*FUNCTIONS, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 GATHER = {"append", "extend"}
-RESETS = {"reset", "clear", "reset_state", "zero", "zero_", "__init__"}
+RESETS = {"reset", "clear", "reset_state", "zero", "zero_", "fill_", "__init__"}
 # What makes a number of a gathered list or sum.
 SUMMARIES = {"mean", "fmean", "cat", "stack", "concatenate", "concat", "average", "median", "array", "tensor", "as_tensor"}
 METRIC_LIBRARIES = ("torchmetrics", "torcheval")
+UNITS = {1000, 10**6, 10**9, 1 << 10, 1 << 20, 1 << 30}  # samples in thousands are no share
 CLOCKS = {"time", "perf_counter", "monotonic", "process_time", "elapsed", "seconds", "duration"}
 
 
@@ -34,7 +35,7 @@ def never_reset(tree, evaluated, trained):
                 line = line_outside(name, function, epochs[-1], node, loop)
             else:
                 line = line_of_longer(name, tree, function, node, loop) if function is not tree else None
-            if line is not None:
+            if line is not None and not is_window(name, tree):
                 found[name, line] = (name, line, where)
         for name, node in meters_used(loop).items():
             line = line_of_meter(name, tree, epochs[-1] if epochs else function, node)
@@ -121,7 +122,14 @@ def line_set(name, node):
 
 def is_whole(name, text):
     """Whether to set `text` sets `name`, too: an object whose attribute or entry it is may have been made again."""
-    return name == text or name.startswith((f"{text}.", f"{text}["))
+    return text in (name, f"{name}[:]") or name.startswith((f"{text}.", f"{text}["))
+
+
+def is_window(name, tree):
+    """Whether it is made to forget what came long ago."""
+    return any(isinstance(node, ast.Call) and called_name(node) == "deque" and (len(node.args) > 1 or node.keywords)
+               for other in ast.walk(tree) if isinstance(other, ast.Assign) and any(ast.unparse(t) == name for t in other.targets)
+               for node in ast.walk(other.value))  # fmt: skip
 
 
 def line_outside(name, function, epochs, node, loop):
@@ -212,7 +220,8 @@ def is_summed(name, nodes, within):
         if id(node) in skipped:
             continue
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div) and mentions(name, node.left):
-            if not any(word in CLOCKS for part in ast.walk(node.right) for word in words_of(part)):
+            is_unit = isinstance(node.right, ast.Constant) and node.right.value in UNITS
+            if not is_unit and not any(word in CLOCKS for part in ast.walk(node.right) for word in words_of(part)):
                 return True
         if isinstance(node, ast.Call) and called_name(node) in SUMMARIES:
             if any(mentions(name, argument) for argument in node.args):
