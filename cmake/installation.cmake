@@ -27,6 +27,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/checks/observe/probe ${PROJECT_SOURCE_DI
         COMPONENT command FILES_MATCHING PATTERN *.h PATTERN *.cc PATTERN *.def)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include DESTINATION ${_share}/probe COMPONENT command)
 if(TARGET dlcheck_gate)
+  add_dependencies(dlcheck dlcheck_gate)  # whoever builds the command alone, as a wheel does, installs both
   install(TARGETS dlcheck_gate LIBRARY DESTINATION ${_share}/preload COMPONENT command)
 endif()
 if(TARGET dlcheck_worker)
