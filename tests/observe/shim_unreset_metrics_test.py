@@ -9,7 +9,7 @@ from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
 from dlcheck_shim.hooks.accumulated import never_reset  # noqa: E402
-from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
+from dlcheck_shim.hooks.idle_statements import looked_through, tree_of  # noqa: E402
 
 LOOP = """
 for epoch in range(3):
@@ -48,6 +48,14 @@ def names(source):
     lines = {word: {number for number, line in enumerate(source.splitlines(), 1) if f"# {word}" in line}
              for word in ("evaluates", "trains")}  # fmt: skip
     return [(name, line) for name, line, _ in never_reset(tree_of(source.encode()), lines["evaluates"], lines["trains"])]
+
+
+class Depth(unittest.TestCase):
+    def test_an_expression_that_is_too_deep_to_print_is_passed_over(self):
+        source = "correct, total = 0, 0" + LOOP.replace("len(y)", "count(-" + "-" * 800 + "1)")
+        given = (tree_of(source.encode()), {8}, {5})
+        self.assertRaises(RecursionError, never_reset, *given)
+        self.assertEqual(looked_through(never_reset, *given), [])
 
 
 class Variables(unittest.TestCase):

@@ -119,6 +119,14 @@ def short_tree_of(path):
     return tree_of(source) if 0 < len(source) <= MOST_BYTES_OF_TREE else None
 
 
+def looked_through(look, *given):
+    """What a look at a syntax tree gives; nothing where an expression is too deep for Python's own functions."""
+    try:
+        return look(*given)
+    except RecursionError:
+        return []
+
+
 class IdleStatements:
     def __init__(self, recorder, sites):
         self.recorder, self.sites = recorder, sites

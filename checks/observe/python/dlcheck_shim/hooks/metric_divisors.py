@@ -7,7 +7,7 @@ import torch
 from ..state.loss_calls import reduction_of
 from ..torch_api import tensors
 from .divided import MEAN_OF_MEANS, divided_sums
-from .idle_statements import MOST_FILES, short_tree_of
+from .idle_statements import MOST_FILES, looked_through, short_tree_of
 
 MOST_LINES, MOST_LOOKS, MOST_BATCHES = 32, 16, 256
 
@@ -83,7 +83,7 @@ class MetricDivisors:
             tree = short_tree_of(path)
             means, sums, forwards = ({line for file, line in known if file == path}
                                      for known in (self.lines["mean"], self.lines["sum"], self.forwards))  # fmt: skip
-            for entry in divided_sums(tree, means, sums, forwards) if tree is not None else ():
+            for entry in looked_through(divided_sums, tree, means, sums, forwards) if tree is not None else ():
                 self.tell(path, *entry)
 
     def tell(self, path, name, kind, line, function, loop):

@@ -4,7 +4,7 @@ nobody sets back. Where they ran is seen; what is added up and set back is read 
 
 from .accumulated import never_reset
 from .divided import growing_sums
-from .idle_statements import MOST_FILES, short_tree_of
+from .idle_statements import MOST_FILES, looked_through, short_tree_of
 
 MOST_LINES, MOST_LOOKS = 64, 16
 OFTEN = 2  # evaluations at one line
@@ -47,8 +47,8 @@ class UnresetMetrics:
             tree = short_tree_of(path)
             if tree is not None:
                 evaluated, trained = ({line for file, line in places if file == path} for places in (often, self.trained))
-                self.tell(path, never_reset(tree, evaluated, trained), self.evaluations.seen)
-                self.tell(path, growing_sums(tree, trained), 0)
+                self.tell(path, looked_through(never_reset, tree, evaluated, trained), self.evaluations.seen)
+                self.tell(path, looked_through(growing_sums, tree, trained), 0)
 
     def tell(self, path, found, evaluations):
         for name, line, function in found:
