@@ -142,6 +142,21 @@ TWICE = textwrap.dedent(
         scaler.update()
     """
 )
+# A loss scaler divides the gradients after the weights were added to them.
+SCALED_DECAY = textwrap.dedent(
+    """
+    import torch
+    torch.manual_seed(0)
+    layer = torch.nn.Linear(10, 1)
+    optimizer, scaler = torch.optim.Adam(layer.parameters(), lr=0.01), torch.amp.GradScaler("cpu", init_scale=3.0)
+    for _ in range(4):
+        optimizer.zero_grad()
+        scaler.scale(layer(torch.randn(20, 10)).mean()).backward()
+        layer.weight.grad += DECAY * layer.weight.detach()
+        scaler.step(optimizer)
+        scaler.update()
+    """
+)
 COPY, EVALUATION = "nn.Parameter(self.words.weight.detach().clone())", "with torch.no_grad(): net(torch.arange(9))"
 
 
@@ -201,6 +216,13 @@ class ShimCompared(unittest.TestCase):
         run = run_watched(python("-c", TWICE))
         self.assertEqual(run.err, "")
         self.assertEqual([run.main.of("quantity", name) for name in ("repeated_samples", "gradient_factor")], [[], []])
+
+    def test_decay_is_told_as_the_scaler_leaves_it_and_its_division_is_none(self):
+        for decay, expected in ((0.3, 4 * [0.1]), (0.0, [])):
+            run = run_watched(python("-c", SCALED_DECAY.replace("DECAY", str(decay))))
+            found = [row.value for row in run.main.of("quantity", "decay_in_gradients")]
+            self.assertEqual([round(share, 3) for share in found], expected)
+            self.assertEqual(run.main.of("quantity", "gradient_factor"), [])
 
     def test_what_the_program_prints_is_the_same(self):
         command = python("-W", "ignore", "-c", program(True))

@@ -49,7 +49,7 @@ class Moments:
         self.unsampled_backward_begins = Moment()  # (): in the other steps
         self.backward_ended = Moment()  # ()
         self.sampled_backward_ended = Moment()  # (): after it, in sampled steps
-        self.unscaled = Moment()  # (): a loss scaler divided gradients by its scale
+        self.unscaled = Moment()  # (thing of the optimizer, scale): a loss scaler divided its gradients
         self.gradients_used = Moment()  # (optimizer, its Watched): step() is about to use the gradients
         self.sampled_gradients_used = Moment()  # the same, after it: sampled steps, and the first of an optimizer
         self.first_step_ends = Moment()  # (): before the end of step 0 is recorded

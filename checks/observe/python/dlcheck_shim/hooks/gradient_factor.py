@@ -19,6 +19,7 @@ class GradientFactor:
         self.recorder, self.sites, self.optimizers, self.clipping = recorder, sites, optimizers, clipping
         self.keep = guard.isolated("factor")(self.keep)
         self.compare = guard.isolated("factor")(self.compare)
+        self.unscale = guard.isolated("factor")(self.unscale)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
@@ -27,12 +28,17 @@ class GradientFactor:
 
     def subscribe(self, moments):
         moments.sampled_backward_ended.append(self.end_backward)
-        moments.unscaled.append(self.forget)
+        moments.unscaled.append(self.unscale)
         moments.sampled_gradients_used.append(self.use)
 
-    def forget(self):
-        """A scale below 1 makes gradients larger again."""
-        self.kept.clear()
+    def unscale(self, thing, scale):
+        """What is kept of the gradients of this optimizer is divided as they were, in the same way to the bit."""
+        if thing in self.kept and scale.is_cpu and scale.numel() == 1:
+            with tensors.unrecorded():
+                reference, before = self.kept[thing]
+                self.kept[thing] = (reference, before * scale.double().reciprocal().to(before.dtype))
+        else:
+            self.kept.pop(thing, None)
 
     def end_backward(self):
         if self.recorder.detailed:
@@ -60,7 +66,7 @@ class GradientFactor:
                 return
             place = before.abs().argmax()
             factor = float(now[place] / before[place]) if float(before[place]) else 0.0
-            if factor > 1 and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
+            if factor > 1 + NEAR and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
                 self.recorder.quantity("gradient_factor", watched.thing, factor, float(len(self.optimizers.ours())),
                                        self.sites.current())  # fmt: skip
             elif type(optimizer).__name__ in ADAPTIVE:

@@ -97,7 +97,7 @@ class Scalers:
 
 def write_unscale(recorder, thing, scale, site):
     """Gradients were divided by the scale, for the optimizer that is this thing."""
-    recorder.moments.unscaled()
+    recorder.moments.unscaled(thing, scale.detach())
     at = (recorder.step, recorder.micro_step)
     recorder.transfer.add(
         scale.detach().reshape(1),
