@@ -57,6 +57,7 @@ class Moments:
         self.step_held_back = Moment()  # (): a loss scaler left out a step
         self.stepped = Moment()  # (): a step was recorded and counted, sampled or not
         self.sampled_stepped = Moment()  # (): after it, where that step or the next one is sampled
+        self.run_ends = Moment()  # (): the process ends, or the next run of it begins; before the last records
         # Files and other processes.
         self.saved = Moment()  # (path or None, content): torch.save or a library wrote a file
         self.collective_called = Moment()  # (operation, tensors given, ranks of the group)

@@ -276,7 +276,7 @@ class Watch:
                      "conditions": self.conditional, "thresholds": self.thresholds, "accumulated": self.unreset,
                      "divisors": self.divisors, "surroundings": self.surroundings}  # fmt: skip
             for name, end in (("evaluations", self.evaluations.finish), ("unseen", self.unseen.write),
-                              ("peers", self.peers.begins_pass), ("groups", self.groups.write_end),
+                              ("peers", self.peers.begins_pass), ("groups", self.groups.write_end), ("rows", self.moments.run_ends),
                               *((name, part.write) for name, part in parts.items())):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()

@@ -75,7 +75,7 @@ class Replicas:
     def subscribe(self, moments):
         moments.collective_called.append(self.called)
         moments.message_passed.append(self.called_to_one)
-        moments.gradients_used.append(self.consumed)
+        moments.gradients_used.append(self.use)
         moments.evaluation_begun.append(self.evaluated)
 
     def tell(self, key):
@@ -146,6 +146,11 @@ class Replicas:
 
     def thing(self, kind, members):
         return self.groups.thing(kind, members)
+
+    def use(self, optimizer, watched):
+        """A process alone that called no collective has nothing to look at."""
+        if self.groups.met > 1 or self.sent or self.reduced or self.sent_counts or self.looked:
+            self.consumed(optimizer, watched)
 
     def consumed(self, optimizer, watched):
         """Before a step: what it is about to change."""

@@ -2,6 +2,9 @@
 they come from: in the batch of a loader, or among larger tensors of the program, one with the inputs and one with the
 targets. Those of an autoencoder are its inputs. Targets that are the right ones, but in another order, belong to other samples: if the loss is given the
 outputs in the order in which the model gave them.
+
+The program's tensors are looked through once, which takes tens of milliseconds: after a second of training, or
+before, where an evaluation begins, a file is written or the run ends.
 """
 
 import collections
@@ -11,11 +14,13 @@ import weakref
 from ..autograd.row_order import in_order_of_model, mark_given
 from ..record.rows import has_rows, looked_at, row_numbers
 from ..state.objects_alive import tensors_alive
+from ..system import perf_counter
 from ..torch_api import tensors
 from .loaders import tensors_of
 
 STEPS = 8  # sampled ones that are compared; all of them must have the targets of one source
 FEWEST = 4  # of them, in another order
+LONG_ENOUGH = 1.0  # seconds of training, beside which a look through all tensors is short
 LEAST_ROWS, MOST_ROWS = 3, 1024  # of a batch
 MOST_FETCHED = 4  # batches of loaders that wait for their step
 MOST_SOURCES, MOST_ELEMENTS = 16, 1 << 22  # larger tensors that are looked at, and numbers of each
@@ -34,7 +39,8 @@ Pair = collections.namedtuple("Pair", "source places numbers")
 class ReorderedTargets:
     def __init__(self, guard, recorder, sites, loaders):
         self.recorder, self.sites = recorder, sites
-        self.fetched, self.gave = guard.isolated("rows")(self.fetched), guard.isolated("rows")(self.gave)
+        for name in ("fetched", "gave", "look"):
+            setattr(self, name, guard.isolated("rows")(getattr(self, name)))
         loaders.on_batch.append(self.fetched)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
@@ -43,12 +49,17 @@ class ReorderedTargets:
         self.batches = collections.deque(maxlen=MOST_FETCHED)  # weak references to the tensors of each
         self.inputs, self.targets = [], []  # of the step under way
         self.steps, self.done = [], False
+        self.began, self.orders = None, None  # seconds; what the loaders tell of the steps, until a look tells the rest
 
     def subscribe(self, moments):
         moments.batch_compared.append(self.enters)
         moments.forward_gave.append(self.gave)
         moments.loss_compared.append(self.loss_examined)
         moments.step_ends.append(self.end_step)
+        moments.sampled_stepped.append(lambda: self.orders and perf_counter() - self.began > LONG_ENOUGH and self.look())
+        moments.evaluation_batch.append(lambda _: self.orders and self.look())
+        moments.saved.append(lambda *_: self.orders and self.look())
+        moments.run_ends.append(lambda: self.orders and self.look())
 
     def fetched(self, facts, batch):
         if not self.done:
@@ -57,6 +68,7 @@ class ReorderedTargets:
     def enters(self, inputs):
         if self.done or not tensors.may_compute():
             return
+        self.began = self.began or perf_counter()
         first = next((given for given in inputs if is_batch(given)), None)
         if first is not None:
             with tensors.unrecorded():
@@ -90,9 +102,9 @@ class ReorderedTargets:
         self.inputs, self.targets = [], []
         if len(self.steps) == STEPS:
             self.done = True
-            with tensors.unrecorded():
+            self.orders = [orders_in(step, step.pairs) for step in self.steps]
+            if {} not in self.orders:
                 self.judge()
-            self.steps = []
 
     def pairs_of_inputs(self):
         """Inputs that are their own targets."""
@@ -111,11 +123,20 @@ class ReorderedTargets:
                     if other is not given and other.shape[0] == given.shape[0]:
                         yield Pair((place, other_place), places, values(other, other.shape[0]))
 
-    def judge(self):
-        orders = [orders_in(step, step.pairs) for step in self.steps]
-        if {} in orders:
+    def look(self):
+        if not tensors.may_compute():
+            return
+        with tensors.unrecorded():
             pairs = list(self.pairs_of_tensors())
-            orders = [orders_in(step, pairs) if not found else found for step, found in zip(self.steps, orders)]
+        self.orders = [found or orders_in(step, pairs) for step, found in zip(self.steps, self.orders)]
+        self.judge()
+
+    def judge(self):
+        orders, self.orders = self.orders, None
+        self.tell_of(orders)
+        self.steps = []
+
+    def tell_of(self, orders):
         same = sum(any(order.wrong == 0 for order in found.values()) for found in orders)
         if same == STEPS:
             self.tell(self.steps[0].targets[0], 0, STEPS)

@@ -9,6 +9,7 @@ from ..torch_api.on_host import on_host
 MOST_ROWS = 256  # of logits that are asked whether they are probabilities
 
 DISTRIBUTIONS = os.path.join("torch", "distributions", "")
+known_files = {}  # whether each is one of torch's distributions
 
 
 class LossCall:
@@ -35,9 +36,16 @@ def is_of_distributions():
     frame = sys._getframe(2)
     for _ in range(2):  # the function, and what calls it
         frame = None if frame is None else frame.f_back
-        if frame is not None and DISTRIBUTIONS in frame.f_code.co_filename:
+        if frame is not None and is_file_of_distributions(frame.f_code.co_filename):
             return True
     return False
+
+
+def is_file_of_distributions(name):
+    known = known_files.get(name)
+    if known is None:
+        known = known_files[name] = DISTRIBUTIONS in name
+    return known
 
 
 def has_one_class_each(call):

@@ -154,9 +154,9 @@ class Guard:
             def call(*args, **kwargs):
                 if family in failed:
                     return None
-                here = get_ident()
+                here, ours = get_ident(), self.thread
                 is_inside = self.inside == here
-                if not is_inside and not anywhere and self.thread not in (None, here) and self.elsewhere():
+                if not is_inside and ours != here and not anywhere and ours is not None and self.elsewhere():
                     return None
                 if is_inside or not asks_tensors:
                     try:
