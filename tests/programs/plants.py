@@ -7,6 +7,7 @@ from faults import (  # noqa: F401
     checkpoints,
     classes,
     classes_and_pairs,
+    comparisons,
     curves,
     data,
     dependence,

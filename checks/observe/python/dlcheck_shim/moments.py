@@ -33,6 +33,7 @@ class Moments:
         self.model_met = Moment()  # (root module, model): at its first forward
         self.module_named = Moment()  # (module, thing): a part of a model is met for the first time
         self.layer_built = Moment()  # (layer): one of many that forwards build and leave behind
+        self.stranger_gave = Moment()  # (output): of a module that nobody trains, without gradients, in compared steps
         self.forward_given = Moment()  # (model, inputs): a model that trains is called, in sampled steps or not
         self.forward_gave = Moment()  # (model, output): the same call ended
         self.evaluation_batch = Moment()  # (inputs): before a batch of an evaluation is recorded

@@ -21,6 +21,7 @@ from .distributed.shared_gradients import SharedGradients
 from .hooks.aliased_averages import AliasedAverages
 from .hooks.averages import Averages
 from .hooks.backward import BackwardHooks, around_backward
+from .hooks.broadcast_metrics import BroadcastMetrics
 from .hooks.built import Built
 from .hooks.calls import Calls
 from .hooks.checkpoints import Checkpoints
@@ -48,6 +49,7 @@ from .hooks.ignored_in_mean import IgnoredInMean
 from .hooks.input_scales import InputScales
 from .hooks.interpolated_classes import InterpolatedClasses
 from .hooks.kept_samples import KeptSamples
+from .hooks.kept_worst import KeptWorst
 from .hooks.layer_inputs import LayerInputs
 from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
@@ -73,7 +75,9 @@ from .hooks.sequence_layers import SequenceLayers
 from .hooks.step import StepHooks
 from .hooks.step_arithmetic import StepArithmetic
 from .hooks.step_parts import StepParts
+from .hooks.strangers import Strangers
 from .hooks.surroundings import Surroundings
+from .hooks.terminal_values import TerminalValues
 from .hooks.thresholds import Thresholds
 from .hooks.torch_options import TorchOptions
 from .hooks.unreset_metrics import UnresetMetrics
@@ -118,8 +122,9 @@ class Watch:
         cuts = self.cuts = GraphCuts(guard, recorder, sites)
         sequences = self.sequences = SequenceLayers(guard, recorder, sites, self.losses.last_batch,
                                                      self.loaders)  # fmt: skip
-        layers = (sequences, LayerInputs(guard, recorder, sites), FrozenNetworks(guard, recorder, sites, models),
-                  CopiesEvaluated(guard, recorder, sites, models))  # fmt: skip
+        strangers = Strangers(guard, recorder, self.evaluations, FrozenNetworks(guard, recorder, sites, models),
+                              CopiesEvaluated(guard, recorder, sites, models))  # fmt: skip
+        layers = (sequences, LayerInputs(guard, recorder, sites), strangers)
         self.scan = GraphScan(guard, recorder, sites, self.losses.last_batch)
         self.forwards = ForwardHooks(guard, recorder, sites, models, self.losses, self.evaluations,
                                      self.scan, raised, layers, cuts)  # fmt: skip
@@ -162,13 +167,14 @@ class Watch:
         self.conditional = ConditionalSteps(recorder, sites, self.schedulers)
         self.no_evaluation = NoEvaluation(guard, recorder, self.evaluations, self.forwards)
         self.unreset, self.divisors = UnresetMetrics(guard, recorder, sites, self.evaluations), MetricDivisors(guard, recorder, sites)
+        self.broadcast, self.worst = BroadcastMetrics(guard, recorder, sites), KeptWorst(recorder, self.divisors)
         self.comparisons = (
             FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models),
             EditedRows(guard, recorder, sites), self.no_evaluation, RepeatedSamples(guard, recorder, loaders),
             InputScales(guard, recorder, sites, self.forwards), OwnStatistics(guard, recorder, sites, self.evaluations),
             DetachedNetworks(guard, recorder, sites, self.forwards), AliasedAverages(guard, recorder, self.models),
             StepArithmetic(guard, recorder, sites, optimizers), self.scalers, self.masks, self.thresholds,
-            self.unreset, self.divisors,
+            self.unreset, self.divisors, self.broadcast, TerminalValues(guard, recorder, sites),
         )  # fmt: skip
 
     def make_rank_hooks(self, recorder, sites):
@@ -274,7 +280,8 @@ class Watch:
             parts = {"source": self.source, "options": self.options, "lines": self.backwards.lines, "loops": self.empty,
                      "plateaus": self.plateaus, "samples": self.drawn, "evaluation": self.no_evaluation,
                      "conditions": self.conditional, "thresholds": self.thresholds, "accumulated": self.unreset,
-                     "divisors": self.divisors, "surroundings": self.surroundings}  # fmt: skip
+                     "divisors": self.divisors, "surroundings": self.surroundings,
+                     "broadcast": self.broadcast, "worst": self.worst}  # fmt: skip
             for name, end in (("evaluations", self.evaluations.finish), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end), ("rows", self.moments.run_ends),
                               *((name, part.write) for name, part in parts.items())):  # fmt: skip

@@ -34,9 +34,9 @@ class ForwardHooks:
     def __init__(self, guard, recorder, sites, models, losses, evaluations, scan, raised, layers, cuts):
         self.guard, self.recorder, self.sites, self.scan = guard, recorder, sites, scan
         self.moments, self.raised, self.cuts = recorder.moments, raised, cuts
-        self.sequences, self.inputs, self.frozen, self.copies = layers
+        self.sequences, self.inputs, self.strangers = layers
         self.models, self.losses, self.evaluations = models, losses, evaluations
-        for name in ("begin", "end", "look_at_stranger", "look_at_normalization", "ask", "name"):
+        for name in ("begin", "end", "look_at_normalization", "ask", "name"):
             setattr(self, name, guard.isolated("forward")(getattr(self, name)))
         self.begin_evaluation = guard.isolated("evaluation")(self.begin_evaluation)
         self.end_evaluation = guard.isolated("evaluation")(self.end_evaluation)
@@ -78,16 +78,8 @@ class ForwardHooks:
                 args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
                 self.begin_evaluation(model, module, args)
             elif self.recorder.opened:
-                self.look_at_stranger(module)
+                self.strangers.called(module)
         return None
-
-    def look_at_stranger(self, module):
-        """A module that nobody trains, called without gradients."""
-        self.evaluations.enclose(module)
-        if not module.training:
-            self.copies.evaluated(module)
-        elif self.recorder.sampled:
-            self.frozen.called(module)
 
     def begin_evaluation(self, model, module, args):
         self.evaluations.before(model, module, args, False)
@@ -186,9 +178,11 @@ class ForwardHooks:
     def returned(self, call, output):
         """`call` is the module with what it was given, by position and by name, and what the scan began with."""
         module, args, kwargs, first = call
-        if is_compiling() or not self.root_number or self.guard.elsewhere():
+        if is_compiling() or self.guard.elsewhere():
             return None
-        if self.evaluating:
+        if not self.root_number:
+            self.strangers.ended(module, output)
+        elif self.evaluating:
             if id(module) == self.root_number:
                 self.root_number = 0
                 self.end_evaluation(self.model, module, output)
@@ -294,7 +288,7 @@ class ForwardHooks:
 
     def forget(self):
         """After a forward that never ended, because it raised."""
-        self.root_number, self.evaluating = 0, False
+        self.root_number, self.evaluating, self.strangers.number = 0, False, 0
         if self.forwards:
             self.forwards = []
         self.evaluations.backward()

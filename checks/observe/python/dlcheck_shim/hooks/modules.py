@@ -47,7 +47,9 @@ class ModuleHooks:
         forwards = self.forwards
         if not forwards.root_number or id(args[0]) == forwards.root_number:
             forwards.before(args[0], args[1:], kwargs)
-        return (args[0], args[1:], kwargs, forwards.scan.begin()) if forwards.root_number else None
+        if forwards.root_number:
+            return args[0], args[1:], kwargs, forwards.scan.begin()
+        return (args[0], (), {}, None) if forwards.strangers.number == id(args[0]) else None
 
     def hang_hooks(self):
         home = torch.nn.modules.module

@@ -239,4 +239,7 @@ QUANTITIES = {
     "mean_of_batch_means": 194,
     "unequal_batches": 195,
     "wrong_divisor": 196,
+    "broadcast_metric": 197,
+    "worst_kept": 198,
+    "terminal_values": 199,
 }
