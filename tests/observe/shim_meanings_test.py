@@ -11,6 +11,7 @@ from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
 from dlcheck_shim.hooks.own_statistics import TOGETHER, normalization_of  # noqa: E402
+from dlcheck_shim.hooks.targets_among_inputs import starts_of  # noqa: E402
 
 # Pairs of what stands in the program with the fault, and in its twin.
 PARTS = {
@@ -141,6 +142,15 @@ class Meanings(Twins, unittest.TestCase):
         found = [run_watched(python("-c", OWN_LOSS.replace("LOOKS", looks))).main.of("quantity", "target_among_inputs")
                  for looks in ("False", "True")]  # fmt: skip
         self.assertEqual([len(rows) for rows in found], [0, 1])
+
+    def test_a_window_of_targets_is_found_in_an_input_and_one_that_is_made_again_is_not(self):
+        torch.manual_seed(0)
+        series, sequence = torch.randn(16, 36), torch.randn(16, 20, 3)
+        self.assertEqual(starts_of(series, series[:, 30:]), {30})
+        self.assertEqual(starts_of(sequence, sequence[:, 12:18, 1]), {12 * 3 + 1})
+        self.assertEqual(starts_of(sequence, sequence[:, 5:9].flatten(1)), {15})
+        others = (series[:, 10:], series, series[:, 30:].flip(1), series[:, 30:] + 1e-6, torch.randn(16, 6))
+        self.assertEqual([starts_of(series, wanted) for wanted in others], [set()] * 5)
 
     def test_numbers_that_are_normal_by_nature_are_not_taken_for_normalized_ones(self):
         source, found = torch.Generator().manual_seed(0), []

@@ -11,7 +11,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kTargetAmo
     const std::string where =
         statement.value < 0
             ? "The last input of the model holds the targets themselves: all "
-            : StrCat("Entry ", statement.value, " of each input is its target: all ");
+            : StrCat("From entry ", statement.value, " on, each input holds its target: all ");
     verdict.findings.push_back(StatementFinding(
         statement, statement.value < 0 ? Severity::kNote : Severity::kWarning,
         StrCat(where, statement.aux, " compared targets of ", statement.name, " are equal to it."),
@@ -42,11 +42,13 @@ Check TargetAmongInputs() {
           "Take the target out of the inputs. Move the window so that it ends before the "
           "target, or give the decoder the tokens before it.",
       .limits = {.needs =
-                     "A Python program, inputs and targets on the CPU, and one target a sample or "
-                     "token.",
+                     "A Python program, inputs and targets on the CPU, and for each sample one "
+                     "target, a window of targets or tokens.",
                  .silent_when = "All targets are equal.",
                  .severity = "Warning. Note for tokens: a decoder may have to learn to copy.",
-                 .blind_spots = "Entries that are scaled, and values computed from the target.",
+                 .blind_spots =
+                     "Entries that are scaled, values computed from the target, and a window "
+                     "of more than half of the input.",
                  .sensitivity = ""},
       .python = {.bad = R"(window = series[i : i + 24]
 target = series[i + 23]  # the last value of the window)",

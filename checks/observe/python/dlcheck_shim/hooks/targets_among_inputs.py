@@ -10,6 +10,7 @@ from ..torch_api.on_host import on_host
 
 STEPS, FEWEST_TARGETS = 3, 64  # that are compared before anything is said
 MOST_ENTRIES, MOST_ROWS = 4096, 512  # of an input, and of a batch
+MOST_CHANNELS = 32  # of a sequence whose channels are looked at one by one
 TOKENS = -1  # in the place of an entry
 
 
@@ -61,11 +62,30 @@ def entries_equal(inputs, call, looked_up):
             return None
         shifts = [shift_of(tokens, target, ignored) for tokens in words]
         return {TOKENS} if shifts[-1] == 0 and shifts[0] is None else set()
-    given = inputs[0]
-    if given.dim() < 2 or given.shape[0] != target.numel() or bool((target == target.reshape(-1)[0]).all()):
+    given, count = inputs[0], target.shape[0] if target.dim() > 0 else 0
+    if given.dim() < 2 or given.shape[0] != count or given.is_complex():
         return None
-    if not 2 <= given.numel() // given.shape[0] <= MOST_ENTRIES or given.is_complex() or not (given := on_host(given)).is_cpu:
+    if not 2 <= given.numel() // count <= MOST_ENTRIES or not (given := on_host(given)).is_cpu:
         return None
-    rows = given.detach().reshape(given.shape[0], -1)[:MOST_ROWS]
-    equal = (rows == target.reshape(-1, 1)[:MOST_ROWS].to(rows.dtype)).all(0)
-    return set(equal.nonzero().flatten().tolist())
+    given, wanted = given.detach()[:MOST_ROWS], target.reshape(count, -1)[:MOST_ROWS]
+    if bool((wanted == wanted[:1]).all(0).any()):
+        return None  # a constant is soon found
+    if wanted.shape[1] == 1:
+        rows = given.reshape(given.shape[0], -1)
+        return set((rows == wanted.to(rows.dtype)).all(0).nonzero().flatten().tolist())
+    return starts_of(given, wanted) if target.is_floating_point() else None
+
+
+def starts_of(given, wanted):
+    """From which entries on each row of the inputs holds its targets (rows, several), one beside the other or in one
+    channel of a sequence. A row of which they are more than half is one that a model makes again, or goes on with."""
+    rows, count = given.reshape(given.shape[0], -1), wanted.shape[1]
+    channels = given.shape[2] if given.dim() == 3 and given.shape[2] <= MOST_CHANNELS else 1
+    found = set()
+    for step in {1, channels}:
+        for first in range(step):
+            line = rows[:, first::step]
+            if line.dtype == wanted.dtype and 2 * count <= line.shape[1]:
+                starts = (line[:, : line.shape[1] - count + 1] == wanted[:, :1]).all(0).nonzero().flatten().tolist()
+                found |= {first + step * start for start in starts if line[:, start : start + count].equal(wanted)}
+    return found
