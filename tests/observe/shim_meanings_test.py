@@ -82,8 +82,9 @@ PROGRAM = textwrap.dedent(
         loss = loss + F.cross_entropy(OWN, torch.arange(64).roll(32)) + F.mse_loss(scores[:, 0], TARGET)
         loss = loss + (soft * F.log_softmax(scores, 1)).sum(1).mean() + net.other
         near = x.clone().requires_grad_()
-        slope, = torch.autograd.grad(critic(near).sum(), near, create_graph=GRAPH)
-        loss = loss + (slope.norm(dim=1) - 1).square().mean() + F.soft_margin_loss(scores[:, 2], ALIKE)
+        real, made = critic(near), critic(x.flip(0))
+        slope, = torch.autograd.grad(real.sum(), near, retain_graph=True, create_graph=GRAPH)
+        loss = loss + (slope.norm(dim=1) - 1).square().mean() + made.mean() - real.mean() + F.soft_margin_loss(scores[:, 2], ALIKE)
         v = net.v(x)
         loss = loss SIGN 0.1 * (v.exp() - v - 1).mean()
         loss = loss + (torch.rand(RATES) * (scores[:, 1] - x[:, 0]) ** 2).mean()

@@ -2,6 +2,7 @@
 constants, and so is what is computed from them.
 """
 
+import collections
 import weakref
 
 import torch
@@ -15,6 +16,7 @@ from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import followed_by, replace
 
 STEPS = 3  # in which a penalty has to be constant
+MOST_GIVEN = 16  # inputs of the latest forwards: a critic may be called with others in between
 MOST_LOOKS = 64  # backward calls in which a divergence is looked for
 PLACE_OF_GRAPH = 4  # of create_graph among the arguments of torch.autograd.grad
 
@@ -28,7 +30,7 @@ class Penalties:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.given = []  # weak references to the latest inputs of a model
+        self.given = collections.deque(maxlen=MOST_GIVEN)  # weak references to the latest inputs of models
         self.at, self.site = None, 0  # the step in which gradients were asked for last, and the line
         self.constant, self.told, self.looks = set(), set(), 0  # steps; quantities; backward calls
 
@@ -36,7 +38,7 @@ class Penalties:
         moments.batch_enters.append(self.enter)
 
     def enter(self, inputs):
-        self.given = [weakref.ref(given) for given in inputs if isinstance(given, torch.Tensor)]
+        self.given += [weakref.ref(given) for given in inputs if isinstance(given, torch.Tensor)]
 
     def watch_all(self):
         replace([torch.autograd], "grad", followed_by(self.asked))
