@@ -36,6 +36,21 @@ MOVING = textwrap.dedent(
         optimizer.step()
     """
 )
+HIDDEN = textwrap.dedent(
+    """
+    import torch, torch.nn as nn, torch.nn.functional as F
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Embedding(9, 8), nn.Linear(8, 9))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.01)
+    for step in range(12):
+        words = torch.randint(8, (32, 16))
+        given, hidden = WORDS, torch.rand(32, 16) < 0.3
+        given[hidden] = 8
+        optimizer.zero_grad()
+        F.cross_entropy(net(given)[hidden], words[hidden]).backward()
+        optimizer.step()
+    """
+)
 # One that writes each of the two.
 PROGRAMS = (PAIRS.replace("LOSS", "F.cross_entropy(net(given), target)").replace("DRAWS", DRAWN),
             MOVING.replace("OUTPUT", "net(x)").replace("TARGET", "other(x)"))  # fmt: skip
@@ -91,6 +106,13 @@ class ReorderedTargets(unittest.TestCase):
     def test_beside_those_in_order_are_not_told(self):
         mixed = "F.cross_entropy(net(given), target) + F.cross_entropy(net(given), target[order])"
         self.assertEqual([wrong for wrong, _ in compared(mixed)], [0])
+
+
+class HiddenWords(unittest.TestCase):
+    def test_that_the_mask_was_written_over_the_targets_is_told(self):
+        (share, count), = told("largest_class", HIDDEN.replace("WORDS", "words"))
+        self.assertTrue(share == 1 and 1024 <= count < 1400)
+        self.assertEqual(told("largest_class", HIDDEN.replace("WORDS", "words.clone()")), [])
 
 
 class TargetGradients(unittest.TestCase):

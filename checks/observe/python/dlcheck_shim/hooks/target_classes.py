@@ -10,6 +10,7 @@ from ..torch_api.on_host import on_host
 
 MOST_CLASSES, FEWEST_EACH = 1000, 30  # targets of each class on average before anything is said of them
 NOTABLE_SHARE = 0.9
+FEWEST_CONSTANT = 1024  # targets of a text
 LEAST_RATIO = 2  # of the largest class to the smallest, for weights to have an order
 # Ratios of the products of weight and count: as equal ones have them up to the noise of the counts, at most, and
 # as no scheme makes them.
@@ -25,6 +26,7 @@ class TargetClasses:
     def reset(self):
         # By thing of the loss and its classes: targets of each, of all, and at how many of these to speak next.
         self.counts, self.totals, self.next = {}, {}, {}
+        self.only = {}  # by the same, of targets that are no samples: the one class of all, how many; None once there are two
 
     def subscribe(self, moments):
         moments.loss_compared.append(self.add)
@@ -34,6 +36,7 @@ class TargetClasses:
         if not has_one_class_each(call) or call.target.numel() == 0:
             return
         if not self.last_batch.has_samples(call.target.shape[0]):
+            self.look_for_one(call)
             return
         classes, target = call.output.shape[1], call.host_target
         if not 2 <= classes <= MOST_CLASSES or 0 <= call.options.get("ignore_index", -100) < classes:
@@ -47,6 +50,16 @@ class TargetClasses:
         if total >= self.next.get(key, FEWEST_EACH * classes):
             self.next[key] = 2 * total
             self.write(call, counts, total)
+
+    def look_for_one(self, call):
+        """Whether all targets of a text have one class: that of the mask, where it was written over the targets, too."""
+        key, target = (call.thing, call.output.shape[1]), call.host_target
+        only, total = self.only.get(key, (int(target[0]), 0)) or (None, 0)
+        if only is None or total >= FEWEST_CONSTANT:
+            return
+        self.only[key] = (only, total + target.numel()) if bool((target == only).all()) else None
+        if self.only[key] is not None and self.only[key][1] >= FEWEST_CONSTANT:
+            self.recorder.quantity("largest_class", call.thing, 1.0, float(self.only[key][1]), self.sites.current())
 
     def write(self, call, counts, total):
         unused = torch.nonzero(counts == 0).flatten().tolist()
