@@ -3,6 +3,7 @@
 from faults import (  # noqa: F401
     arithmetic,
     axes,
+    batches,
     budget,
     checkpoints,
     classes,

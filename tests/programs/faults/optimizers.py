@@ -261,3 +261,10 @@ add(
     framework=[("        self.optimizer = torch.optim.Adam(model.parameters(), lr=config.rate)\n",
                 "        self.optimizer = torch.optim.Adam(model.parameters(), lr=config.rate)\n        model.second.requires_grad_(False)\n")],
 )  # fmt: skip
+add(
+    "freezing_that_torch_does_not_read",
+    "optimizer/freeze_without_effect",
+    finetune=[("network.lower.requires_grad_(False)", "network.lower.requires_grad = False")],
+    plain_script=[("optimizer = torch.optim.AdamW(", "for weight in model[0].parameters():\n    weight.require_grad = False\noptimizer = torch.optim.AdamW(")],
+    trainer_class=[("        self.optimizer = torch.optim.SGD(", "        self.net.conv.requires_grad = False\n        self.optimizer = torch.optim.SGD(")],
+)

@@ -38,12 +38,14 @@ from .hooks.edited_rows import EditedRows
 from .hooks.empty_loops import EmptyLoops
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
+from .hooks.frozen_by_name import FrozenByName
 from .hooks.frozen_networks import FrozenNetworks
 from .hooks.frozen_weights import FrozenWeights
 from .hooks.gradient_factor import GradientFactor
 from .hooks.graph_cuts import GraphCuts
 from .hooks.graph_scan import GraphScan
 from .hooks.host_reads import HostReads
+from .hooks.identical_rows import IdenticalRows
 from .hooks.idle_statements import IdleStatements
 from .hooks.ignored_in_mean import IgnoredInMean
 from .hooks.input_scales import InputScales
@@ -143,8 +145,7 @@ class Watch:
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
-        self.reseeding, self.built = Reseeding(guard, recorder, sites), Built(guard, recorder, sites)
-        self.plateaus = Plateaus(guard, recorder, sites)
+        self.reseeding, self.built, self.plateaus = (kind(guard, recorder, sites) for kind in (Reseeding, Built, Plateaus))
         self.schedulers = Schedulers(guard, recorder, sites, optimizers, self.plateaus)
         self.clipping = Clipping(guard, recorder, sites)
         self.factor = GradientFactor(guard, recorder, sites, optimizers, self.clipping)
@@ -152,8 +153,7 @@ class Watch:
         self.unseen = Unseen(guard, recorder)
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
         self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
-        self.metrics, self.kept = Metrics(guard, recorder, sites), KeptSamples(guard, recorder)
-        self.parts = StepParts(guard, recorder)
+        self.metrics, self.kept, self.parts = Metrics(guard, recorder, sites), KeptSamples(guard, recorder), StepParts(guard, recorder)
         self.averages, self.surroundings = Averages(guard, recorder, self.built), Surroundings(guard, recorder, sites, models)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps, self.built)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
@@ -169,12 +169,12 @@ class Watch:
         self.unreset, self.divisors = UnresetMetrics(guard, recorder, sites, self.evaluations), MetricDivisors(guard, recorder, sites)
         self.broadcast, self.worst = BroadcastMetrics(guard, recorder, sites), KeptWorst(recorder, self.divisors)
         self.comparisons = (
-            FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models),
+            FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models), FrozenByName(guard, recorder, sites, self.models),
             EditedRows(guard, recorder, sites), self.no_evaluation, RepeatedSamples(guard, recorder, loaders),
             InputScales(guard, recorder, sites, self.forwards), OwnStatistics(guard, recorder, sites, self.evaluations),
             DetachedNetworks(guard, recorder, sites, self.forwards), AliasedAverages(guard, recorder, self.models),
             StepArithmetic(guard, recorder, sites, optimizers), self.scalers, self.masks, self.thresholds,
-            self.unreset, self.divisors, self.broadcast, TerminalValues(guard, recorder, sites),
+            self.unreset, self.divisors, self.broadcast, TerminalValues(guard, recorder, sites), IdenticalRows(guard, recorder, sites),
         )  # fmt: skip
 
     def make_rank_hooks(self, recorder, sites):

@@ -3,8 +3,10 @@
 from .class_axis import ClassAxis
 from .confused_classes import ConfusedClasses
 from .cut_rows import CutRows
+from .identical_views import IdenticalViews
 from .ignored_within import IgnoredWithin
 from .loss_precision import LossPrecision
+from .misaligned_masks import MisalignedMasks
 from .open_ends import OpenEnds
 from .own_pairs import OwnPairs
 from .pair_order import PairOrder
@@ -17,6 +19,7 @@ from .target_classes import TargetClasses
 from .target_gradients import TargetGradients
 from .target_scales import TargetScales
 from .targets_among_inputs import TargetsAmongInputs
+from .text_across_batch import TextAcrossBatch
 from .unrelated_noise import UnrelatedNoise
 
 
@@ -41,4 +44,7 @@ def loss_listeners(guard, recorder, sites, last_batch, loaders):
         SoftTargets(recorder, sites),
         ReorderedTokens(recorder, sites, last_batch),
         UnrelatedNoise(recorder, sites),
+        IdenticalViews(recorder, sites),
+        MisalignedMasks(recorder, sites),
+        TextAcrossBatch(recorder, sites),
     )

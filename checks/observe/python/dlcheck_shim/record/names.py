@@ -242,4 +242,9 @@ QUANTITIES = {
     "broadcast_metric": 197,
     "worst_kept": 198,
     "terminal_values": 199,
+    "identical_views": 200,
+    "identical_rows": 201,
+    "misaligned_masks": 202,
+    "text_across_batch": 203,
+    "frozen_by_name": 204,
 }

@@ -1,0 +1,51 @@
+"""Looks for a contrastive loss whose positives all have the same score, the largest of their row: the two views of each
+sample are equal, and so are their embeddings.
+"""
+
+import torch
+
+from ..state.loss_calls import has_one_class_each
+from ..torch_api import tensors
+from ..torch_api.on_host import on_host
+
+STEPS = 3  # the first compared ones, all of which must have equal views
+FEWEST_ROWS, MOST_ROWS = 4, 2048
+EQUAL = 4e-6  # relative difference of cosines that are all 1, in single precision
+APART = 1e-3  # by how much the scores of other rows are smaller on average
+
+
+class IdenticalViews:
+    def __init__(self, recorder, sites):
+        self.recorder, self.sites = recorder, sites
+        self.steps = {}  # by thing of a loss: steps with equal views; None once it is known
+        recorder.moments.begins_anew.append(self.steps.clear)
+
+    def subscribe(self, moments):
+        moments.loss_compared.append(self.add)
+
+    def add(self, call):
+        steps = self.steps.get(call.thing, 0)
+        if steps is None or not has_one_class_each(call) or not tensors.is_readable(call.output):
+            return
+        rows, columns = call.output.shape
+        if not FEWEST_ROWS <= rows <= MOST_ROWS or columns not in (rows, rows - 1) or call.output.dtype not in (torch.float32, torch.float64):
+            return
+        scores = on_host(call.output)
+        if not scores.is_cpu:
+            return
+        best = best_of_equal(scores.detach().double(), call.host_target)
+        self.steps[call.thing] = None if best is None or steps + 1 == STEPS else steps + 1
+        if best is not None and self.steps[call.thing] is None:
+            self.recorder.quantity("identical_views", call.thing, float(rows), best, self.sites.current())
+
+
+def best_of_equal(scores, target):
+    """The score that all positives have in common, if it is the largest of each row and others are smaller; else None."""
+    if int(target.min()) < 0 or int(target.max()) >= scores.shape[1]:
+        return None
+    own = scores.gather(1, target[:, None])[:, 0]
+    best, margin = float(own.max()), EQUAL * float(own.abs().max())
+    if float(own.min()) < best - margin or bool((scores.amax(1) > own + margin).any()):
+        return None
+    others = scores[scores.isfinite() & (scores > -abs(best) * 2)]  # without masked ones
+    return best if float(others.median()) < best - APART * abs(best) else None

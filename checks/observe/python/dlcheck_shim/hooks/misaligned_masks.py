@@ -1,0 +1,82 @@
+"""Looks for masks that are mirrored or turned in another way than their images: some fit as they are, the others only
+after one certain change. How a mask fits is its correlation with the brightness of the image.
+"""
+
+import weakref
+
+import torch
+
+from ..torch_api import tensors
+
+FUNCTIONS = ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy", "mse_loss", "l1_loss")
+MOST_STEPS, MOST_SAMPLES, LEAST_SIDE, MOST_PIXELS = 24, 8, 8, 32  # samples of a step, pixels looked at of a side
+MARGIN = 0.3  # by how much a change makes a mask fit better than all others do
+FEWEST, LEAST_SHARE, MOST_OTHERS = 32, 0.15, 0.03  # samples that fit; shares of the one change and of all others
+
+
+class MisalignedMasks:
+    def __init__(self, recorder, sites):
+        self.recorder, self.sites = recorder, sites
+        self.reset()
+        recorder.moments.begins_anew.append(self.reset)
+
+    def reset(self):
+        self.images, self.known = None, {}  # by thing of a loss: how many masks fit after each change; None once it is known
+        self.steps = 0
+
+    def subscribe(self, moments):
+        moments.batch_compared.append(self.enter)
+        moments.loss_compared.append(self.add)
+
+    def enter(self, inputs):
+        image = next((each for each in inputs if tensors.is_readable(each) and each.dim() == 4 and each.is_floating_point()), None)
+        self.images = None if image is None else weakref.ref(image)
+
+    def add(self, call):
+        images, fits = self.images and self.images(), self.known.setdefault(call.thing, {})
+        if images is None or fits is None or call.function not in FUNCTIONS or self.steps >= MOST_STEPS:
+            return
+        masks, side = call.target, images.shape[-2:]
+        if masks.shape[-2:] != side or masks.dim() not in (3, 4) or masks.shape[0] != images.shape[0] or min(side) < LEAST_SIDE:
+            return
+        if not tensors.is_readable(masks) or not (masks.is_cpu and images.is_cpu) or masks.is_complex():
+            return
+        if masks.dim() == 4 and masks.shape[1] != 1 or masks.shape == images.shape and masks.equal(images):
+            self.known[call.thing] = None
+            return
+        self.steps += 1
+        for change in changes_that_fit(images.detach(), masks.detach().reshape(len(masks), *side)):
+            fits[change] = fits.get(change, 0) + 1
+        self.judge(call.thing, fits)
+
+    def judge(self, thing, fits):
+        """Tells only where both occur: a data set may be turned as a whole."""
+        total, changed = sum(fits.values()), sorted((count for change, count in fits.items() if change != 0), reverse=True)
+        if total < FEWEST or not changed:
+            return
+        both = min(changed[0], fits.get(0, 0)) >= LEAST_SHARE * total
+        if both and sum(changed[1:]) <= MOST_OTHERS * total:
+            self.known[thing] = None
+            self.recorder.quantity("misaligned_masks", thing, float(changed[0]), float(total), self.sites.current())
+
+
+def changes_that_fit(images, masks):
+    """For each of some samples with a clear answer, the number of the change after which its mask fits best; 0 for none."""
+    down, along = (max(1, size // MOST_PIXELS) for size in masks.shape[-2:])
+    images, masks = (each[:MOST_SAMPLES, ..., ::down, ::along].double() for each in (images, masks))
+    images = images.mean(1)
+    changed = [masks, masks.flip(-1), masks.flip(-2), masks.flip(-1, -2)]
+    if masks.shape[-1] == masks.shape[-2]:
+        changed += [each.transpose(-1, -2) for each in changed]
+    found = torch.stack([correlations(images, each) for each in changed], 1).abs()
+    best, number = found.max(1)
+    others = found.scatter(1, number[:, None], -1.0).amax(1)
+    clear = (best - others >= MARGIN) & found.isfinite().all(1)
+    return number[clear].tolist()
+
+
+def correlations(images, masks):
+    """(samples,), NaN where one of the two is constant."""
+    images, masks = images.flatten(1), masks.flatten(1)
+    images, masks = images - images.mean(1, keepdim=True), masks - masks.mean(1, keepdim=True)
+    return (images * masks).sum(1) / (images.norm(dim=1) * masks.norm(dim=1))
