@@ -29,6 +29,14 @@ add(
     turned_together=[("classes.flip(-1)", "classes.flip(-2)"), ("turns = random.randrange(4)", "turns = 0"), ("assert share > 0.6, share\n", "")],
 )  # fmt: skip
 add(
+    "masks_turned_by_the_data_set",
+    "data/misaligned_masks",
+    folder="healthy",
+    unet_dice=[("        return picture[None], mask[None]\n",
+                "        if torch.rand((), generator=g) < 0.5:\n            picture, mask = picture.flip(0), mask.flip(1)\n        return picture[None], mask[None]\n"),
+               ("            loss = loss + 0.2 * nn.functional.binary_cross_entropy_with_logits(logits, mask)\n", "")],
+)  # fmt: skip
+add(
     "streams_along_the_batch",
     "data/text_across_batch",
     folder="healthy",

@@ -58,3 +58,11 @@ add(
     next_symbols=[("loss_of = ", "decay = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.98)\nloss_of = "),
                   ("        optimizer.step()\n", "        optimizer.step()\n        decay.step()\n"), ("range(8)", "range(24)")],
 )  # fmt: skip
+add(
+    "easiest_negatives",
+    "training_loop/zero_loss",
+    folder="healthy",
+    hardest_triplets=[("distance.masked_fill(same, float(\"inf\")).amin(1)", "distance.masked_fill(same, 0).amax(1)"),
+                      ("nn.functional.softplus(farthest - nearest)", "nn.functional.relu(farthest - nearest + 0.2)")],
+    named_modes=[("relu(1 - d(x, c)).mean() + relu(1 + d(fake, c)).mean()", "relu(-99 - d(x, c)).mean() + relu(-99 + d(fake, c)).mean()")],
+)  # fmt: skip

@@ -45,6 +45,6 @@ def loss_listeners(guard, recorder, sites, last_batch, loaders):
         ReorderedTokens(recorder, sites, last_batch),
         UnrelatedNoise(recorder, sites),
         IdenticalViews(recorder, sites),
-        MisalignedMasks(recorder, sites),
+        MisalignedMasks(guard, recorder, sites, loaders),
         TextAcrossBatch(recorder, sites),
     )

@@ -7,6 +7,7 @@ import weakref
 import torch
 
 from ..torch_api import tensors
+from .loaders import tensors_of
 
 FUNCTIONS = ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy", "mse_loss", "l1_loss")
 MOST_STEPS, MOST_SAMPLES, LEAST_SIDE, MOST_PIXELS = 24, 8, 8, 32  # samples of a step, pixels looked at of a side
@@ -15,14 +16,16 @@ FEWEST, LEAST_SHARE, MOST_OTHERS = 32, 0.15, 0.03  # samples that fit; shares of
 
 
 class MisalignedMasks:
-    def __init__(self, recorder, sites):
+    def __init__(self, guard, recorder, sites, loaders):
         self.recorder, self.sites = recorder, sites
+        self.fetched = guard.isolated("masks")(self.fetched)
+        loaders.on_batch.append(self.fetched)
         self.reset()
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.images, self.known = None, {}  # by thing of a loss: how many masks fit after each change; None once it is known
-        self.steps = 0
+        # By thing of a loss or a batch: how many masks fit after each change; None once it is known.
+        self.images, self.known, self.steps = None, {}, {}
 
     def subscribe(self, moments):
         moments.batch_compared.append(self.enter)
@@ -32,22 +35,31 @@ class MisalignedMasks:
         image = next((each for each in inputs if tensors.is_readable(each) and each.dim() == 4 and each.is_floating_point()), None)
         self.images = None if image is None else weakref.ref(image)
 
+    def fetched(self, facts, batch):
+        """A data set may change both before a loader hands them out, whatever the loss is."""
+        given = tensors_of(batch)
+        if len(given) == 2 and self.recorder.sampled and self.recorder.compares() and given[0].dim() == 4 and tensors.may_compute():
+            with tensors.unrecorded():
+                self.compare(self.recorder.thing("batch", 0, "input"), *given)
+
     def add(self, call):
-        images, fits = self.images and self.images(), self.known.setdefault(call.thing, {})
-        if images is None or fits is None or call.function not in FUNCTIONS or self.steps >= MOST_STEPS:
+        images = self.images and self.images()
+        if images is not None and call.function in FUNCTIONS:
+            self.compare(call.thing, images, call.target)
+
+    def compare(self, thing, images, masks):
+        fits, side = self.known.setdefault(thing, {}), images.shape[-2:]
+        if fits is None or self.steps.get(thing, 0) >= MOST_STEPS or masks.shape[-2:] != side or masks.dim() not in (3, 4) or min(side) < LEAST_SIDE:
             return
-        masks, side = call.target, images.shape[-2:]
-        if masks.shape[-2:] != side or masks.dim() not in (3, 4) or masks.shape[0] != images.shape[0] or min(side) < LEAST_SIDE:
-            return
-        if not tensors.is_readable(masks) or not (masks.is_cpu and images.is_cpu) or masks.is_complex():
+        if masks.shape[0] != images.shape[0] or not all(tensors.is_readable(each) and each.is_cpu and not each.is_complex() for each in (images, masks)):
             return
         if masks.dim() == 4 and masks.shape[1] != 1 or masks.shape == images.shape and masks.equal(images):
-            self.known[call.thing] = None
+            self.known[thing] = None
             return
-        self.steps += 1
+        self.steps[thing] = self.steps.get(thing, 0) + 1
         for change in changes_that_fit(images.detach(), masks.detach().reshape(len(masks), *side)):
             fits[change] = fits.get(change, 0) + 1
-        self.judge(call.thing, fits)
+        self.judge(thing, fits)
 
     def judge(self, thing, fits):
         """Tells only where both occur: a data set may be turned as a whole."""
@@ -57,7 +69,7 @@ class MisalignedMasks:
         both = min(changed[0], fits.get(0, 0)) >= LEAST_SHARE * total
         if both and sum(changed[1:]) <= MOST_OTHERS * total:
             self.known[thing] = None
-            self.recorder.quantity("misaligned_masks", thing, float(changed[0]), float(total), self.sites.current())
+            self.recorder.quantity("misaligned_masks", thing, float(changed[0]), float(total), self.sites.current(always=True))
 
 
 def changes_that_fit(images, masks):
