@@ -34,6 +34,8 @@ nn::Linear MakeLinear(int64_t from, int64_t to) {
   return nn::Linear(nn::LinearOptions(from, to).bias(false));
 }
 
+}  // namespace
+
 // gelu:   projection(gelu(expansion(x))), four times as wide inside.
 // swiglu: projection(silu(gate(x)) * expansion(x)), 8/3 as wide inside, a multiple of 8, so that
 //         both have about as many weights. Source: Shazeer 2020.
@@ -55,6 +57,8 @@ class FeedForward : public nn::Module {
  private:
   nn::Linear gate_{nullptr}, expansion_{nullptr}, projection_{nullptr};
 };
+
+namespace {
 
 void NeedOneOf(const char* what, const std::string& value, const char* one, const char* other) {
   if (value == one || value == other) return;
