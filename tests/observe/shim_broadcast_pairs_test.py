@@ -4,12 +4,15 @@ import sys
 import textwrap
 import unittest
 
+import torch
+
 from tests.observe.reading import ROOT
 from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
 from dlcheck_shim.hooks.broadcast_pairs import broadcast_pairs  # noqa: E402
 from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
+from dlcheck_shim.hooks.terminal_values import discounts, values_of  # noqa: E402
 
 SOURCE = """
 def agreement(p, t):
@@ -111,6 +114,18 @@ class Watched(Twins, unittest.TestCase):
         self.assertEqual(self.told("worst_kept"), [(1, 1)])
         (rows, discount), = self.told("terminal_values")
         self.assertEqual((rows, round(discount, 6)), (6, 0.9))
+
+
+class Discounts(unittest.TestCase):
+    def test_values_of_twins_and_values_less_an_entropy_are_known(self):
+        torch.manual_seed(0)
+        one, other, entropy = torch.randn(3, 64).double()
+        values = values_of([one[:, None], other[:, None]])
+        lower = torch.minimum(one, other)
+        ended = (torch.arange(64) % 9 > 0).double()
+        for rest in (0.9 * one, 0.9 * lower, 0.9 * (lower - 0.2 * entropy)):
+            self.assertEqual({round(each, 9) for each in discounts(rest, values, [entropy])}, {0.9})
+            self.assertEqual(list(discounts(rest * ended, values, [entropy])), [])
 
 
 if __name__ == "__main__":

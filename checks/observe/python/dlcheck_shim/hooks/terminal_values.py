@@ -1,7 +1,7 @@
 """Tells of targets that are the reward plus a number times the value of the next state in all rows, those included that
 a tensor of the program marks as the end of an episode.
 
-The values are what a network gave without gradients in the same step. Rewards and marks are looked for among all
+The values are what a network gave in the same step. Rewards and marks are looked for among all
 tensors, which takes tens of milliseconds: a few times, and only where a target may be such a sum.
 """
 
@@ -12,9 +12,11 @@ from ..torch_api import tensors
 from .loss import SAME_SHAPES
 
 MOST_STEPS, MOST_LOOKS, CONFIRMING = 64, 6, 2  # steps and looks in all, looks that must agree
+STEPS_WITHOUT_LOOK = 16  # after which a program is left alone
 FEWEST_ROWS, MOST_ROWS, MOST_OUTPUTS = 8, 4096, 64  # of a target, and actions of a state
 MOST_KEPT, MOST_TENSORS = 4, 16
 LEAST_DISCOUNT, NEAR = 0.1, 1e-4
+MOST_ZEROS = 0.1  # share, of a tensor that is subtracted from the values, as an entropy is
 MARKS = (torch.bool, torch.uint8, torch.float32, torch.float64)
 
 
@@ -26,14 +28,22 @@ class TerminalValues:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.outputs = []  # copies of what networks gave without gradients in the step under way
+        self.outputs, self.graded = [], 0  # copies of what networks gave in the step under way, and how many with gradients
         self.steps, self.looks, self.confirmed, self.rows, self.done = 0, 0, 0, 0, False
 
     def subscribe(self, moments):
         moments.stranger_gave.append(self.gave)
         moments.evaluation_gave.append(lambda model, output, beside: self.gave(output))
+        moments.forward_gave.append(self.forward_gave)
         moments.loss_compared.append(self.compare)
         moments.step_ends.append(self.end_step)
+
+    def forward_gave(self, model, output):
+        """A target network may be called with gradients, and be detached."""
+        if not self.done and self.recorder.sampled and self.recorder.compares() and type(output) in tensors.PLAIN:
+            before = len(self.outputs)
+            self.gave(output)
+            self.graded += len(self.outputs) > before
 
     def gave(self, output):
         if self.done or not tensors.is_readable(output) or not output.is_cpu or not output.is_floating_point():
@@ -43,18 +53,20 @@ class TerminalValues:
         width = output.numel() // output.shape[0]
         if width <= MOST_OUTPUTS:
             with tensors.unrecorded():
-                self.outputs = [*self.outputs[1 - MOST_KEPT :], output.detach().reshape(-1, width).double()]
+                self.outputs = [*self.outputs[1 - MOST_KEPT :], output.detach().reshape(-1, width).double().clone()]
 
     def end_step(self, owner):
         self.steps += bool(self.outputs)
-        self.outputs = []
-        self.done = self.done or self.steps >= MOST_STEPS
+        self.outputs, self.graded = [], 0
+        self.done = self.done or self.steps >= MOST_STEPS or self.steps >= STEPS_WITHOUT_LOOK and not self.looks
 
     def compare(self, call):
         if self.done or not self.outputs or call.function not in SAME_SHAPES or not is_column(call.target):
             return
         target = call.target.detach().reshape(-1).double()
         outputs = [output for output in self.outputs if output.shape[0] == target.numel()]
+        if len(self.outputs) == self.graded < 2:
+            return  # the one that the loss is given
         if not outputs or not may_be_sums(target, outputs):
             return
         self.looks += 1
@@ -64,9 +76,10 @@ class TerminalValues:
 
     def judge(self, call, target, outputs, alive):
         columns = [t.detach().reshape(-1).double() for t in alive]
-        values = [best for output in outputs for best in ((output.amax(1),) if output.shape[1] > 1 else (output[:, 0],))]
-        values += [column for column in columns if any(is_chosen_from(output, column) for output in outputs)]
-        sums = [(rewards, discount) for rewards in columns for discount in discounts(target - rewards, values)]
+        values = values_of(outputs) + [column for column in columns if any(is_chosen_from(output, column) for output in outputs)]
+        beside = [column for column in columns if float((column == 0).double().mean()) < MOST_ZEROS]
+        sums = [(rewards, discount) for rewards in columns
+                for discount in discounts(target - rewards, values, [each for each in beside if each is not rewards])]  # fmt: skip
         marks = [column for tensor, column in zip(alive, columns) if tensor.dtype in MARKS and bool(((column == 0) | (column == 1)).all())]
         marks = [column for column in marks if not any(column is rewards for rewards, _ in sums)]
         if not sums:
@@ -96,13 +109,35 @@ def is_chosen_from(output, column):
     return output.shape[1] > 1 and bool((output == column[:, None]).any(1).all())
 
 
-def discounts(rest, values):
-    """The numbers which, times one of the values, are the rest in all rows."""
+def values_of(outputs):
+    """The best value of each state, and the smaller one of two critics."""
+    single = [output[:, 0] for output in outputs if output.shape[1] == 1]
+    smaller = [torch.minimum(one, other) for place, one in enumerate(single) for other in single[place + 1 :]]
+    return [output.amax(1) for output in outputs if output.shape[1] > 1] + single + smaller
+
+
+def discounts(rest, values, beside):
+    """The numbers which, times one of the values, are the rest in all rows; or with another number, times one tensor
+    `beside`, added to it."""
     for value in values:
         place = value.abs().argmax()
         size = float(value[place])
-        discount = float(rest[place]) / size if size else 0.0
-        if not LEAST_DISCOUNT <= discount <= 1 or float(value.std()) <= NEAR * abs(size):
+        if float(value.std()) <= NEAR * abs(size):
             continue
-        if torch.allclose(rest, discount * value, rtol=NEAR, atol=NEAR * abs(size)):
-            yield discount
+        fits = [(float(rest[place]) / size, rest)] + [fit_of(rest, value, other) for other in beside]
+        for discount, part in fits:
+            if LEAST_DISCOUNT <= discount <= 1 and torch.allclose(part, discount * value, rtol=NEAR, atol=NEAR * abs(size)):
+                yield discount
+
+
+def fit_of(rest, value, other):
+    """By least squares: the number of times that the value is in the rest, and the rest without the other tensor."""
+    known = torch.stack([value, other], 1)
+    products = known.T @ known
+    determinant = float(products[0, 0] * products[1, 1] - products[0, 1] ** 2)
+    if determinant <= NEAR * float(products[0, 0] * products[1, 1]):
+        return 0.0, rest
+    wanted = known.T @ rest
+    discount = float(products[1, 1] * wanted[0] - products[0, 1] * wanted[1]) / determinant
+    factor = float(products[0, 0] * wanted[1] - products[0, 1] * wanted[0]) / determinant
+    return discount, rest - factor * other
