@@ -146,12 +146,15 @@ class Meanings(Twins, unittest.TestCase):
 
     def test_a_window_of_targets_is_found_in_an_input_and_one_that_is_made_again_is_not(self):
         torch.manual_seed(0)
-        series, sequence = torch.randn(16, 36), torch.randn(16, 20, 3)
+        series, sequence = torch.randn(16, 36).cumsum(1), torch.randn(16, 20, 3).cumsum(1)
         self.assertEqual(starts_of(series, series[:, 30:]), {30})
-        self.assertEqual(starts_of(sequence, sequence[:, 12:18, 1]), {12 * 3 + 1})
-        self.assertEqual(starts_of(sequence, sequence[:, 5:9].flatten(1)), {15})
-        others = (series[:, 10:], series, series[:, 30:].flip(1), series[:, 30:] + 1e-6, torch.randn(16, 6))
-        self.assertEqual([starts_of(series, wanted) for wanted in others], [set()] * 5)
+        self.assertEqual(starts_of(sequence, sequence[:, 14:, 1]), {14 * 3 + 1})
+        self.assertEqual(starts_of(sequence.mT, sequence[:, 14:, 1]), {20 + 14})
+        others = (series[:, 10:], series, series[:, 30:].flip(1), series[:, 30:] + 1e-4, series[:, :6], torch.randn(16, 6))
+        self.assertEqual([starts_of(series, wanted) for wanted in others], [set()] * 6)
+        self.assertEqual(starts_of(series, series[:, 30:], made=(36,)), set())
+        joined = torch.randn(16, 18)
+        self.assertEqual(starts_of(joined, joined[:, 10:]), set())
 
     def test_numbers_that_are_normal_by_nature_are_not_taken_for_normalized_ones(self):
         source, found = torch.Generator().manual_seed(0), []

@@ -283,7 +283,7 @@ class Watch:
                      "divisors": self.divisors, "surroundings": self.surroundings,
                      "broadcast": self.broadcast, "worst": self.worst}  # fmt: skip
             for name, end in (("evaluations", self.evaluations.finish), ("unseen", self.unseen.write),
-                              ("peers", self.peers.begins_pass), ("groups", self.groups.write_end), ("rows", self.moments.run_ends),
+                              ("peers", self.peers.begins_pass), ("groups", self.groups.write_end), ("rows", lambda: self.moments.run_ends()),
                               *((name, part.write) for name, part in parts.items())):  # fmt: skip
                 self.guard.isolated(f"end of {name}", anywhere=True)(end)()
         self.recorder.finish()

@@ -33,8 +33,9 @@ class IdenticalRows:
         if not is_looked_at(given) or not tensors.may_compute():
             self.kinds[kind] = None
             return
+        others = [each for each in inputs if tensors.is_plain(each) and each is not given and each.dim() > 0]
         with tensors.unrecorded():
-            self.kinds[kind] = self.next(given.detach(), count, before)
+            self.kinds[kind] = self.next(given.detach(), count, before) if all(map(is_one_row, others)) else None
 
     def next(self, given, count, before):
         row = given[0]
@@ -46,6 +47,11 @@ class IdenticalRows:
         thing = self.recorder.thing("batch", 0, "input")
         self.recorder.quantity("identical_rows", thing, float(given.shape[0]), float(count + 1), self.sites.current(always=True))
         return None
+
+
+def is_one_row(given):
+    """Whether what is given beside the batch tells its rows apart in no way."""
+    return tensors.is_readable(given) and given.is_cpu and bool((given.detach() == given.detach()[:1]).all())
 
 
 def is_looked_at(given):

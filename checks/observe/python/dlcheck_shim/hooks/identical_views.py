@@ -2,6 +2,8 @@
 sample are equal, and so are their embeddings.
 """
 
+import re
+
 import torch
 
 from ..state.loss_calls import has_one_class_each
@@ -11,6 +13,8 @@ from ..torch_api.on_host import on_host
 STEPS = 3  # the first compared ones, all of which must have equal views
 FEWEST_ROWS, MOST_ROWS = 4, 2048
 EQUAL = 4e-6  # relative difference of cosines that are all 1, in single precision
+MOST_BEHIND = 32  # nodes of the graph before the scores
+PRODUCT = re.compile("mm|Conv|Linear", re.IGNORECASE)
 APART = 1e-3  # by how much the scores of other rows are smaller on average
 
 
@@ -33,10 +37,29 @@ class IdenticalViews:
         scores = on_host(call.output)
         if not scores.is_cpu:
             return
+        if compares_weights(call.output.grad_fn, rows):
+            self.steps[call.thing] = None
+            return
         best = best_of_equal(scores.detach().double(), call.host_target)
         self.steps[call.thing] = None if best is None or steps + 1 == STEPS else steps + 1
         if best is not None and self.steps[call.thing] is None:
             self.recorder.quantity("identical_views", call.thing, float(rows), best, self.sites.current())
+
+
+def compares_weights(node, rows):
+    """Whether the scores are products of a parameter with as many rows, as of prototypes that are to lie far apart."""
+    waiting = [(node, 0)]
+    for _ in range(MOST_BEHIND):
+        node, products = waiting.pop(0) if waiting else (None, 0)
+        if node is None:
+            return False
+        weight = getattr(node, "variable", None)
+        if weight is not None and weight.dim() == 2 and weight.shape[0] == rows:
+            return True
+        products += PRODUCT.search(node.name()) is not None
+        if products < 2:
+            waiting += [(behind, products) for behind, _ in node.next_functions if behind is not None]
+    return False
 
 
 def best_of_equal(scores, target):

@@ -11,6 +11,7 @@ from .loaders import tensors_of
 
 FUNCTIONS = ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy", "mse_loss", "l1_loss")
 MOST_STEPS, MOST_SAMPLES, LEAST_SIDE, MOST_PIXELS = 24, 8, 8, 32  # samples of a step, pixels looked at of a side
+MOST_KINDS = 16  # different numbers of a mask: a picture has more
 MARGIN = 0.3  # by how much a change makes a mask fit better than all others do
 FEWEST, LEAST_SHARE, MOST_OTHERS = 32, 0.15, 0.03  # samples that fit; shares of the one change and of all others
 
@@ -54,6 +55,9 @@ class MisalignedMasks:
         if masks.shape[0] != images.shape[0] or not all(tensors.is_readable(each) and each.is_cpu and not each.is_complex() for each in (images, masks)):
             return
         if masks.dim() == 4 and masks.shape[1] != 1 or masks.shape == images.shape and masks.equal(images):
+            self.known[thing] = None
+            return
+        if masks[:MOST_SAMPLES].unique().numel() > MOST_KINDS:
             self.known[thing] = None
             return
         self.steps[thing] = self.steps.get(thing, 0) + 1

@@ -11,6 +11,7 @@ from ..torch_api.on_host import on_host
 STEPS, FEWEST_TARGETS = 3, 64  # that are compared before anything is said
 MOST_ENTRIES, MOST_ROWS = 4096, 512  # of an input, and of a batch
 MOST_CHANNELS = 32  # of a sequence whose channels are looked at one by one
+GOES_ON = 0.5  # correlation of the last entry before a window with its first one
 TOKENS = -1  # in the place of an entry
 
 
@@ -21,12 +22,16 @@ class TargetsAmongInputs:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.inputs = []  # weak references to those of the latest forward
+        self.inputs, self.made = [], ()  # weak references to those of the latest forward, and the sizes of what it gave
         self.found = {}  # by thing of a loss and kind of its targets: entries that equaled the targets in all steps, the steps, the targets
 
     def subscribe(self, moments):
         moments.batch_compared.append(self.enter)
+        moments.forward_gave.append(self.gave)
         moments.loss_compared.append(self.add)
+
+    def gave(self, model, output):
+        self.made = tuple(output.shape[1:]) if type(output) in tensors.PLAIN else ()
 
     def enter(self, inputs):
         self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given)]
@@ -37,7 +42,7 @@ class TargetsAmongInputs:
         inputs = [given for given in (reference() for reference in self.inputs) if given is not None]
         if not inputs or entries == set() or len(steps) >= STEPS and seen >= FEWEST_TARGETS:
             return
-        now = entries_equal(inputs, call, self.last_batch.looked_up)
+        now = entries_equal(inputs, call, self.last_batch.looked_up, self.made)
         if now is None:
             return
         entries, steps, seen = now if entries is None else entries & now, steps | {self.recorder.step}, seen + call.target.numel()
@@ -47,7 +52,7 @@ class TargetsAmongInputs:
                                    self.sites.current())  # fmt: skip
 
 
-def entries_equal(inputs, call, looked_up):
+def entries_equal(inputs, call, looked_up, made):
     """The entries of the inputs that equal the target of each, TOKENS for the last of several inputs of tokens; None
     of a loss that tells nothing. Of tokens only those count that were looked up in a table: a model may be given its
     targets for the loss alone."""
@@ -73,19 +78,39 @@ def entries_equal(inputs, call, looked_up):
     if wanted.shape[1] == 1:
         rows = given.reshape(given.shape[0], -1)
         return set((rows == wanted.to(rows.dtype)).all(0).nonzero().flatten().tolist())
-    return starts_of(given, wanted) if target.is_floating_point() else None
+    return starts_of(given, wanted, made) if target.is_floating_point() else None
 
 
-def starts_of(given, wanted):
-    """From which entries on each row of the inputs holds its targets (rows, several), one beside the other or in one
-    channel of a sequence. A row of which they are more than half is one that a model makes again, or goes on with."""
-    rows, count = given.reshape(given.shape[0], -1), wanted.shape[1]
-    channels = given.shape[2] if given.dim() == 3 and given.shape[2] <= MOST_CHANNELS else 1
-    found = set()
-    for step in {1, channels}:
-        for first in range(step):
-            line = rows[:, first::step]
-            if line.dtype == wanted.dtype and 2 * count <= line.shape[1]:
-                starts = (line[:, : line.shape[1] - count + 1] == wanted[:, :1]).all(0).nonzero().flatten().tolist()
-                found |= {first + step * start for start in starts if line[:, start : start + count].equal(wanted)}
+def starts_of(given, wanted, made=()):
+    """Where the rows of the inputs end with their targets (rows, several): those of the whole row, or of one channel of
+    a sequence. The entries before them go on into them, as those of a series do; others are not sure to be one.
+
+    A row of which they are more than half is one that a model makes again. One whose length is among `made`, the sizes
+    of what the model gives, is predicted place by place."""
+    count, found = wanted.shape[1], set()
+    for first, step, line in lines_of(given):
+        start = line.shape[1] - count
+        if line.dtype != wanted.dtype or start < count or line.shape[1] in made or not line[:, start:].equal(wanted):
+            continue
+        if goes_on(line[:, start - 1].double(), wanted[:, 0].double()):
+            found.add(first + step * start)
     return found
+
+
+def lines_of(given):
+    """(first entry, step, (rows, entries)) of each line: of rows as they are, and of the channels of (rows, length,
+    channels) and (rows, channels, length)."""
+    if given.dim() == 2:
+        yield 0, 1, given
+    elif given.dim() == 3:
+        length, channels = given.shape[1:]
+        for channel in range(channels if channels <= MOST_CHANNELS else 0):
+            yield channel, channels, given[:, :, channel]
+        for channel in range(length if length <= MOST_CHANNELS else 0):
+            yield channel * channels, 1, given[:, channel]
+
+
+def goes_on(before, after):
+    before, after = before - before.mean(), after - after.mean()
+    size = float(before.norm()) * float(after.norm())
+    return size > 0 and abs(float(before @ after)) >= GOES_ON * size
