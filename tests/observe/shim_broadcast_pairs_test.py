@@ -39,30 +39,46 @@ def found(metric, model="model(x)", first="pass", after="return 0"):
 
 class Pairs(unittest.TestCase):
     def test_outputs_and_targets_as_they_are_make_all_pairs(self):
-        for metric in ("hits = (torch.sigmoid(out) > 0.5) == y.bool()", "far = (out - y).abs().mean()", "hits = out.round().eq(y)",
-                       "hits = torch.eq(out.round(), y)", "far = (2 * out.cpu() - y.float()) ** 2"):  # fmt: skip
+        for metric in ("hits += ((torch.sigmoid(out) > 0.5) == y.bool()).sum().item()", "far = (out - y).abs().mean()",
+                       "hits = out.round().eq(y); n += hits.float().sum()", "n += torch.eq(out.round(), y).sum()",
+                       "far = torch.mean((2 * out.cpu() - y.float()) ** 2)"):  # fmt: skip
             with self.subTest(metric=metric):
                 self.assertEqual(len(found(metric)), 1)
         self.assertEqual(found("total += agreement(out, y)"), ["(p > 0).float() == t"])
         self.assertEqual(found("pass", after="return ((outs > 0) == ys).float().mean()"), ["(outs > 0) == ys"])
 
     def test_what_changes_a_shape_on_the_way_is_right(self):
-        metric, after = "hits = (out > 0) == y.bool()", "return ((outs > 0) == ys).float().mean()"
+        metric, after = "hits = ((out > 0) == y.bool()).sum()", "return ((outs > 0) == ys).float().mean()"
         for model in ("model(x).squeeze(1)", "model(x)[:, 0]", "model(x).flatten()", "reshaped(model(x))"):
             with self.subTest(model=model):
                 self.assertEqual(found(metric, model), [])
                 self.assertEqual(found("pass", model, after=after), [])
         for first in ("y = y.unsqueeze(1)", "y = y[:, None]", "y = y.view(-1, 1)"):
             self.assertEqual(found(metric, first=first), [])
-        for metric in ("hits = (out > 0) == y[:, None]", "hits = (out[:, 0] > 0) == y", "hits = out.view_as(y) - y"):
+        for metric in ("n = ((out > 0) == y[:, None]).sum()", "n = ((out[:, 0] > 0) == y).sum()", "n = (out.view_as(y) - y).mean()"):
             self.assertEqual(found(metric), [])
 
     def test_what_is_neither_outputs_nor_targets_is_passed_over(self):
-        for metric in ("d = x - y", "d = out - x", "d = out - mean", "d = i - out", "n = count == total"):
+        for metric in ("(x - y).mean()", "(out - x).mean()", "(out - mean).mean()", "(i - out).mean()", "n = count == total"):
+            self.assertEqual(found(metric), [])
+
+    def test_all_pairs_that_are_meant_are_passed_over(self):
+        for metric in ("near = (out - y).abs().argmin(1)", "d = (out - y) ** 2; n = d.mean(1)", "d = out - y; d = d.diagonal().mean()",
+                       "d = (out - y).abs(); n = d.mean(); k = d.min(1)", "(out - y).abs().sort(0)"):  # fmt: skip
+            with self.subTest(metric=metric):
+                self.assertEqual(found(metric), [])
+
+    def test_names_that_are_set_in_another_way_are_passed_over(self):
+        metric = "far = (out - y).abs().mean()"
+        for first in ("y.unsqueeze_(1)", "[y for y in others]", "y = reshaped(y)"):
+            with self.subTest(first=first):
+                self.assertEqual(found(metric, first=first), [])
+        for metric in ("far = [(out - y).abs().mean() for out, y in zip(outs, ys)]", "out.squeeze_(1); far = (out - y).abs().mean()",
+                       "if out.shape == y.shape: far = (out - y).abs().mean()"):  # fmt: skip
             self.assertEqual(found(metric), [])
 
     def test_a_comprehension_is_a_loop(self):
-        source = "right = torch.cat([(model(x) > 0.5) == y.bool() for x, y in held])"
+        source = "right = torch.cat([(model(x) > 0.5) == y.bool() for x, y in held]).float().mean()"
         self.assertEqual(len(broadcast_pairs(tree_of(source.encode()), {1})), 1)
 
 
