@@ -3,35 +3,70 @@ Read from a syntax tree.
 """
 
 import ast
+import builtins
+import math
 
 from .accumulated import FUNCTIONS, GATHER, called_name, own
 from .divided import CONVERTING
+from .loss import KINDS
 
-LOSS, CORRECT = 1, 2
+LOSS, CORRECT, ITSELF = 1, 2, 3  # the last of a name that is set to something made of itself
 HIGHER, LOWER = (ast.Gt, ast.GtE), (ast.Lt, ast.LtE)
 # What does not change which of two numbers is the larger one.
 SUMMARIES = {"mean", "fmean", "sum", "round", "exp", "sqrt", "stack", "cat", "tensor", "as_tensor", "array", "average", "nanmean"}
+LIBRARIES = {"torch", "copy", "numpy", "np", "pickle", "json", "joblib"}
 LONGEST_CHAIN = 12
 
 
-def worst_kept(tree, losses, models):
+def worst_kept(tree, losses, evaluated, models):
     """[(name, kind, whether weights are kept, line, function)] of each comparison that takes the highest loss or the fewest
-    correct predictions for the best so far. `losses`: lines that compute a loss; `models`: lines of forwards."""
-    meanings, found = Meanings(tree, losses), {}
-    called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)
-              and any(node.lineno <= line <= node.end_lineno for line in losses | models)}  # fmt: skip
+    correct predictions for the best so far. `losses`: lines that compute a loss; `evaluated`: those of them without
+    gradients; `models`: lines of forwards."""
+    forwards, weights = called_on(tree, models), called_on(tree, losses | models) | states_in(tree)
+    by_weights = Meanings(tree, set() if is_raised(tree, losses) else losses, forwards)
+    by_patience = Meanings(tree, by_weights.losses & evaluated, forwards)
+    found = {}
     for scope in (node for node in ast.walk(tree) if isinstance(node, (*FUNCTIONS, ast.Module))):
-        nodes = own(scope)
-        for node in (node for node in nodes if isinstance(node, ast.If)):
+        for node in (node for node in own(scope) if isinstance(node, ast.If)):
+            inside, outside = ([part for statement in body for part in (statement, *own(statement))] for body in (node.body, node.orelse))
             for value, best, is_higher in comparisons(node.test):
-                inside = [part for statement in node.body for part in (statement, *own(statement))]
-                if not any(sets(part, best, value) for part in inside):
+                if not any(sets(part, best, value) for part in inside) or any(sets(part, best, None) for part in outside):
                     continue
-                weights = any(keeps_weights(part, called, meanings.functions) for part in inside)
-                kind = meanings.of(value, scope) if weights or starts_patience(node, inside) else None
+                kept = any(keeps_weights(part, weights, by_weights.functions) for part in inside)
+                meanings = by_weights if kept else by_patience if starts_patience(inside, outside) else None
+                kind = None if meanings is None else meanings.of(value, scope)
                 if kind == (LOSS if is_higher else CORRECT):
-                    found[node.lineno] = (ast.unparse(value), kind, weights, node.test.lineno, getattr(scope, "name", "<module>"))
+                    found[node.lineno] = (ast.unparse(value), kind, kept, node.test.lineno, getattr(scope, "name", "<module>"))
     return [found[line] for line in sorted(found)]
+
+
+def called_on(tree, lines):
+    return {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)
+            and any(node.lineno <= line <= node.end_lineno for line in lines)}  # fmt: skip
+
+
+def states_in(tree):
+    """Names of what holds a state dict."""
+    return {ast.unparse(target) for node in ast.walk(tree) if isinstance(node, ast.Assign) and holds_state(node.value) for target in node.targets}
+
+
+def holds_state(value):
+    return any(isinstance(part, ast.Call) and called_name(part) == "state_dict" for part in ast.walk(value))
+
+
+def is_raised(tree, losses):
+    """Whether a loss is subtracted somewhere, as one that an adversary is to have: the highest may be the best then."""
+    def is_loss(node):
+        return isinstance(node, ast.Call) and any(node.lineno <= line <= node.end_lineno for line in losses)
+
+    names = {ast.unparse(target) for node in ast.walk(tree) if isinstance(node, ast.Assign) and is_loss(node.value) for target in node.targets}
+    for node in ast.walk(tree):
+        is_minus = isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Sub)
+        taken = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else None
+        taken = (node.right if isinstance(node, ast.BinOp) else node.value) if is_minus else taken
+        if taken is not None and any(is_loss(part) or isinstance(part, ast.Name) and part.id in names for part in ast.walk(taken)):
+            return True
+    return False
 
 
 def comparisons(test):
@@ -47,14 +82,14 @@ def comparisons(test):
 
 
 def sets(node, best, value):
-    """Whether the statement makes the value the best one."""
+    """Whether the statement makes the value the best one; any value, if it is None."""
     if not isinstance(node, ast.Assign):
         return False
     pairs = [(target, node.value) for target in node.targets]
     for target, given in list(pairs):
         if isinstance(target, ast.Tuple) and isinstance(given, ast.Tuple) and len(target.elts) == len(given.elts):
             pairs += zip(target.elts, given.elts)
-    return any(ast.unparse(target) == ast.unparse(best) and ast.unparse(given) == ast.unparse(value) for target, given in pairs)
+    return any(ast.unparse(target) == ast.unparse(best) and (value is None or ast.unparse(given) == ast.unparse(value)) for target, given in pairs)
 
 
 def keeps_weights(node, called, functions=None):
@@ -63,30 +98,34 @@ def keeps_weights(node, called, functions=None):
     if not isinstance(node, ast.Call):
         return False
     name = called_name(node)
-    if functions and len(functions.get(name, ())) == 1:
+    is_library = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) in LIBRARIES
+    if functions and not is_library and len(functions.get(name, ())) == 1:
         return any(keeps_weights(part, called) for part in own(functions[name][0]))
-    if name == "deepcopy":
-        return any(ast.unparse(argument) in called for argument in node.args)
-    return name in ("save", "state_dict", "save_pretrained", "save_model", "save_checkpoint", "save_file")
+    parts = {ast.unparse(part) for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))}
+    if name == "state_dict":
+        return True
+    return name in ("deepcopy", "save", "save_pretrained", "save_model", "save_checkpoint", "save_file") and bool(parts & called)
 
 
-def starts_patience(node, inside):
+def starts_patience(inside, outside):
     """Whether a counter starts at 0 where the test holds, and counts where it does not."""
     given = [entry for part in inside if isinstance(part, ast.Assign) for entry in values_given(part)]
     zero = {name for name, value, _ in given if isinstance(value, ast.Constant) and value.value == 0}
-    others = [part for statement in node.orelse for part in (statement, *own(statement))]
-    return any(isinstance(part, ast.AugAssign) and ast.unparse(part.target) in zero for part in others)
+    return any(isinstance(part, ast.AugAssign) and ast.unparse(part.target) in zero for part in outside)
 
 
 class Meanings:
     """What numbers of a program are: LOSS, CORRECT, or None where that is not sure."""
 
-    def __init__(self, tree, losses):
-        self.losses, self.functions = losses, {}
+    def __init__(self, tree, losses, models):
+        """`models`: texts of what is called on lines of forwards."""
+        self.losses, self.models, self.functions = losses, models, {}
+        self.calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         for node in ast.walk(tree):
             if isinstance(node, FUNCTIONS):
                 self.functions.setdefault(node.name, []).append(node)
         self.assigned = {}  # by scope: by name, all values that it is set to or that are added to it, each with a place in it
+        self.known = {}  # by scope, name and path: what it is; None while it is being worked out, as of a sum of itself
 
     def of(self, value, scope, depth=LONGEST_CHAIN, path=()):
         """`path`: indices and keys, by which it is asked for in a value of several."""
@@ -106,7 +145,7 @@ class Meanings:
         if path:
             return None
         if isinstance(value, ast.Compare):
-            return CORRECT if len(value.ops) == 1 and isinstance(value.ops[0], ast.Eq) else None
+            return CORRECT if len(value.ops) == 1 and isinstance(value.ops[0], ast.Eq) and are_all(value) else None
         if isinstance(value, ast.BinOp):
             return self.of_operation(value, scope, depth)
         if isinstance(value, (ast.ListComp, ast.GeneratorExp)):
@@ -114,8 +153,13 @@ class Meanings:
         return None
 
     def of_name(self, name, scope, depth, path):
-        values = [(given, at) for given, at in self.values_in(scope).get(name, ()) if not is_start(given)]
-        return only({self.of(given, scope, depth - 1, path if at is None else (at, *path)) for given, at in values})
+        key = (id(scope), name, path)
+        if key not in self.known:
+            self.known[key] = ITSELF
+            values = [(given, at) for given, at in self.values_in(scope).get(name, ()) if not is_start(given)]
+            kinds = {self.of(given, scope, depth - 1, path if at is None else (at, *path)) for given, at in values}
+            self.known[key] = only(kinds - {ITSELF})
+        return self.known[key]
 
     def of_operation(self, value, scope, depth):
         if any(isinstance(part, ast.USub) for part in ast.walk(value)):
@@ -125,7 +169,7 @@ class Meanings:
         sides = {self.of(value.left, scope, depth - 1), self.of(value.right, scope, depth - 1)}
         if isinstance(value.op, ast.Mult):
             return only(sides - {None})
-        return only(sides) if isinstance(value.op, ast.Add) else None
+        return only(sides - {ITSELF} or sides) if isinstance(value.op, ast.Add) else None
 
     def of_call(self, call, scope, depth, path):
         name, is_method = called_name(call), isinstance(call.func, ast.Attribute)
@@ -134,11 +178,26 @@ class Meanings:
             inner = call.func.value if is_method and not is_library else call.args[0] if call.args else None
             return None if inner is None else self.of(inner, scope, depth - 1)
         if name == "eq" and is_method and not path:
-            return CORRECT
-        on_line = any(call.lineno <= line <= call.end_lineno for line in self.losses)
-        if on_line and len(call.args) + len(call.keywords) > 1 and name not in self.functions and not path:
+            return CORRECT if are_all(call) else None
+        if not path and name not in self.functions and self.is_loss(call, name):
             return LOSS
         return self.of_function(name, depth, path)
+
+    def is_loss(self, call, name):
+        """One of torch's losses on a line of them, or the only call there, but for forwards in it, that takes two things."""
+        lines = [line for line in self.losses if call.lineno <= line <= call.end_lineno]
+        if not lines or len(call.args) + len(call.keywords) < 2 or name in vars(builtins) or name in vars(math):
+            return False
+        if name in KINDS:
+            return True
+        others = [node for line in lines for node in self.calls_on(line) if node is not call]
+        inside = {id(node) for node in ast.walk(call)}
+        names = {called_name(node) for node in others}
+        return not names & set(KINDS) and all(id(node) in inside and ast.unparse(node.func) in self.models for node in others)
+
+    def calls_on(self, line):
+        """Those that take two things or more."""
+        return [node for node in self.calls if node.lineno <= line <= node.end_lineno and len(node.args) + len(node.keywords) > 1]
 
     def of_function(self, name, depth, path):
         known = self.functions.get(name, ())
@@ -152,6 +211,14 @@ class Meanings:
                 for name, value, place in values_given(node):
                     found.setdefault(name, []).append((value, place))
         return self.assigned[scope]
+
+
+def are_all(comparison):
+    """Whether predictions are compared with targets, all of them: with no constant, and no part that a test chooses."""
+    parts = list(ast.walk(comparison))
+    sides = [comparison.left, *comparison.comparators] if isinstance(comparison, ast.Compare) else comparison.args
+    chosen = [part for part in parts if isinstance(part, ast.Subscript) and any(isinstance(each, ast.Compare) for each in ast.walk(part.slice))]
+    return not chosen and not any(isinstance(side, ast.Constant) for side in sides)
 
 
 def only(kinds):

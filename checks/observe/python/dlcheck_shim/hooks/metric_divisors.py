@@ -26,6 +26,7 @@ class MetricDivisors:
         self.forwards = {}  # by file and line of a forward in an evaluation: the most samples of a batch
         self.sizes = {}  # the same for the evaluation under way: the sizes of its batches
         self.unequal_sizes = {}  # the same: sizes that are not all equal
+        self.evaluated = set()  # file and line of losses without gradients
         self.losses = {}  # by file and line: (mean, targets) of each batch of the evaluation under way
         self.unequal = {}  # by file and line of a loss: the mean of the batch means, and the mean over all targets
 
@@ -52,6 +53,8 @@ class MetricDivisors:
 
     def evaluate(self, call):
         place, result = self.add(call), call.result
+        if place is not None:
+            self.evaluated.add(place)
         if place is None or reduction_of(call.options) != "mean" or not result.is_cpu or result.numel() != 1:
             return
         batches = self.losses.setdefault(place, [])
