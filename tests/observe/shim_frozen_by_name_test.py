@@ -1,5 +1,7 @@
 """Attributes that torch does not read freeze nothing; what is frozen as torch has it is left alone."""
 
+import pathlib
+import tempfile
 import textwrap
 import unittest
 
@@ -37,7 +39,15 @@ class FrozenByName(Twins, unittest.TestCase):
 
     def test_another_word_for_a_flag_of_the_programs_own_is_none(self):
         text = PROGRAM.replace("FREEZE", "net.frozen = False").replace("SPELL", "trainable")
-        self.assertEqual(run_watched(python("-c", text)).main.of("quantity", "frozen_by_name"), [])
+        read = PROGRAM.replace("FREEZE", "pass").replace("SPELL", "requires_grad_") + "print(net[1].weight.requires_grad_)\n"
+        own = text.replace("def freeze", "class Part(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+                           "        self.requires_grad, self.inner = False, nn.Linear(8, 8)\n        self.requires_grad = False\n"
+                           "    def forward(self, x):\n        return self.inner(x)\nnet[1] = Part()\ndef freeze")  # fmt: skip
+        for program in (text, read, own):
+            with tempfile.TemporaryDirectory() as folder:
+                pathlib.Path(folder, "program.py").write_text(program)
+                run = run_watched(python(pathlib.Path(folder, "program.py")))
+            self.assertEqual((run.status, run.main.of("quantity", "frozen_by_name")), (0, []), run.err)
 
 
 if __name__ == "__main__":

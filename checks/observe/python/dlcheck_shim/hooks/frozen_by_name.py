@@ -11,7 +11,8 @@ from ..torch_api import tensors
 from ..torch_api.attributes import attribute
 from .idle_statements import MOST_FILES, looked_through, short_tree_of
 
-NAME, NEAR = "requires_grad", 0.8  # how alike two spellings are, as difflib has it
+NAME, NEAR = "requires_grad", 0.9  # how alike two spellings are, as difflib has it
+OTHERS = {"requires_gradient", "requires_gradients", "require_gradient", "require_gradients"}
 
 
 class FrozenByName:
@@ -43,12 +44,15 @@ class FrozenByName:
             self.found.update(found)
 
     def write(self):
-        """As the run ends, with the line that sets the attribute."""
+        """As the run ends, with the line that sets the attribute; not what an object sets of itself, or what the program
+        reads: it is an attribute of its own."""
         for (name, of_modules), numbers in self.found.items():
-            place = next((found for path in sorted(self.sites.own_files())[:MOST_FILES] for found in lines_that_set(path, name)), None)
-            site = self.recorder.writer.site(*place) if place is not None else 0
+            found = [places_of(path, name) for path in sorted(self.sites.own_files())[:MOST_FILES]]
+            lines = [place for setting, _ in found for place in setting]
+            if not lines or not of_modules and any(reads for _, reads in found):
+                continue
             thing = self.recorder.thing("attribute", 0, name)
-            self.recorder.quantity("frozen_by_name", thing, float(len(numbers)), float(of_modules), site=site)
+            self.recorder.quantity("frozen_by_name", thing, float(len(numbers)), float(of_modules), site=self.recorder.writer.site(*lines[0]))
 
 
 def count_trained(found, key, parameters):
@@ -59,18 +63,25 @@ def count_trained(found, key, parameters):
 
 
 def is_other_spelling(name):
-    return type(name) is str and name != NAME and difflib.SequenceMatcher(None, name.lower(), NAME).ratio() >= NEAR
+    if type(name) is not str or name == NAME:
+        return False
+    return name.lower() in OTHERS or difflib.SequenceMatcher(None, name.lower(), NAME).ratio() >= NEAR
 
 
-def lines_that_set(path, name):
-    """[(path, line, function)] where an attribute of the name is set to False."""
+def places_of(path, name):
+    """[(path, line, function)] where an attribute of the name is set to False from outside, and whether it is read."""
     tree = short_tree_of(path)
-    return [] if tree is None else looked_through(settings_of, tree, path, name)
+    return ([], False) if tree is None else looked_through(settings_of, tree, path, name) or ([], False)
 
 
 def settings_of(tree, path, name):
     functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    lines = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-             and node.value.value is False and any(isinstance(target, ast.Attribute) and target.attr == name for target in node.targets)]  # fmt: skip
+    named = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == name]
+    off = [target for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+           and node.value.value is False for target in node.targets]  # fmt: skip
+    own = {argument.arg for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for method in node.body
+           if isinstance(method, ast.FunctionDef) for argument in method.args.args[:1]}  # fmt: skip
+    lines = sorted(node.lineno for node in named if node in off and not (isinstance(node.value, ast.Name) and node.value.id in own))
     around = {line: [each.name for each in functions if each.lineno <= line <= each.end_lineno] for line in lines}
-    return [(path, line, around[line][-1] if around[line] else "<module>") for line in sorted(lines)]
+    found = [(path, line, around[line][-1] if around[line] else "<module>") for line in lines]
+    return found, any(isinstance(node.ctx, ast.Load) for node in named)
