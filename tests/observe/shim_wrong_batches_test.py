@@ -7,7 +7,7 @@ import unittest
 
 import torch
 
-from tests.observe.reading import ROOT
+from tests.observe.reading import ROOT, python, run_watched
 from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
@@ -81,6 +81,13 @@ class Views(unittest.TestCase):
         self.assertIsNone(best_of_equal(own + 1e-3 * torch.rand(8, 8), target))
         self.assertIsNone(best_of_equal(scores, target))
         self.assertIsNone(best_of_equal(torch.full((8, 8), 5.0).double(), target))  # all embeddings are equal
+
+
+    def test_scores_of_rows_with_themselves_are_none(self):
+        program = PROGRAM.replace("SAME", "call").replace("one @ two.T", "one @ one.T")
+        for name, pair in PARTS.items():
+            program = program.replace(name, pair[1])
+        self.assertEqual(run_watched(python("-c", program)).main.of("quantity", "identical_views"), [])
 
 
 class Masks(unittest.TestCase):

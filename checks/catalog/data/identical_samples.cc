@@ -10,7 +10,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kIdentical
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
+        statement, Severity::kNote,
         StrCat("In all ", Short(statement.aux), " batches that were compared, the ",
                Short(statement.value), " rows are equal."),
         statement.name));
@@ -41,7 +41,7 @@ Check IdenticalSamples() {
                "A Python program with batches of eight rows or more, of two numbers or more each.",
            .silent_when =
                "Any batch of the same input has different rows, or the inputs are learned.",
-           .severity = "Always a warning.",
+           .severity = "Always a note: a program may draw several outputs for one sample.",
            .blind_spots = "Batches in which only some rows are equal.",
            .sensitivity = ""},
       .python = {.bad = R"(z = torch.randn(1, 16).expand(64, 16))",
@@ -50,13 +50,13 @@ Check IdenticalSamples() {
       .sources = {"own reasoning: a batch of equal rows is one sample"},
       .covers = {"identical-samples-in-batch"},
       .explains = {},
-      .worst = Severity::kWarning,
+      .worst = Severity::kNote,
       .live = false,
       .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"different rows", Expect::kClean, [] { return With(64, 8, 0); }},
-                   {"equal rows", Expect::kWarning, [] { return With(64, 8); }}},
+                   {"equal rows", Expect::kNote, [] { return With(64, 8); }}},
   };
 }
 

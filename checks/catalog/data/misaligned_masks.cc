@@ -10,7 +10,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kMisaligne
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(
-        StatementFinding(statement, Severity::kWarning,
+        StatementFinding(statement, Severity::kNote,
                          StrCat(Short(statement.value), " of ", Short(statement.aux),
                                 " masks fit their image only after they are mirrored or turned, "
                                 "and the others as they are."),
@@ -38,7 +38,7 @@ Check MisalignedMasks() {
       .limits =
           {.needs = "A Python program with masks that are as bright or as dark as their object.",
            .silent_when = "More than one other way fits, or images and masks are not correlated.",
-           .severity = "Always a warning.",
+           .severity = "Always a note: an object may look like the mirror image of another.",
            .blind_spots = "Hand-written losses, and masks that are all turned in the same way.",
            .sensitivity = ""},
       .python = {.bad = R"(image, mask = image.flip(-2), mask.flip(-1))",
@@ -47,13 +47,13 @@ Check MisalignedMasks() {
       .sources = {"torchvision documentation: transforms of images with masks"},
       .covers = {"label-breaking-augmentation"},
       .explains = {},
-      .worst = Severity::kWarning,
+      .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kLossComputed,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all as they are", Expect::kClean, [] { return With(30, 64, 0); }},
-                   {"half in another way", Expect::kWarning, [] { return With(30, 64); }}},
+                   {"half in another way", Expect::kNote, [] { return With(30, 64); }}},
   };
 }
 

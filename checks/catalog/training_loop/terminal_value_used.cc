@@ -10,7 +10,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kTerminalV
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
+        statement, Severity::kNote,
         StrCat("In all rows, the target is the reward plus ", Short(statement.aux),
                " times the value of the next state. A tensor beside the rewards marks ",
                Counted(static_cast<int64_t>(statement.value), "row"), " as the end of an episode."),
@@ -41,7 +41,7 @@ Check TerminalValueUsed() {
       .limits = {.needs = "A Python program with rewards and ends of episodes in tensors, as a "
                           "replay buffer gives them.",
                  .silent_when = "Any row of any step that is looked at has its reward alone.",
-                 .severity = "A warning.",
+                 .severity = "Always a note: the marks may be something else than ends.",
                  .blind_spots = "Returns that are summed along episodes, and targets made by "
                                 "hand-written losses.",
                  .sensitivity = ""},
@@ -57,13 +57,13 @@ loss = F.mse_loss(chosen, target))"},
       .sources = {"Sutton and Barto 2018: the value of a terminal state is 0"},
       .covers = {"bootstrapped-terminal-states"},
       .explains = {},
-      .worst = Severity::kWarning,
+      .worst = Severity::kNote,
       .live = false,
       .stands_at = std::nullopt,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"ends that have their reward alone", Expect::kClean, [] { return With(3, 0); }},
-                   {"ends like other rows", Expect::kWarning, [] { return With(3); }}},
+                   {"ends like other rows", Expect::kNote, [] { return With(3); }}},
   };
 }
 

@@ -10,7 +10,6 @@ add(
                  "        views = [torch.manual_seed(epoch) and curves.view(chosen) for _ in range(2)]\n        loss = normalized_temperature_loss("),
                 ("encoder(curves.view(chosen)), encoder(curves.view(chosen)))", "*map(encoder, views))"),
                 ("assert share > 0.75, share\n", "")],
-    info_nce=[("self.left(a) @ self.right(b).T", "self.left(a) @ self.left(a).T"), ("assert found > 0.6, found\n", "")],
 )  # fmt: skip
 add(
     "one_draw_for_all",
