@@ -4,11 +4,13 @@ import textwrap
 import unittest
 
 from tests.observe import shim_attention_reach_test as reach
+from tests.observe import shim_broadcast_pairs_test as pairs
 from tests.observe import shim_classes_and_pairs_test as classes
 from tests.observe import shim_compared_test as compared
 from tests.observe import shim_derivatives_test as derivatives
 from tests.observe import shim_dropout_test as dropout
 from tests.observe import shim_fed_rows_test as fed
+from tests.observe import shim_frozen_by_name_test as frozen
 from tests.observe import shim_graph_scan_test as axes
 from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_idle_statements_test as statements
@@ -30,6 +32,7 @@ from tests.observe import shim_terms_test as terms
 from tests.observe import shim_trials_test as dependence
 from tests.observe import shim_unregistered_test as unregistered
 from tests.observe import shim_unreset_metrics_test as unreset
+from tests.observe import shim_wrong_batches_test as batches
 from tests.observe import shim_zero_rate_test as zero_rate
 from tests.observe.reading import defined, host, python, run_watched
 from tests.observe.shim_libraries_test import PROGRAM as NEXT_TOKENS
@@ -153,7 +156,8 @@ class ShimRecords(unittest.TestCase):
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
         traces += [run_watched(python("-c", text)).main for text in (
             fed.DRAWN.replace("BATCH", "x[torch.arange(20)]"), fed.TEXTS.replace("WIDTH", "8").replace("INPUT", "ids").replace("TARGET", "ids % 2").replace("END", "1"), stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
-        traces += [twins.run_of(0).main for twins in (meanings.Meanings, learned.LearnedWeights, classes.ClassesAndPairs, unreset.Watched, divisors.Watched)]
+        traces += [twins.run_of(0).main for twins in (meanings.Meanings, learned.LearnedWeights, classes.ClassesAndPairs, unreset.Watched, divisors.Watched,
+                                                       pairs.Watched, frozen.FrozenByName, batches.WrongBatches)]  # fmt: skip
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]
