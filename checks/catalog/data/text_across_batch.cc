@@ -10,7 +10,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kTextAcros
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(
-        StatementFinding(statement, Severity::kWarning,
+        StatementFinding(statement, Severity::kNote,
                          StrCat("Along the batch axis, a token tells ", Short(statement.value),
                                 " nats of its neighbor. Along time, a token tells only ",
                                 Short(statement.aux), " of the one that follows."),
@@ -41,7 +41,7 @@ Check TextAcrossBatch() {
                      "A Python program that predicts the next of at most 4096 different tokens.",
                  .silent_when =
                      "Rows of a batch are equal or begin one token later than the one before.",
-                 .severity = "Always a warning.",
+                 .severity = "Always a note: samples that lie side by side may be alike.",
                  .blind_spots = "Texts in which a token tells little of the next one.",
                  .sensitivity = ""},
       .python = {.bad = R"(data = ids.view(-1, batch_size)  # (time, batch))",
@@ -50,13 +50,13 @@ Check TextAcrossBatch() {
       .sources = {"own reasoning: neighbors in a text depend on each other"},
       .covers = {"text-cut-across-batch"},
       .explains = {},
-      .worst = Severity::kWarning,
+      .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kLossComputed,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"along time", Expect::kClean, [] { return With(1.5, 0.2, 0); }},
-                   {"along the batch", Expect::kWarning, [] { return With(1.5, 0.2); }}},
+                   {"along the batch", Expect::kNote, [] { return With(1.5, 0.2); }}},
   };
 }
 

@@ -45,14 +45,18 @@ def pairs_in(scope, nodes, forwards, loop, functions):
     inside = [node for node in nodes if is_within(node, loop)]
     within = Kinds(nodes, forwards, targets, {}, loop, inside)
     after = Kinds(nodes, forwards, targets, {}, loop, None)
-    kinds_of = {id(node): within if node in inside else after for node in nodes}
-    found = reduced_pairs(scope, nodes, lambda node: kinds_of[id(node)])
+    numbers = set(map(id, inside))
+
+    def kinds_of(node):
+        return within if id(node) in numbers else after
+
+    found = reduced_pairs(scope, nodes, kinds_of)
     for node in nodes:
         called = functions.get(node.func.id) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) else None
         if called is None or node.keywords:
             continue
         names = [argument.arg for argument in (*called.args.posonlyargs, *called.args.args)]
-        given = {name: kinds_of[id(node)].of(value) for name, value in zip(names, node.args)}
+        given = {name: kinds_of(node).of(value) for name, value in zip(names, node.args)}
         if {OUTPUTS, TARGETS} <= set(given.values()):
             inner = own(called)
             kinds = Kinds(inner, [], set(), given, None, None)
@@ -135,7 +139,8 @@ class Kinds:
             return
         self.read(inside, loop)
         own_names, self.values = self.values, {}
-        self.read([node for node in nodes if node not in inside], loop)
+        numbers = set(map(id, inside))
+        self.read([node for node in nodes if id(node) not in numbers], loop)
         others = {name: values for name, values in self.values.items() if name not in own_names and name not in targets}
         self.values = others | own_names
 

@@ -39,7 +39,9 @@ class MisalignedMasks:
     def fetched(self, facts, batch):
         """A data set may change both before a loader hands them out, whatever the loss is."""
         given = tensors_of(batch)
-        if len(given) == 2 and self.recorder.sampled and self.recorder.compares() and given[0].dim() == 4 and tensors.may_compute():
+        if len(given) != 2 or not self.recorder.sampled or not self.recorder.compares() or not all(map(tensors.is_plain, given)):
+            return
+        if given[0].dim() == 4 and tensors.may_compute():
             with tensors.unrecorded():
                 self.compare(self.recorder.thing("batch", 0, "input"), *given)
 
