@@ -13,7 +13,7 @@ from tests.observe.reading import ROOT
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
 from dlcheck_shim.autograd.chains import linear_pair, repeated_activation, unscaled_attention  # noqa: E402
-from dlcheck_shim.autograd.policy_terms import weighs_with_gradient  # noqa: E402
+from dlcheck_shim.autograd.policy_terms import GRADED, weight_of_action  # noqa: E402
 from dlcheck_shim.autograd.zero_units import zero_units  # noqa: E402
 from dlcheck_shim.hooks.graph_scan import walked  # noqa: E402
 from dlcheck_shim.hooks.plateaus import are_shares  # noqa: E402
@@ -114,7 +114,7 @@ class Advantages(unittest.TestCase):
         self.choice = Categorical(logits=self.policy(self.x))
 
     def weighs(self, output):
-        return True in found(weighs_with_gradient, output)
+        return GRADED in found(weight_of_action, output)
 
     def test_values_of_a_critic_in_the_advantage_have_a_gradient(self):
         logs = F.log_softmax(self.policy(self.x), 1)

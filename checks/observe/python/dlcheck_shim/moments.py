@@ -46,6 +46,7 @@ class Moments:
         self.loss_compared = Moment()  # the same, after it: in those of the steps that `Recorder.compares`
         self.evaluation_loss = Moment()  # (LossCall): a loss function was called without gradients
         self.loss_is_nonfinite = Moment()  # (): backward begins from such a loss
+        self.probability_asked = Moment()  # (): of a chosen action, with a gradient
         self.backward_begins = Moment()  # (): sampled steps only
         self.unsampled_backward_begins = Moment()  # (): in the other steps
         self.backward_ended = Moment()  # ()

@@ -18,71 +18,51 @@ from .distributed.peers import Peers
 from .distributed.replicas import Replicas
 from .distributed.saved_shards import SavedShards
 from .distributed.shared_gradients import SharedGradients
-from .hooks.aliased_averages import AliasedAverages
 from .hooks.averages import Averages
 from .hooks.backward import BackwardHooks, around_backward
-from .hooks.broadcast_metrics import BroadcastMetrics
 from .hooks.built import Built
 from .hooks.calls import Calls
 from .hooks.checkpoints import Checkpoints
 from .hooks.clipped_actions import ClippedActions
 from .hooks.clipping import Clipping
-from .hooks.conditional_steps import ConditionalSteps
-from .hooks.copied_ties import CopiedTies
+from .hooks.comparisons import Comparisons
 from .hooks.copies_evaluated import CopiesEvaluated
 from .hooks.crash import write_crash
-from .hooks.detached_networks import DetachedNetworks
-from .hooks.drawn_samples import DrawnSamples
 from .hooks.dropout import DropoutHooks
-from .hooks.edited_rows import EditedRows
 from .hooks.empty_loops import EmptyLoops
 from .hooks.evaluations import Evaluations
 from .hooks.forward import ForwardHooks
-from .hooks.frozen_by_name import FrozenByName
 from .hooks.frozen_networks import FrozenNetworks
-from .hooks.frozen_weights import FrozenWeights
 from .hooks.gradient_factor import GradientFactor
 from .hooks.graph_cuts import GraphCuts
 from .hooks.graph_scan import GraphScan
 from .hooks.host_reads import HostReads
-from .hooks.identical_rows import IdenticalRows
 from .hooks.idle_statements import IdleStatements
 from .hooks.ignored_in_mean import IgnoredInMean
-from .hooks.input_scales import InputScales
-from .hooks.interpolated_classes import InterpolatedClasses
 from .hooks.kept_samples import KeptSamples
-from .hooks.kept_worst import KeptWorst
 from .hooks.layer_inputs import LayerInputs
 from .hooks.loaders import Loaders
 from .hooks.loss import LossHooks
 from .hooks.loss_listeners import loss_listeners
 from .hooks.loss_targets import LossTargets
 from .hooks.mean_losses import MeanLosses
-from .hooks.metric_divisors import MetricDivisors
 from .hooks.metrics import Metrics
 from .hooks.modules import ModuleHooks
 from .hooks.modules_met import ModulesMet
-from .hooks.no_evaluation import NoEvaluation
 from .hooks.not_zeroed import Uncleared
-from .hooks.own_statistics import OwnStatistics
 from .hooks.padded_means import PaddedMeans
 from .hooks.penalties import Penalties
 from .hooks.plateaus import Plateaus
 from .hooks.raised_calls import RaisedCalls
-from .hooks.repeated_samples import RepeatedSamples
 from .hooks.reseeding import Reseeding
 from .hooks.scalers import Scalers
 from .hooks.schedulers import Schedulers
 from .hooks.sequence_layers import SequenceLayers
 from .hooks.step import StepHooks
-from .hooks.step_arithmetic import StepArithmetic
 from .hooks.step_parts import StepParts
 from .hooks.strangers import Strangers
 from .hooks.surroundings import Surroundings
-from .hooks.terminal_values import TerminalValues
-from .hooks.thresholds import Thresholds
 from .hooks.torch_options import TorchOptions
-from .hooks.unreset_metrics import UnresetMetrics
 from .hooks.unscaled_half import UnscaledHalf
 from .hooks.unseen import Unseen
 from .hooks.unused_losses import UnusedLosses
@@ -157,25 +137,7 @@ class Watch:
         self.averages, self.surroundings = Averages(guard, recorder, self.built), Surroundings(guard, recorder, sites, models)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps, self.built)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
-        self.make_comparisons(recorder, sites, optimizers)
-
-    def make_comparisons(self, recorder, sites, optimizers):
-        """What compares the numbers of a run with each other."""
-        guard, loaders = self.guard, self.loaders
-        self.drawn, self.thresholds = DrawnSamples(guard, recorder, sites, loaders), Thresholds(guard, recorder, sites)
-        self.masks = InterpolatedClasses(guard, recorder, sites)
-        self.conditional = ConditionalSteps(recorder, sites, self.schedulers)
-        self.no_evaluation = NoEvaluation(guard, recorder, self.evaluations, self.forwards)
-        self.unreset, self.divisors = UnresetMetrics(guard, recorder, sites, self.evaluations), MetricDivisors(guard, recorder, sites)
-        self.broadcast, self.worst = BroadcastMetrics(guard, recorder, sites), KeptWorst(recorder, self.divisors)
-        self.comparisons = (
-            FrozenWeights(guard, recorder, self.models), CopiedTies(guard, recorder, self.models), FrozenByName(guard, recorder, sites, self.models),
-            EditedRows(guard, recorder, sites), self.no_evaluation, RepeatedSamples(guard, recorder, loaders),
-            InputScales(guard, recorder, sites, self.forwards), OwnStatistics(guard, recorder, sites, self.evaluations),
-            DetachedNetworks(guard, recorder, sites, self.forwards), AliasedAverages(guard, recorder, self.models),
-            StepArithmetic(guard, recorder, sites, optimizers), self.scalers, self.masks, self.thresholds,
-            self.unreset, self.divisors, self.broadcast, TerminalValues(guard, recorder, sites), IdenticalRows(guard, recorder, sites),
-        )  # fmt: skip
+        self.compared = Comparisons(self, sites, optimizers)
 
     def make_rank_hooks(self, recorder, sites):
         """What stands between the processes of a run."""
@@ -194,7 +156,7 @@ class Watch:
             self.schedulers, self.checkpoints, self.saved_shards, self.unseen, self.modules, self.calls,
             self.built, self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
-            self.sequences, self.cuts, self.penalties, *self.comparisons, self.surroundings, self.parts, self.kept,
+            self.sequences, self.cuts, self.penalties, *self.compared.parts, self.surroundings, self.parts, self.kept,
         ):  # fmt: skip
             part.subscribe(self.moments)
 
@@ -229,7 +191,7 @@ class Watch:
         return (
             self.built, self.losses, self.calls, self.loaders, self.schedulers, self.clipping, self.checkpoints,
             self.unseen, self.averages, self.scalers, self.replicas, self.shared_gradients, self.dropout,
-            self.options, self.drawn, self.parts, self.penalties, self.loss_targets, self.actions, self.sequences, self.masks,
+            self.options, self.parts, self.penalties, self.loss_targets, self.actions, self.sequences, *self.compared.in_torch,
         )  # fmt: skip
 
     def reactions(self):
@@ -278,10 +240,7 @@ class Watch:
         if self.recorder.opened:
             # Where one of them fails, the others still have their say, and the records their end.
             parts = {"source": self.source, "options": self.options, "lines": self.backwards.lines, "loops": self.empty,
-                     "plateaus": self.plateaus, "samples": self.drawn, "evaluation": self.no_evaluation,
-                     "conditions": self.conditional, "thresholds": self.thresholds, "accumulated": self.unreset,
-                     "divisors": self.divisors, "surroundings": self.surroundings,
-                     "broadcast": self.broadcast, "worst": self.worst}  # fmt: skip
+                     "plateaus": self.plateaus, "surroundings": self.surroundings, **self.compared.at_end}  # fmt: skip
             for name, end in (("evaluations", self.evaluations.finish), ("unseen", self.unseen.write),
                               ("peers", self.peers.begins_pass), ("groups", self.groups.write_end), ("rows", lambda: self.moments.run_ends()),
                               *((name, part.write) for name, part in parts.items())):  # fmt: skip

@@ -12,16 +12,19 @@ OF_LOGARITHMS = {*SHAPING, "NegBackward0", "ExpBackward0", "ClampBackward0", "Cl
 OF_VALUES = {*SHAPING, "SubBackward0", "AddBackward0", "NegBackward0", "MulBackward0", "DivBackward0",
              "StackBackward0", "CatBackward0", "SelectBackward0", "SliceBackward0", "UnbindBackward0"}  # fmt: skip
 MOST_NODES = 64
+CONSTANT, GRADED = 1, 2
 
 
-def weighs_with_gradient(node):
-    """Whether a product has a chosen log-probability on one side and values of a layer on the other."""
+def weight_of_action(node):
+    """CONSTANT where a product has a chosen log-probability on one side, GRADED where values of a layer are on the
+    other; None of any other node."""
     if node.name() != "MulBackward0":
-        return False
-    sides = [before for before, _ in node.next_functions if before is not None]
-    if len(sides) != 2:
-        return False
-    return any(is_chosen_logarithm(one) and is_value(other) for one, other in (sides, sides[::-1]))
+        return None
+    sides = [before for before, _ in node.next_functions]
+    for one, other in (sides, sides[::-1]):
+        if one is not None and is_chosen_logarithm(one):
+            return GRADED if other is not None and is_value(other) else CONSTANT
+    return None
 
 
 def is_chosen_logarithm(node):

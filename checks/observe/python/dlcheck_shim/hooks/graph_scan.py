@@ -7,14 +7,14 @@ import dis
 
 from ..autograd import attention_reach
 from ..autograd.chains import linear_pair, repeated_activation, unscaled_attention
-from ..autograd.constant_ratios import constant_ratio
 from ..autograd.input_gradients import norm_over_batch
 from ..autograd.learned_weights import unlimited_weight
 from ..autograd.log_variance import variance_as_deviation
 from ..autograd.masks import weight_behind_mask
 from ..autograd.norm_inputs import bias_before_norm
 from ..autograd.padded_states import padding_read
-from ..autograd.policy_terms import weighs_with_gradient
+from ..autograd.policy_ratios import apart_from_one, are_one, clamped_ratios
+from ..autograd.policy_terms import GRADED, weight_of_action
 from ..autograd.rearranged import misdirected_softmax, softmax_over_rows, swapped_sizes
 from ..autograd.zero_units import saturated_units, zero_units
 from ..record.sites import OURS, OWN, kind_of
@@ -35,6 +35,7 @@ ATTENTIONS = (*NORMALIZERS, "scaled_dot_product_attention")
 MASKINGS = ("masked_fill", "masked_fill_", "where")
 ACTIVATIONS = ("relu", "sigmoid", "tanh", "softmax")
 LOGARITHM = "LogSoftmaxBackward0"  # of probabilities: attention, which may run over time first, takes none
+LEAST_APART = 0.1  # share of the ratios of a policy to itself
 LEAST_WEIGHT = 1e-6  # of a masked position that is worth a word
 IDLE = (
     ("zero_units", {"ReluBackward0": "relu"}, zero_units),
@@ -129,7 +130,10 @@ class GraphScan:
         activation = repeated_activation(node)
         if activation is not None:
             self.tell("repeated_activation", node, activation, 1.0, words=ACTIVATIONS, layer=True)
-        if weighs_with_gradient(node):
+        weight = weight_of_action(node)
+        if weight is not None:
+            self.recorder.moments.probability_asked()
+        if weight == GRADED:
             self.tell("weighted_log_probability", node, "log_prob", 1.0)
         features = unscaled_attention(node)
         if features is not None:
@@ -141,11 +145,9 @@ class GraphScan:
             self.tell("bias_before_norm", node, "bias", 1.0, layer=True)
         if variance_as_deviation(node, users):
             self.tell("variance_as_deviation", node, "exp", 1.0, words=("exp",))
-        ratios = constant_ratio(node, users)
+        ratios = clamped_ratios(node, users)
         if ratios is not None:
-            self.ratios[self.recorder.step] = ratios
-            if len(self.ratios) == STEPS:
-                self.tell("constant_ratio", node, "exp", float(sum(self.ratios.values())), words=("exp",))
+            self.look_at_ratios(node, users, ratios)
         for quantity, found in (("unlimited_weight", unlimited_weight(node, users)), ("norm_over_batch", norm_over_batch(node))):
             if found is not None:
                 self.tell(quantity, node, "loss", float(found))
@@ -153,6 +155,16 @@ class GraphScan:
         if read is not None and ("padding_read", read[0]) not in self.told:
             self.told["padding_read", read[0]] = True
             self.recorder.quantity("padding_read", read[0], float(read[1]), float(read[2]), read[3])
+
+    def look_at_ratios(self, node, users, ratios):
+        if are_one(ratios):
+            self.ratios[self.recorder.step] = ratios.numel()
+            if len(self.ratios) == STEPS:
+                self.tell("constant_ratio", node, "exp", float(sum(self.ratios.values())), words=("exp",))
+        elif self.recorder.step == 0:
+            apart = apart_from_one(node, users, ratios)
+            if apart > LEAST_APART * ratios.numel():
+                self.tell("first_ratio", node, "exp", float(apart), float(ratios.numel()), words=("exp",))
 
     def look_at_attention(self, nodes):
         """Weight that goes to padding, and to the token that is to be predicted. Where several layers have the right

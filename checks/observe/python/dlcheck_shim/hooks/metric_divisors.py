@@ -1,11 +1,13 @@
 """Tells of sums over batches that a program divides by a wrong number: the mean loss of each batch by the number of
-samples, counts of samples by the number of batches, and batches of unequal size that count alike.
+samples, counts of samples by the number of batches, batches of unequal size that count alike, and metrics of batches
+that are averaged although the metric of all samples is no mean of them.
 """
 
 import torch
 
 from ..state.loss_calls import reduction_of
 from ..torch_api import tensors
+from .batch_metrics import averaged_metrics
 from .divided import MEAN_OF_MEANS, divided_sums
 from .idle_statements import MOST_FILES, looked_through, short_tree_of
 
@@ -88,6 +90,10 @@ class MetricDivisors:
                                      for known in (self.lines["mean"], self.lines["sum"], self.forwards))  # fmt: skip
             for entry in looked_through(divided_sums, tree, means, sums, forwards) if tree is not None else ():
                 self.tell(path, *entry)
+            evaluated = {line for file, line in (*self.evaluated, *self.forwards) if file == path}
+            for name, kind, line, function in looked_through(averaged_metrics, tree, means, evaluated) if tree is not None else ():
+                self.recorder.quantity("averaged_metric", self.recorder.thing("variable", 0, name), float(kind),
+                                       site=self.recorder.writer.site(path, line, function))  # fmt: skip
 
     def tell(self, path, name, kind, line, function, loop):
         recorder, site = self.recorder, self.recorder.writer.site(path, line, function)

@@ -247,4 +247,8 @@ QUANTITIES = {
     "misaligned_masks": 202,
     "text_across_batch": 203,
     "frozen_by_name": 204,
+    "first_ratio": 205,
+    "returns_across": 206,
+    "unkept_actions": 207,
+    "averaged_metric": 208,
 }
