@@ -82,7 +82,8 @@ std::vector<KeptRows> ParseSamples(const std::string& lines) {
   std::vector<KeptRows> all;
   for (size_t at = 0; at < lines.size();) {
     const size_t end = std::min(lines.size(), lines.find('\n', at));
-    std::optional<KeptRows> kept = RowsIn(SampleJson::parse(lines.substr(at, end - at), nullptr, false));
+    std::optional<KeptRows> kept =
+        RowsIn(SampleJson::parse(lines.substr(at, end - at), nullptr, false));
     if (kept) all.push_back(std::move(*kept));
     at = end + 1;
   }

@@ -30,7 +30,7 @@ class Recorded(EndToEnd):
                 text = json.dumps(result, indent=1) + "\n"
                 if "DLCHECK_UPDATE_GOLDENS" in os.environ:
                     golden.write_text(text)
-                self.assertEqual(text, golden.read_text())
+                self.assertEqual(text, golden.read_text(), f"{golden} is another one; ci/generate writes it again")
 
     def test_an_experiment_that_was_killed_before_it_began_is_no_part_of_the_judgement(self):
         shutil.copytree(GOLDEN / "trace-2.0", self.out)

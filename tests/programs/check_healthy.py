@@ -1,10 +1,11 @@
 """Runs healthy programs under `dlcheck run` and says what it found on them: nothing, it is hoped.
 
-Usage: check_healthy.py [--seeds N] [--harmless] [--deep] [--draw] [--jobs N] [NAME ...]
+Usage: check_healthy.py [--seeds N] [--harmless] [--deep] [--draw] [--notes] [--jobs N] [NAME ...]
 
 Exits 1 if a program has an error or a warning, if something of dlcheck's own failed, or if the
 program did not end with status 0. With --harmless each program also runs with digests of its weights,
-optimizer and random state on its standard output, watched and unwatched: output and status must be equal.
+optimizer and random state on its standard output, watched and unwatched: output and status must be equal. With
+--notes, notes are printed too, and count for nothing.
 """
 
 import argparse
@@ -25,26 +26,26 @@ HARNESS = SOURCE / "tests/observe/state_harness.py"
 BROKEN = re.compile(r"hook|recording .*not complete|internal error", re.IGNORECASE)
 
 
-def findings(result):
-    """'severity check' of each finding that is no note."""
+def findings(result, notes=False):
+    """'severity check' of each finding that is no note, or of all notes."""
     return [
         f"{finding['severity']} {check['id']}"
         for check in result["checks"]
         for finding in check.get("findings", [])
-        if finding["severity"] != "note"
+        if (finding["severity"] == "note") == notes
     ]
 
 
 def watch(name, seed, harmless, options=()):
-    """(name, seed, seconds, problems) of one program; `options` are those of `dlcheck run`."""
+    """(name, seed, seconds, problems, notes) of one program; `options` are those of `dlcheck run`."""
     words = [PYTHON, FOLDER / "healthy" / f"{name}.py", str(seed)]
     with tempfile.TemporaryDirectory(prefix="dlcheck-healthy-") as folder:
         begin = time.monotonic()
-        problems, _ = judged(words, folder, options)
+        problems, result = judged(words, folder, options)
         seconds = time.monotonic() - begin
         if harmless:
             problems += differences(words, folder)
-    return name, seed, seconds, problems
+    return name, seed, seconds, problems, findings(result, notes=True) if result else []
 
 
 def judged(words, folder, options=()):
@@ -87,6 +88,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--harmless", action="store_true")
     parser.add_argument("--draw", action="store_true", help="a ninth, drawn by the commit")
+    parser.add_argument("--notes", action="store_true", help="print notes, too")
     parser.add_argument("--deep", action="store_true", help="with every experiment")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("names", nargs="*")
@@ -99,9 +101,10 @@ def main():
         runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep)
                 for name in names for seed in range(options.seeds)]
         for run in runs:
-            name, seed, seconds, problems = run.result()
+            name, seed, seconds, problems, notes = run.result()
             bad += bool(problems)
-            print(f"{name:24} seed {seed} {seconds:6.1f} s  {'; '.join(problems) or '-'}", flush=True)
+            said = problems + notes * options.notes
+            print(f"{name:24} seed {seed} {seconds:6.1f} s  {'; '.join(said) or '-'}", flush=True)
     print(f"{len(runs)} runs, {bad} with findings")
     return 1 if bad else 0
 

@@ -26,6 +26,7 @@ from faults import (  # noqa: F401
     optimizers,
     parts,
     passing,
+    policies,
     precision,
     rewards,
     rows,

@@ -1,5 +1,6 @@
 // Three steps of each rule against the formulas in optimizers.h, worked out here in double
-// precision; the names of the state, and the groups. tests/pytorch_parity compares with Python's numbers.
+// precision; the names of the state, and the groups. tests/pytorch_parity compares with Python's
+// numbers.
 #include "reference/optimization/optimizers.h"
 
 #include <gmock/gmock.h>

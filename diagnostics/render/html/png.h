@@ -6,8 +6,8 @@
 
 namespace dlcheck::html {
 
-// `pixels`: rows from the top, `channels` (1 gray, 3 red, green, blue) bytes a pixel, at most 65,535
-// bytes in all with one more a row: they are not compressed.
+// `pixels`: rows from the top, `channels` (1 gray, 3 red, green, blue) bytes a pixel, at most
+// 65,535 bytes in all with one more a row: they are not compressed.
 std::string PngOf(uint32_t width, uint32_t height, int channels, const std::string& pixels);
 
 }  // namespace dlcheck::html

@@ -48,3 +48,26 @@ add(
     keeps_inside=[(" * (1 - fell)\n", "\n"), ("fell, stopped = ring.draw(64)", "fell = ring.draw(64)[:5]"), ("assert moves > 25, moves\n", "")],
     worth_of_places=[(" * (1.0 - over)\n", "\n")],
 )  # fmt: skip
+add(
+    "tested_on_what_chose",
+    "evaluation/tested_on_selection_data",
+    plain_script=[("folder = tempfile", "top, kept = 0.0, None\nfolder = tempfile"),
+                  ("    state = {", "    if epoch < EPOCHS - 1 and accuracy > top:\n        top = accuracy\n"
+                   "        kept = {name: value.clone() for name, value in model.state_dict().items()}\n    state = {"),
+                  ("assert accuracy", "model.load_state_dict(kept)\naccuracy = evaluate()\nassert accuracy")],
+    trainer_class=[("            self.save()\n", "            self.save()\n            if epoch < 5 and score > top:\n                top = score\n"
+                    "                self.kept = {name: value.clone() for name, value in self.net.state_dict().items()}\n"),
+                   ("        for epoch in range(first, last):\n", "        top = 0.0\n        for epoch in range(first, last):\n"),
+                   ("        score = trainer.fit(3, 6)\n", "        trainer.fit(3, 6)\n        trainer.net.load_state_dict(trainer.kept)\n        score = trainer.validate()\n")],
+)  # fmt: skip
+add(
+    "measures_of_batches_averaged",
+    "evaluation/mean_of_batch_metrics",
+    plain_script=[("            F.cross_entropy(outputs, targets)\n            right", "            puzzled += F.cross_entropy(outputs, targets).exp().item()\n            right"),
+                  ("    right = 0\n", "    right, puzzled = 0, 0.0\n"), ("    return right / ", "    print(puzzled / len(test_loader))\n    return right / ")],
+    trainer_class=[("        hits = 0\n", "        hits, total = 0, 0.0\n"),
+                   ("            hits += ", "            said, real = logits.argmax(1) == 2, kinds == 2\n            both = (said & real).sum()\n"
+                    "            exact, complete = both / said.sum().clamp(min=1), both / real.sum()\n"
+                    "            total += (2 * exact * complete / (exact + complete + 1e-9)).item()\n            hits += "),
+                   ("        return hits / ", "        print(total / len(self.check))\n        return hits / ")],
+)  # fmt: skip

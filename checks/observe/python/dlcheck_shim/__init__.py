@@ -67,6 +67,7 @@ def reactions(request, folder):
 
     return {
         "torch": torch_arrived,
+        "gymnasium.wrappers.common": arrived,
         "numpy": arrived,
         "safetensors.torch": arrived,
         "torch.distributed": arrived,

@@ -197,6 +197,7 @@ class Watch:
     def reactions(self):
         """Functions that take a library's module as it is imported, by its name."""
         return {
+            "gymnasium.wrappers.common": self.compared.limits.watch,
             "numpy": self.calls.watch_numpy,
             "safetensors.torch": self.checkpoints.watch_safetensors,
             "torch.distributed": self.meet,

@@ -21,6 +21,7 @@ from .returns_across import ReturnsAcross
 from .step_arithmetic import StepArithmetic
 from .terminal_values import TerminalValues
 from .thresholds import Thresholds
+from .time_limits import TimeLimits
 from .unkept_actions import UnkeptActions
 from .unreset_metrics import UnresetMetrics
 
@@ -34,6 +35,7 @@ class Comparisons:
         no_evaluation = NoEvaluation(guard, recorder, watch.evaluations, watch.forwards)
         unreset, divisors = UnresetMetrics(guard, recorder, sites, watch.evaluations), MetricDivisors(guard, recorder, sites)
         broadcast, worst = BroadcastMetrics(guard, recorder, sites), KeptWorst(recorder, divisors)
+        self.limits = TimeLimits(guard, recorder, sites)
         self.parts = (
             FrozenWeights(guard, recorder, models), CopiedTies(guard, recorder, models), FrozenByName(guard, recorder, sites, models),
             EditedRows(guard, recorder, sites), no_evaluation, RepeatedSamples(guard, recorder, loaders),
@@ -41,7 +43,7 @@ class Comparisons:
             DetachedNetworks(guard, recorder, sites, watch.forwards), AliasedAverages(guard, recorder, models),
             StepArithmetic(guard, recorder, sites, optimizers), watch.scalers, masks, thresholds,
             unreset, divisors, broadcast, TerminalValues(guard, recorder, sites), IdenticalRows(guard, recorder, sites),
-            unkept, ReturnsAcross(guard, recorder, sites),
+            unkept, ReturnsAcross(guard, recorder, sites), self.limits,
         )  # fmt: skip
         # Those that put calls into functions of torch, and those that look at the source as the run ends.
         self.in_torch = (drawn, unkept, masks)

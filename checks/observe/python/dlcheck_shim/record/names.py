@@ -251,4 +251,5 @@ QUANTITIES = {
     "returns_across": 206,
     "unkept_actions": 207,
     "averaged_metric": 208,
+    "time_limit_as_end": 209,
 }
