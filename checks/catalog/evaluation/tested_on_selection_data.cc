@@ -113,7 +113,7 @@ model.load_state_dict(torch.load("best.pt"))
 print(evaluate(model, test_loader)))"},
       .cpp = {},
       .sources = {"own reasoning: the maximum of several estimates is biased"},
-      .covers = {"tested-on-selection-data"},
+      .covers = {"selection-on-test-data"},
       .explains = {},
       .worst = Severity::kNote,
       .live = false,
