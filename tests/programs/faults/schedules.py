@@ -65,3 +65,19 @@ add(
     closures=[("    update = make_update(", "    descent.lr = 0.02\n    update = make_update(")],
     running_average=[("    decay.step()\n", "    optimizer.lr = 3e-3 * 0.8 ** round_number\n")],
 )
+add(
+    "warmup_on_top",
+    "schedule/overwritten_schedule",
+    plain_script=[("def evaluate():\n",
+                   "warmup = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: min(1.0, (step + 1) / 20))\n\n\n"
+                   "def evaluate():\n"),
+                  ("        scheduler.step()\n", "        scheduler.step()\n        warmup.step()\n")],
+    framework=[("        self.rule = torch", "        self.fall = torch.optim.lr_scheduler.ExponentialLR(learner.optimizer, 0.99)\n"
+                "        self.rule = torch"),
+               ("LinearLR(learner.optimizer, 1.0, 0.1, total)",
+                "LambdaLR(learner.optimizer, lambda step: max(0.1, 1 - step / total))"),
+               ("        self.rule.step()\n", "        self.rule.step()\n        self.fall.step()\n")],
+    event_stream=[("        warm.step()\n", "        warm.step()\n        rise.step()\n"),
+                  ("    scaler = torch.amp", "    rise = torch.optim.lr_scheduler.CyclicLR(adam, 1e-3, 2e-3, 40, cycle_momentum=False)\n"
+                   "    scaler = torch.amp")],
+)
