@@ -56,6 +56,7 @@ void ReadEvents(const Trace& trace, StateFiles& files) {
     if (event.event == Event::kSchedule) files.scheduler_moves = true;
     if (event.event == Event::kUnscale) files.scales = true;
     if (event.event == Event::kStep) AddStep(trace, event, files);
+    if (event.event == Event::kSaved && event.gap) files.saves_in_gaps += Whole(event.count);
     // A file object without a name is nothing to judge.
     if (event.gap || event.thing == 0) continue;
     if (event.event == Event::kUsed) fed.insert(event.thing);

@@ -39,6 +39,7 @@ struct StateFiles {
     double elements = 0, looked_at = 0;
   };
   std::vector<Save> saves;
+  int64_t saves_in_gaps = 0;  // counted in steps that were not sampled, and nothing more
   std::vector<Load> loads;
   std::vector<Nonfinite> looked_at;  // files whose numbers were looked at, finite or not
   std::set<ThingId> stepped;         // optimizers, as far as their steps were sampled

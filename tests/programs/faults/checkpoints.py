@@ -100,3 +100,13 @@ add(
     options=RESUMED,
     resuming_class=[('        self.done = content["done"]\n', "")],
 )
+add(
+    "last_epoch_not_saved",
+    "checkpoint/unsaved_last_steps",
+    plain_script=[("    torch.save(state, os.path.join(folder.name, \"last.pt\"))",
+                   "    if epoch % 2 == 1:\n        torch.save(state, os.path.join(folder.name, \"last.pt\"))")],
+    trainer_class=[("            self.save()\n", "            if epoch % 2 == 0:\n                self.save()\n")],
+    event_stream=[("        if number % 60 == 59:\n",
+                   "        if number % 70 == 69:\n"
+                   "            torch.save({'net': net.state_dict()}, 'net.pt')\n        if number % 60 == 59:\n")],
+)
