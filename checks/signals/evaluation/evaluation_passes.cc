@@ -1,7 +1,9 @@
 #include "checks/signals/evaluation/evaluation_passes.h"
 
 #include <map>
+#include <utility>
 
+#include "absl/strings/numbers.h"
 #include "checks/signals/run/first_process.h"
 
 namespace dlcheck {
@@ -16,6 +18,7 @@ struct Reader {
   Pass open = {};
   bool is_open = false;
   ThingId handed_out = 0;  // the loader of a batch that nothing was fed with yet
+  double samples = 0;      // of that batch
   std::set<ThingId> optimizers = {};
 
   void Begin(const Occurrence& event, bool anew) {
@@ -32,6 +35,7 @@ struct Reader {
     if (event.thing != 0) open.models.insert(trace.Display(event.thing));
     if (handed_out == 0) return;
     ++open.fed;
+    open.handed_out += samples;
     open.loaders.insert(std::exchange(handed_out, 0));
   }
 
@@ -57,6 +61,7 @@ struct Reader {
         break;
       case Event::kFetched:
         handed_out = event.thing;
+        samples = event.aux;
         break;
       case Event::kUsed:
         handed_out = 0;
@@ -74,6 +79,24 @@ struct Reader {
     }
   }
 };
+
+// 0 if it is not known.
+double NumberOf(const Trace& trace, ThingId thing, std::string_view key) {
+  double number = 0;
+  return absl::SimpleAtod(std::string(trace.Attribute(thing, key)), &number) ? number : 0;
+}
+
+void AddLoaders(const Trace& trace, EvaluationPasses& result) {
+  for (const Pass& pass : result.passes) {
+    for (const ThingId id : pass.loaders) {
+      result.loaders.insert_or_assign(
+          id, EvaluationPasses::Loader{.name = trace.Display(id),
+                                       .samples = NumberOf(trace, id, "samples"),
+                                       .batch_size = NumberOf(trace, id, "batch_size"),
+                                       .is_sharded = !trace.Attribute(id, "dealt_to").empty()});
+    }
+  }
+}
 
 // The pass that ended before a record, in its step; null if there is none.
 Pass* EndedBefore(std::vector<Pass>& passes, const Sample& sample) {
@@ -132,6 +155,7 @@ absl::StatusOr<EvaluationPasses> EvaluationPasses::From(const Run& run) {
   if (result.passes.empty()) return absl::NotFoundError("no evaluation was observed");
   result.optimizers = reader.optimizers.size();
   AddResults(run.trace, result.passes);
+  AddLoaders(run.trace, result);
   for (const ThingId module : run.trace.ThingsOfKind("module")) {
     if (run.trace.Attribute(module, "mode_dependent") == "1") result.mode_dependent = true;
   }

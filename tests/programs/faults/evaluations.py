@@ -155,3 +155,12 @@ add(
     finetune=[("            right += int((network(x).argmax(1) == y).sum())\n            total += len(y)\n",
                "            right += int((network(x).argmax(1) == y).sum())\n            total += 1\n")],
 )  # fmt: skip
+add(
+    "last_batch_never_scored",
+    "evaluation/dropped_last_batch",
+    plain_script=[("DataLoader(test_set, batch_size=50)", "DataLoader(test_set, batch_size=64, drop_last=True)")],
+    framework=[("DataLoader(test, config.batch)", "DataLoader(test, config.batch + 8, shuffle=True, drop_last=True)")],
+    trainer_class=[("DataLoader(Stripes(240, 2), batch_size=40)",
+                    "DataLoader(Stripes(240, 2), batch_size=56, drop_last=True)")],
+    running_average=[("batch_size=60)", "batch_size=64, drop_last=True)")],
+)
