@@ -177,6 +177,8 @@ ROWS = {
     "seed_of_the_clock": "unrepeatable-run",
     "adapter_beside_the_path": "adapter-off-the-path",
     "adapter_unheard": "adapter-off-the-path",
+    "other_actions_learned": ("actions-nobody-took",),
+    "old_rows_turned_around": ("wrong-old-log-probabilities",),
 }
 
 # Of the reference trainer, a program in C++: the faults of tests/golden/fault_matrix.txt that are examples of a row.
@@ -227,7 +229,6 @@ NO_VERDICT = {
     "unsuitable-optimizer": "A comparison of results alone tells which optimizer is right.",
     "deviating-custom-initialization": "A program does not say which recipe it follows.",
     "changed-batch-size": "A program does not say which batch size it should have.",
-    "selection-on-test-data": "A program does not say which data are for the test alone.",
     "inconsistent-cached-decoding": "Generation is not a part of training.",
     "ignored-generation-limit": "Generation is not a part of training.",
     "slow-interconnect": "A program does not say how fast its connections should be.",

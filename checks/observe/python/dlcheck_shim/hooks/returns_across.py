@@ -60,13 +60,19 @@ def returns_across(alive):
     for found in by_size.values():
         found = [one for place, one in enumerate(found) if not any(is_same(one, other) for other in found[:place])]
         marks = [one for one in found if is_mark(one)]
-        numbers = [one for one in found if one.is_floating_point() and bool(one.isfinite().all()) and float(one.std()) > 0]
+        numbers = of_program([one for one in found if one.is_floating_point() and bool(one.isfinite().all()) and float(one.std()) > 0])
         for mark in marks[:MOST_MARKS] if len(numbers) <= MOST_COLUMNS else ():
             for axis in range(mark.squeeze().dim()):
                 discount = discount_across(mark, numbers, axis)
                 if discount is not None:
                     return int(over_time(mark, mark, axis)[:-1].sum()), discount
     return None
+
+
+def of_program(numbers):
+    """Without copies of the probe, which have 64 bits; a program that computes in 64 bits has no others."""
+    others = [one for one in numbers if one.dtype != torch.float64]
+    return others if len(others) > 1 else numbers
 
 
 def is_column(tensor):

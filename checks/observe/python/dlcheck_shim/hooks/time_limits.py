@@ -11,6 +11,7 @@ from ..state.objects_alive import tensors_alive
 from ..torch_api import tensors
 from ..torch_api.wrapping import followed_by, replace
 from .loss import SAME_SHAPES
+from .metrics import number_of
 from .terminal_values import is_column
 
 MOST_STOPS, MOST_SIZE = 4096, 1024  # states of stopped episodes that are kept, and numbers of one
@@ -41,9 +42,11 @@ class TimeLimits:
         if type(result) is not tuple or len(result) != 5 or len(self.stops) >= MOST_STOPS:
             return
         state, reward, terminated, truncated = result[:4]
-        if type(truncated) is bool and truncated and not terminated and type(state).__module__ == "numpy":
-            if getattr(state, "dtype", None) is not None and state.dtype.kind in "fiu" and 0 < state.size <= MOST_SIZE:
-                self.stops[state.astype("float32").tobytes()] = float(reward)
+        number = number_of(reward)
+        if type(truncated) is bool and truncated and not terminated and number is not None:
+            key = bytes_of(state)
+            if key:
+                self.stops[key] = number
 
     def compare(self, call):
         if not self.stops or self.looks >= MOST_LOOKS or call.function not in SAME_SHAPES or not is_column(call.target):
@@ -64,6 +67,15 @@ class TimeLimits:
         if self.alone >= FEWEST_ROWS:
             self.looks = MOST_LOOKS
             self.recorder.quantity("time_limit_as_end", call.thing, float(self.alone), float(len(self.stops)), self.sites.current())
+
+
+def bytes_of(state):
+    """Of an array of numpy or a tensor, as numbers of 32 bits; nothing of any other state."""
+    if type(state).__module__ == "numpy" and type(state).__name__ == "ndarray":
+        return state.astype("float32").tobytes() if state.dtype.kind in "fiu" and state.size <= MOST_SIZE else b""
+    if not tensors.is_readable(state) or not state.is_cpu or state.is_complex() or not 0 < state.numel() <= MOST_SIZE:
+        return b""
+    return rows_of(state.reshape(1, -1))[0]
 
 
 def is_of_states(tensor, rows, sizes):
