@@ -16,9 +16,10 @@ namespace {
 using Loader = EvaluationPasses::Loader;
 using Pass = EvaluationPasses::Pass;
 
-// All batches came from one loader, one by one, and are known.
+// All batches came from one loader, one by one, and are known. A single one may have come from
+// nowhere, after a batch of training.
 bool IsJudged(const Pass& pass, const Loader& loader) {
-  return pass.loaders.size() == 1 && pass.fed == pass.batches &&
+  return pass.loaders.size() == 1 && pass.batches > 1 && pass.fed == pass.batches &&
          pass.batches < kMostEvaluationBatches && !loader.is_sharded && loader.batch_size > 0 &&
          loader.samples > loader.batch_size;
 }
@@ -103,7 +104,7 @@ Check DroppedLastBatch() {
           "its loader. All full batches must be evaluated, and the rest must be missing each time.",
       .fix = "Remove drop_last=True from the DataLoader of the evaluation.",
       .limits = {.needs = "An evaluation on a DataLoader whose data set has a known length.",
-                 .silent_when = "An evaluation takes fewer batches, or more than 63.",
+                 .silent_when = "An evaluation takes fewer batches, only one, or more than 63.",
                  .severity = "Always a note, because a program may need batches of one size.",
                  .blind_spots = "Data sharded across ranks, and batches that the program draws by "
                                 "itself.",
