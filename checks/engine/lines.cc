@@ -32,6 +32,14 @@ bool IsOf(const Trace& trace, ThingId thing, const std::set<std::string>& things
   return thing != 0 && things.contains(trace.Display(thing));
 }
 
+// Whether a scheduler of this name made it: "StepLR of optimizer#0" is the place of one of several.
+bool IsNamed(const Trace& trace, const Occurrence& one, const Finding& finding) {
+  if (one.thing == 0 || one.owner == 0) return false;
+  const std::string name = trace.Display(one.thing) + " of " + trace.Display(one.owner);
+  return std::ranges::any_of(finding.places,
+                             [&](const Place& place) { return place.thing == name; });
+}
+
 // The occurrence whose line is the finding's; null if there is none.
 const Occurrence* Find(const Trace& trace, Event event, bool only_own, const Finding& finding) {
   std::set<std::string> things, modules;  // of a layer, the one around it
@@ -42,14 +50,16 @@ const Occurrence* Find(const Trace& trace, Event event, bool only_own, const Fin
     if (of != std::string::npos) things.insert(place.thing.substr(of + 4));
     if (event == Event::kModuleBuilt) modules.insert(ModuleOf(place.thing));
   }
-  const Occurrence *found = nullptr, *own = nullptr, *around = nullptr;
+  const Occurrence *found = nullptr, *own = nullptr, *around = nullptr, *named = nullptr;
   for (const Occurrence& one : trace.Events()) {
     if (one.event != event || one.gap || trace.site(one.site).line == 0) continue;
     if (found == nullptr || IsCloser(one, *found, finding.first_step)) found = &one;
     if (around == nullptr && IsOf(trace, one.thing, modules)) around = &one;
     if (!IsOf(trace, one.thing, things) && !IsOf(trace, one.owner, things)) continue;
     if (own == nullptr || IsCloser(one, *own, finding.first_step)) own = &one;
+    if (named == nullptr && IsNamed(trace, one, finding)) named = &one;
   }
+  if (named != nullptr) own = named;
   if (own == nullptr) own = around;
   // Of a layer only its own line says anything.
   return own != nullptr || only_own || event == Event::kModuleBuilt ? own : found;

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "checks/engine/experiment.h"
 
 namespace dlcheck {
@@ -64,6 +68,37 @@ TEST_F(LinesTest, OfTheLastLoadInItsStep) {
   EXPECT_EQ(PlacesAfter(Event::kLoaded, {}, 5).front().line, 51);
   EXPECT_EQ(PlacesAfter(Event::kLoaded, {{.thing = "first batch of a", .file = ""}}, 5).back().line,
             51);
+}
+
+TEST(SchedulerLines, OfTheOneOfSeveralThatIsNamed) {
+  dlcheck::Run run;
+  const ThingId optimizer = run.trace.AddThing("optimizer", 0, "sgd");
+  for (const int line : {5, 6}) {
+    run.trace.AddEvent(
+        {.event = Event::kScheduler,
+         .step = 0,
+         .last_step = 0,
+         .thing = run.trace.AddThing("scheduler", 0, line == 5 ? "StepLR" : "LambdaLR"),
+         .owner = optimizer,
+         .site = run.trace.AddSite({"train.py", line, "main"})});
+  }
+  Evidence evidence;
+  evidence.Add(kPlain, std::move(run));
+  for (const auto& [name, line] :
+       std::map<std::string, int>{{"StepLR of sgd", 5}, {"LambdaLR of sgd", 6}}) {
+    Finding finding{.severity = Severity::kError,
+                    .message = "",
+                    .places = {{.thing = name, .file = ""}},
+                    .first_step = 0,
+                    .last_step = 9,
+                    .count = 1,
+                    .measured = 0,
+                    .bound = 0};
+    GiveLine(evidence, Event::kScheduler, finding);
+    std::vector<int> lines;
+    for (const Place& place : finding.places) lines.push_back(place.line);
+    EXPECT_THAT(lines, testing::Contains(line));
+  }
 }
 
 TEST_F(LinesTest, OfItsOwnThing) {

@@ -12,9 +12,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kMeanOfBat
   for (const Statement& statement : losses.all) {
     verdict.findings.push_back(StatementFinding(
         statement, Severity::kNote,
-        StrCat(statement.name, " averages the means of batches that differ in size: ",
-               Short(statement.value), ". The mean over all targets is ", Short(statement.aux),
-               "."),
+        StrCat(statement.name,
+               " averages the means of batches that differ in size: ", Short(statement.value),
+               ". The mean over all targets is ", Short(statement.aux), "."),
         statement.name));
   }
   for (const Statement& statement : others.all) {
@@ -43,12 +43,11 @@ Check MeanOfBatchMeans() {
           "Reads from the program's source what an evaluation adds up, and by what it divides the "
           "sum. Compares with the mean over all targets.",
       .fix = "Add loss.item() * len(x) for each batch, and divide by the number of samples.",
-      .limits =
-          {.needs = "A Python program whose source can be read.",
-           .silent_when = "All batches have the same number of targets.",
-           .severity = "Always a note, as the difference is often small.",
-           .blind_spots = "Sums that another function or file divides.",
-           .sensitivity = ""},
+      .limits = {.needs = "A Python program whose source can be read.",
+                 .silent_when = "All batches have the same number of targets.",
+                 .severity = "Always a note, as the difference is often small.",
+                 .blind_spots = "Sums that another function or file divides.",
+                 .sensitivity = ""},
       .python = {.bad = R"(for x, y in loader:  # the last batch is smaller
     total += F.cross_entropy(model(x), y).item()
 print(total / len(loader)))",

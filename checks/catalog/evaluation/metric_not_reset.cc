@@ -14,12 +14,13 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kUnresetMe
         evaluations == 0
             ? " grows with each batch of training, is not set back between epochs, and is divided "
               "by the size of one epoch. It grows from epoch to epoch."
-            : StrCat(" grows with each batch of an evaluation, and is not set back before the next "
-                     "one. ",
-                     Counted(evaluations, "evaluation"),
-                     " ran. All but the first mix in the results of earlier ones.");
-    verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning, StrCat(statement.name, said), statement.name));
+            : StrCat(
+                  " grows with each batch of an evaluation, and is not set back before the next "
+                  "one. ",
+                  Counted(evaluations, "evaluation"),
+                  " ran. All but the first mix in the results of earlier ones.");
+    verdict.findings.push_back(StatementFinding(statement, Severity::kWarning,
+                                                StrCat(statement.name, said), statement.name));
   }
   return verdict;
 }
@@ -42,13 +43,13 @@ Check MetricNotReset() {
           "Reads from the program's source what the loop over an evaluation's batches adds up, "
           "and where it is reset.",
       .fix = "Set the variable to 0 before each evaluation, or call reset() on the meter.",
-      .limits =
-          {.needs = "A Python program that evaluates twice or more, whose source can be read.",
-           .silent_when = "The variable is reset, or passed to another function.",
-           .severity = "Always a warning.",
-           .blind_spots = "Meters that come from another file, unless from torchmetrics or "
-                          "torcheval. Metrics that are no mean or share.",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "A Python program that evaluates twice or more, whose source can be read.",
+                 .silent_when = "The variable is reset, or passed to another function.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "Meters that come from another file, unless from torchmetrics or "
+                                "torcheval. Metrics that are no mean or share.",
+                 .sensitivity = ""},
       .python = {.bad = R"(correct = total = 0
 for epoch in range(10):
     train(model)

@@ -17,9 +17,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kWrongDivi
               "too small by the batch size, "
             : " sums over samples, and is divided by the number of batches. The result is too "
               "large by the batch size, ";
-    verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning, StrCat(statement.name, said, Short(statement.aux), "."),
-        statement.name));
+    verdict.findings.push_back(
+        StatementFinding(statement, Severity::kWarning,
+                         StrCat(statement.name, said, Short(statement.aux), "."), statement.name));
   }
   return verdict;
 }
@@ -34,15 +34,17 @@ Check WrongDivisor() {
   return {
       .id = "evaluation/wrong_divisor",
       .title = "A metric is divided by a wrong number",
-      .promise = "A sum over samples is divided by their number, one of batch means by that of "
-                 "batches.",
+      .promise =
+          "A sum over samples is divided by their number, one of batch means by that of "
+          "batches.",
       .why = "The number is wrong by a factor, and cannot be compared with other programs.",
       .method =
           "Reads from the program's source what a loop over batches adds up, and by what it "
           "divides the sum. Whether a loss gives a mean or a sum is seen.",
       .fix = "Divide a sum of batch means by len(loader), and a sum over samples by their number.",
       .limits =
-          {.needs = "A Python program whose source can be read, with batches of two samples or more.",
+          {.needs =
+               "A Python program whose source can be read, with batches of two samples or more.",
            .silent_when = "It is not sure what the divisor counts.",
            .severity = "Always a warning.",
            .blind_spots = "Sums that another function or file divides.",

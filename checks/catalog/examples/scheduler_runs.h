@@ -15,11 +15,11 @@ struct ScheduledRun {
   int steps = 64;
   double horizon = 0;  // the schedule's length in scheduler steps
   bool rises_again = false;
-  bool restarts = false;  // rises again on purpose
+  bool restarts = false;    // rises again on purpose
   bool milestones = false;  // `horizon` is the last of them
-  bool no_end = false;    // `horizon` counts the scheduler steps before its first change
-  int every = 1;          // optimizer steps between scheduler steps; 0: never stepped
-  int moves = 1;          // at once
+  bool no_end = false;      // `horizon` counts the scheduler steps before its first change
+  int every = 1;            // optimizer steps between scheduler steps; 0: never stepped
+  int moves = 1;            // at once
   MovesAt at = MovesAt::kAfterStep;
   double factor = 0.9;      // of the learning rate at each scheduler step
   bool is_second = false;   // another scheduler was built before it

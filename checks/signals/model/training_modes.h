@@ -23,14 +23,14 @@ struct TrainingModes {
     int64_t steps_after = 0;
     bool evaluated_between = false;
     bool only_own = false;  // no layer of PyTorch depends on the mode, only forwards that read it
-    Place switched = {};  // the line that switched it to evaluation mode; empty where unknown
+    Place switched = {};    // the line that switched it to evaluation mode; empty where unknown
   };
   // A model that is trained, and of which no module ever ran in training mode.
   struct Never {
-    std::vector<std::string> mode_dependent;           // that ran
-    bool only_normalization = true;                    // all of those are
-    bool only_own = true;  // all of those are the program's own forwards that read it
-    double optimized_share = 0;                        // of the elements of its parameters
+    std::vector<std::string> mode_dependent;  // that ran
+    bool only_normalization = true;           // all of those are
+    bool only_own = true;        // all of those are the program's own forwards that read it
+    double optimized_share = 0;  // of the elements of its parameters
     int64_t first_step = 0, last_step = 0, steps = 0;  // sampled, in which it ran
     Place switched = {};  // the line that switched it to evaluation mode; empty where unknown
   };
