@@ -12,6 +12,8 @@ from tests.observe.reading import ROOT, python, run_watched
 from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
+from dlcheck_shim.hooks.batch_metrics import QUOTIENT, averaged_metrics  # noqa: E402
+from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
 from dlcheck_shim.hooks.returns_across import returns_across  # noqa: E402
 
 PARTS = {"ACTIONS": ("torch.randint(3, (64,))", "actions"), "GOES_ON": ("1", "(1 - ended[t])"),
@@ -100,6 +102,57 @@ class UnkeptActions(Twins, unittest.TestCase):
             file.write_text(text)
             run = run_watched(python(file))
         self.assertEqual((run.status, run.main.of("quantity", "unkept_actions")), (0, []), run.err)
+
+
+DEVIATIONS = textwrap.dedent(
+    """
+    import torch
+    model, spread = torch.nn.Linear(4, 16), torch.nn.Parameter(torch.zeros(16))
+    optimizer = torch.optim.SGD([*model.parameters(), spread], lr=0.1)
+    for step in range(4):
+        optimizer.zero_grad()
+        x = torch.randn(8, 4)
+        wide = (model(x) - 1.0).exp().clamp(1e-3, 10)
+        near = (spread - 0.5).exp().clamp(0.5, 2)
+        (wide * near * (x[:, :1] - model(x)) ** 2).mean().backward()
+        optimizer.step()
+    """
+)
+
+
+class Exponentials(unittest.TestCase):
+    def test_deviations_that_a_clamp_limits_are_no_ratios(self):
+        run = run_watched(python("-c", DEVIATIONS))
+        self.assertEqual((run.status, run.main.of("quantity", "first_ratio")), (0, []), run.err)
+
+
+AVERAGED = """
+def fit(model, x): ...
+def test(model, LOOP_OVER):
+    total, count = 0, 0
+    for x, y in LOOP_OVER:
+        FIRST
+        out = model(x)  # evaluated
+        VALUE
+        total += f1_score(y, out.argmax(1))
+        count += 1
+    return total / count
+"""
+
+
+class BatchMetrics(unittest.TestCase):
+    def found(self, trained=(), **places):
+        source = AVERAGED
+        for name, text in {"LOOP_OVER": "test_loader", "FIRST": "pass", "VALUE": "pass", **places}.items():
+            source = source.replace(name, text)
+        return [(name, kind) for name, kind, *_ in averaged_metrics(tree_of(source.encode()), set(), {7}, set(trained))]
+
+    def test_f1_of_batches_is_told(self):
+        self.assertEqual(self.found(), [("total", QUOTIENT)])
+
+    def test_means_over_users_and_over_folds_are_meant(self):
+        self.assertEqual(self.found(LOOP_OVER="users"), [])
+        self.assertEqual(self.found(trained={6}, FIRST="fit(model, x)"), [])
 
 
 class Returns(unittest.TestCase):

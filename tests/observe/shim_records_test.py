@@ -20,6 +20,7 @@ from tests.observe import shim_loss_values_test as values
 from tests.observe import shim_meanings_test as meanings
 from tests.observe import shim_metric_divisors_test as divisors
 from tests.observe import shim_metrics_test as metrics
+from tests.observe import shim_noising_test as noising
 from tests.observe import shim_packed_test as packed
 from tests.observe import shim_policies_test as policies
 from tests.observe import shim_raised_errors_test as raised
@@ -158,7 +159,7 @@ class ShimRecords(unittest.TestCase):
         traces += [run_watched(python("-c", text)).main for text in (
             fed.DRAWN.replace("BATCH", "x[torch.arange(20)]"), fed.TEXTS.replace("WIDTH", "8").replace("INPUT", "ids").replace("TARGET", "ids % 2").replace("END", "1"), stated.program(True), compared.program(True), compared.words(), values.texts('1'), reach.program(reach.OWN.format('hidden'), reach.NEXT), reach.program(reach.OWN.format('later.mT'), reach.WORDS), raised.program(raised.RAISED[0])[-1], stated.empty_loop(5), stated.cut_off("h.detach()", True))]  # fmt: skip
         traces += [twins.run_of(0).main for twins in (meanings.Meanings, learned.LearnedWeights, classes.ClassesAndPairs, unreset.Watched, divisors.Watched,
-                                                       pairs.Watched, frozen.FrozenByName, batches.WrongBatches, policies.Policies, policies.UnkeptActions)]  # fmt: skip
+                                                       pairs.Watched, frozen.FrozenByName, batches.WrongBatches, policies.Policies, policies.UnkeptActions, noising.Noising)]  # fmt: skip
         traces += ranks.traces_of(ranks.program())
         traces += ranks.traces_of(ranks.program(wrap=ranks.SHARDED, share=ranks.SAVED))
         rows = [row for trace in traces for row in trace.rows]

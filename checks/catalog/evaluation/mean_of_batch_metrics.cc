@@ -10,7 +10,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kAveragedM
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
+        statement, statement.value == 1 ? Severity::kWarning : Severity::kNote,
         StrCat(statement.name, " is the mean of ",
                statement.value == 1 ? "the perplexities" : "a quotient such as F1",
                " of single batches. ", statement.value == 1 ? "The perplexity" : "The quotient",
@@ -39,7 +39,8 @@ Check MeanOfBatchMetrics() {
       .fix = "Add up losses or counts over all batches. Compute the metric once behind the loop.",
       .limits = {.needs = "A Python program whose source is there.",
                  .silent_when = "The metric is kept for each batch and not averaged.",
-                 .severity = "Always a warning.",
+                 .severity =
+                     "Warning for a perplexity. Note for a quotient, whose mean may be meant.",
                  .blind_spots =
                      "Metrics of functions of the program itself, and means that a library takes.",
                  .sensitivity = ""},
@@ -60,7 +61,8 @@ perplexity = math.exp(total / len(loader.dataset)))"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"a metric of all samples", Expect::kClean, [] { return With(1, 0); }},
-                   {"a mean of perplexities", Expect::kWarning, [] { return With(1); }}},
+                   {"a mean of perplexities", Expect::kWarning, [] { return With(1); }},
+                   {"a mean of F1", Expect::kNote, [] { return With(2); }}},
   };
 }
 

@@ -145,3 +145,24 @@ add(
     resuming_class=[("    agree = ((course.mean(course.x[800:]) > 0) == ",
                      "    told = course.judge(course.x[800:]).squeeze(1)\n    agree = (told.ge(0.5)[:, None] == ")],
 )  # fmt: skip
+add(
+    "noise_by_its_variance",
+    "training_loop/unscaled_noise",
+    folder="healthy",
+    noise_predictor=[("(1 - a).sqrt() * noise, t", "(1 - a) * noise, t")],
+    shapes_out_of_noise=[("torch.sqrt(1 - share) * noise", "(1 - share) * noise")],
+)
+add(
+    "data_by_their_variance",
+    "training_loop/unscaled_noise",
+    folder="healthy",
+    noise_predictor=[("model(a.sqrt() * x0", "model(a * x0"), ("assert distance < 0.6 * loose, (distance, loose)\n", "")],
+    shapes_out_of_noise=[("torch.sqrt(share) * picture", "share * picture"), ("assert sum(errors[-20:]) < 0.5 * sum(errors[:20]), errors[-20:]\n", "")],
+)
+add(
+    "another_level_told",
+    "training_loop/wrong_time_step",
+    folder="healthy",
+    shapes_out_of_noise=[("cleaner(noisy, level, kind)", "cleaner(noisy, torch.randint(0, LEVELS, kind.shape), kind)"),
+                         ("assert sum(errors[-20:]) < 0.5 * sum(errors[:20]), errors[-20:]\n", "")],
+)  # fmt: skip

@@ -12,6 +12,7 @@ CLAMPS = ("ClampBackward0", "ClampBackward1", "ClampMinBackward0", "ClampMaxBack
 FEWEST = 8
 # How far a ratio may be from 1 through rounding alone; with half precision the batch decides how a product is rounded.
 NEAR, NEAR_IN_HALF = 1e-3, 0.1
+LEAST_BOUND, MOST_BOUND = 0.3, 3.0  # of a clamp
 
 
 def clamped_ratios(node, users):
@@ -30,15 +31,23 @@ def are_one(ratios):
 
 
 def apart_from_one(node, users, ratios):
-    """How many ratios are not 1, where the clamp has a bound on either side of 1; 0 of any other clamp."""
-    if not any(is_around_one(user) for user in users[node]):
+    """How many ratios of a new and an old policy are not 1; 0 of any other exponential."""
+    if not is_ratio(node, users[node]):
         return 0
     is_half = any(user.name() == "ToCopyBackward0" for user in users)
     with tensors.unrecorded():
         return int(((ratios - 1).abs() > (NEAR_IN_HALF if is_half else NEAR)).sum())
 
 
+def is_ratio(node, users):
+    """Of a difference from a constant, used with a clamp around 1 and without, as the clipped surrogate is."""
+    difference = node.next_functions[0][0]
+    if difference is None or difference.name() != "SubBackward0" or all(before is not None for before, _ in difference.next_functions):
+        return False
+    return any(is_around_one(user) for user in users) and any(user.name() == "MulBackward0" for user in users)
+
+
 def is_around_one(clamp):
-    """Importance weights of another policy are limited on one side alone."""
+    """Importance weights of another policy are limited on one side alone, and deviations far from 1."""
     low, high = private.saved(clamp, "min", None), private.saved(clamp, "max", None)
-    return type(low) in (int, float) and type(high) in (int, float) and 0 < low < 1 < high
+    return type(low) in (int, float) and type(high) in (int, float) and LEAST_BOUND <= low < 1 < high <= MOST_BOUND

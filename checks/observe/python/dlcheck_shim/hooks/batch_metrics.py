@@ -4,8 +4,19 @@ and others that are quotients of sums. Read from a syntax tree.
 
 import ast
 
-from .accumulated import called_name, innermost_function, own, paths_to_loops
-from .divided import BATCHES, LONGEST_CHAIN, MEAN, added_in, divisions, kind_of_divisor, kind_of_value, unwrapped
+from .accumulated import called_name, holds, innermost_function, own, paths_to_loops
+from .divided import (
+    BATCHES,
+    LONGEST_CHAIN,
+    MEAN,
+    WRAPPING,
+    added_in,
+    data_of,
+    divisions,
+    kind_of_divisor,
+    kind_of_value,
+    unwrapped,
+)
 
 PERPLEXITY, QUOTIENT = 1, 2
 # Functions of libraries of metrics.
@@ -14,22 +25,35 @@ QUOTIENTS = {"f1_score", "fbeta_score", "precision_score", "recall_score", "roc_
              "multiclass_auroc", "binary_auprc"}  # fmt: skip
 
 
-def averaged_metrics(tree, means, evaluated):
+def averaged_metrics(tree, means, evaluated, trained):
     """[(name, kind, line of the division, function)] of what is computed in each batch of an evaluation, added up, and
     divided by the number of batches. `means`: lines of losses that give the mean of a batch; `evaluated`: lines of losses
-    and forwards without gradients."""
+    and forwards without gradients; `trained`: lines under way at a loss with gradients."""
     found = {}
     for path in paths_to_loops(tree, evaluated):
         loop, function = path[-1], innermost_function(tree, path[-1].lineno)
+        if holds(loop, trained):
+            continue  # folds, each with a training of its own
         nodes = own(loop)
         inside = set(map(id, nodes))
         outside = [node for node in own(function) if id(node) not in inside]
         for name, value in added_in(loop):
             kind = kind_of_metric(value, nodes, means)
+            if kind == QUOTIENT and not is_over_batches(loop, tree):
+                continue  # the mean over users or documents is meant
             for node, divisor in divisions(name, outside) if kind else ():
                 if divisor is None or kind_of_divisor(divisor, loop, tree) == BATCHES:
                     found[name, node.lineno] = (name, kind, node.lineno, getattr(function, "name", "<module>"))
     return [found[key] for key in sorted(found, key=lambda key: key[1])]
+
+
+def is_over_batches(loop, tree):
+    """Whether a loop goes through a loader, by what that is made of or by its name."""
+    source = getattr(loop, "iter", None)
+    while isinstance(source, ast.Call) and called_name(source) in WRAPPING and source.args:
+        source = source.args[0]
+    text = "" if source is None else ast.unparse(source)
+    return bool(data_of(text, tree)) or text.lower().endswith(("loader", "batches")) or "DataLoader(" in text
 
 
 def kind_of_metric(value, nodes, means, depth=LONGEST_CHAIN):

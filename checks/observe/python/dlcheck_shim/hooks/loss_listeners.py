@@ -7,6 +7,7 @@ from .identical_views import IdenticalViews
 from .ignored_within import IgnoredWithin
 from .loss_precision import LossPrecision
 from .misaligned_masks import MisalignedMasks
+from .noising import Noising
 from .open_ends import OpenEnds
 from .own_pairs import OwnPairs
 from .pair_order import PairOrder
@@ -44,6 +45,7 @@ def loss_listeners(guard, recorder, sites, last_batch, loaders):
         SoftTargets(recorder, sites),
         ReorderedTokens(recorder, sites, last_batch),
         UnrelatedNoise(recorder, sites),
+        Noising(guard, recorder, sites),
         IdenticalViews(recorder, sites),
         MisalignedMasks(guard, recorder, sites, loaders),
         TextAcrossBatch(recorder, sites),

@@ -24,7 +24,7 @@ class MetricDivisors:
 
     def reset(self):
         self.lines = {"mean": {}, "sum": {}}  # by file and line of a loss: the most samples of a batch
-        self.looks = 0
+        self.looks, self.trained = 0, set()  # file and line of all that is under way at a loss with gradients
         self.forwards = {}  # by file and line of a forward in an evaluation: the most samples of a batch
         self.sizes = {}  # the same for the evaluation under way: the sizes of its batches
         self.unequal_sizes = {}  # the same: sizes that are not all equal
@@ -42,6 +42,7 @@ class MetricDivisors:
         if self.looks < MOST_LOOKS:
             self.looks += 1
             self.add(call)
+            self.trained.update(self.sites.under_way())
 
     def add(self, call):
         """The line of the loss, or None."""
@@ -90,8 +91,9 @@ class MetricDivisors:
                                      for known in (self.lines["mean"], self.lines["sum"], self.forwards))  # fmt: skip
             for entry in looked_through(divided_sums, tree, means, sums, forwards) if tree is not None else ():
                 self.tell(path, *entry)
-            evaluated = {line for file, line in (*self.evaluated, *self.forwards) if file == path}
-            for name, kind, line, function in looked_through(averaged_metrics, tree, means, evaluated) if tree is not None else ():
+            evaluated, trained = ({line for file, line in known if file == path}
+                                  for known in ((*self.evaluated, *self.forwards), self.trained))  # fmt: skip
+            for name, kind, line, function in looked_through(averaged_metrics, tree, means, evaluated, trained) if tree is not None else ():
                 self.recorder.quantity("averaged_metric", self.recorder.thing("variable", 0, name), float(kind),
                                        site=self.recorder.writer.site(path, line, function))  # fmt: skip
 

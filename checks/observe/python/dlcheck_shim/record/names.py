@@ -252,4 +252,6 @@ QUANTITIES = {
     "unkept_actions": 207,
     "averaged_metric": 208,
     "time_limit_as_end": 209,
+    "noise_factor": 210,
+    "wrong_time_step": 211,
 }
