@@ -180,6 +180,9 @@ class Returns(unittest.TestCase):
                 self.assertEqual((ends, round(discount, 4)), (int(self.ended[:38].sum()), 0.8))
                 self.assertIsNone(self.found(1, of_values, change))
 
+    def test_marks_without_any_numbers_tell_nothing(self):
+        self.assertIsNone(returns_across([self.ended > 0, self.ended < 0]))
+
     def test_what_is_in_another_order_or_has_no_ends_within_is_passed_over(self):
         self.assertIsNone(self.found(0, 0, lambda r: r.flatten()[torch.randperm(r.numel())]))
         self.ended[:] = 0

@@ -61,7 +61,7 @@ def returns_across(alive):
         found = [one for place, one in enumerate(found) if not any(is_same(one, other) for other in found[:place])]
         marks = [one for one in found if is_mark(one)]
         numbers = of_program([one for one in found if one.is_floating_point() and bool(one.isfinite().all()) and float(one.std()) > 0])
-        for mark in marks[:MOST_MARKS] if len(numbers) <= MOST_COLUMNS else ():
+        for mark in marks[:MOST_MARKS] if 0 < len(numbers) <= MOST_COLUMNS else ():
             for axis in range(mark.squeeze().dim()):
                 discount = discount_across(mark, numbers, axis)
                 if discount is not None:
