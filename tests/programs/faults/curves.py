@@ -6,7 +6,7 @@ add(
     "rate_grows_each_step",
     "training_loop/diverging_loss",
     next_symbols=[("        optimizer.step()\n", "        optimizer.step()\n        optimizer.param_groups[0][\"lr\"] *= 1.03\n")],
-    masked_tagger=[("    optimizer.step()\n", "    optimizer.step()\n    optimizer.param_groups[0][\"lr\"] *= 1.03\n")],
+    masked_tagger=[("    optimizer.step()\n", "    optimizer.step()\n    optimizer.param_groups[0][\"lr\"] *= 1.01\n")],
 )
 add(
     "rate_of_nearly_nothing",
