@@ -15,6 +15,7 @@ sys.path.insert(0, str(ROOT / "checks/observe/python"))
 from dlcheck_shim.hooks.batch_metrics import QUOTIENT, averaged_metrics  # noqa: E402
 from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
 from dlcheck_shim.hooks.returns_across import returns_across  # noqa: E402
+from dlcheck_shim.hooks.time_limits import truth_of  # noqa: E402
 
 PARTS = {"ACTIONS": ("torch.randint(3, (64,))", "actions"), "GOES_ON": ("1", "(1 - ended[t])"),
          "SUMMED": ("total += loss.exp().item()", "total += loss.item()"), "MASK": ("0", "1")}  # fmt: skip
@@ -118,6 +119,15 @@ DEVIATIONS = textwrap.dedent(
         optimizer.step()
     """
 )
+
+
+class Flags(unittest.TestCase):
+    def test_only_a_plain_truth_value_is_asked(self):
+        class Flag:
+            def __bool__(self):
+                raise AssertionError("the program's code was run")
+
+        self.assertEqual([truth_of(flag) for flag in (True, False, Flag(), torch.tensor(True), 1)], [True, False, None, None, None])
 
 
 class Exponentials(unittest.TestCase):

@@ -35,8 +35,8 @@ Check WrongTimeStep() {
           "Solves for the factor of the noise in each sample. Compares its ranks with those of "
           "each input that has one number for a sample.",
       .fix = "Draw the time step once. Use the same tensor for the noise and for the model.",
-      .limits = {.needs = "A Python program whose loss has the noise as its target, whose data are "
-                          "a tensor of the same shape, and at least 16 numbers in a sample.",
+      .limits = {.needs = "A Python program whose loss has the noise as its target. The data are a "
+                          "tensor of the same shape, with at least 16 numbers in a sample.",
                  .silent_when = "The ranks of any input and of the noise correlate by 0.5 or more.",
                  .severity = "Always a note: a model may be meant to work without the time step.",
                  .blind_spots =

@@ -16,9 +16,9 @@ from .unrelated_noise import FUNCTIONS, MOST, is_normal
 MOST_LOOKS, CONFIRMING = 4, 2
 FEWEST_SAMPLES, FEWEST_GROUPS = 16, 8  # of a batch; samples, or groups of equal time steps, whose factors are known
 NUMBERS = 16  # of a sample, whose factors are known by itself
-NEAR, EQUAL, OTHER = 1e-4, 2e-3, 0.05  # rest of a fit; spread of a ratio that is constant, and of one that is not
+NEAR, EQUAL, OTHER = 1e-3, 2e-3, 0.05  # rest of a fit; spread of a ratio that is constant, and of one that is not
 LEAST_NOISE = 0.1  # spread of the factors of the noise
-LINKED, UNLINKED = 0.9, 0.5  # correlation of ranks
+UNLINKED = 0.5  # correlation of ranks, below which one number does not follow from another
 NOISE, DATA = 1, 2  # whose factor has no root
 
 
@@ -103,7 +103,7 @@ def fitted(known, wanted, groups):
     found = []
     for columns, goal in pieces:
         factors = torch.linalg.lstsq(columns, goal[..., None]).solution
-        if float((columns @ factors - goal[..., None]).abs().max()) > NEAR * float(wanted.std()) * 10:
+        if float((columns @ factors - goal[..., None]).abs().max()) > NEAR * float(wanted.std()):
             return None
         found.append(factors[:, :2, 0])
     found = torch.cat(found) if found else torch.zeros(0, 2)

@@ -9,13 +9,13 @@ import torch
 
 from ..state.objects_alive import tensors_alive
 from ..torch_api import tensors
+from .terminal_values import MARKS
 
 MOST_LOOKS, CONFIRMING = 3, 2  # looks in all, and those that must agree
 FEWEST, MOST = 32, 1 << 16  # numbers of a tensor
 MOST_COLUMNS, MOST_MARKS = 8, 3  # of one size
 MOST_TRIED = 64  # steps, with which each choice of columns is tried first
 FEWEST_ENDS = 2  # within: a reward at a single one could stand for what comes after it
-MARKS = (torch.bool, torch.uint8, torch.float32, torch.float64)
 LEAST_DISCOUNT, MOST_DISCOUNT = 0.3, 0.9999  # an undiscounted sum cannot be told from a count of steps
 NEAR, LEAST_SHARE = 1e-4, 1e-3  # of the spread of the returns: the greatest rest, and what rewards have at least
 WORST_CONDITION = 1e9

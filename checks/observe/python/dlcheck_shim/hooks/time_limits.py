@@ -43,7 +43,7 @@ class TimeLimits:
             return
         state, reward, terminated, truncated = result[:4]
         number = number_of(reward)
-        if type(truncated) is bool and truncated and not terminated and number is not None:
+        if truth_of(truncated) is True and truth_of(terminated) is False and number is not None:
             key = bytes_of(state)
             if key:
                 self.stops[key] = number
@@ -67,6 +67,11 @@ class TimeLimits:
         if self.alone >= FEWEST_ROWS:
             self.looks = MOST_LOOKS
             self.recorder.quantity("time_limit_as_end", call.thing, float(self.alone), float(len(self.stops)), self.sites.current())
+
+
+def truth_of(flag):
+    """Of Python's or numpy's own; None of whatever else the environment made, whose code would run."""
+    return bool(flag) if type(flag) is bool or type(flag).__module__ == "numpy" and getattr(flag, "ndim", 1) == 0 else None
 
 
 def bytes_of(state):
