@@ -1,10 +1,17 @@
 """What lies on an accelerator is copied to the host for looks that read numbers: they see the same, and the program ends
 with the same bits. Without an accelerator, tensors of the CPU pass for its own."""
 
+import sys
 import textwrap
 import unittest
+from unittest import mock
 
-from tests.observe.reading import python, run_unwatched, run_watched
+import torch
+
+from tests.observe.reading import ROOT, python, run_unwatched, run_watched
+
+sys.path.insert(0, str(ROOT / "checks/observe/python"))
+from dlcheck_shim.torch_api import on_host  # noqa: E402
 
 # Every tensor counts as one of an accelerator, and so does the number of targets.
 PRETENDED = """
@@ -74,6 +81,27 @@ class ShimOnHost(unittest.TestCase):
             """
         )
         self.assertEqual(run_watched(python("-c", said)).status, 0)
+
+
+class AtHand(unittest.TestCase):
+    """A tensor without numbers passes for one of a device."""
+
+    far = torch.empty(8, device="meta")
+
+    def test_a_tensor_of_the_cpu_is_of_any_size(self):
+        self.assertTrue(on_host.is_at_hand(torch.ones(8), most=4))
+
+    def test_one_of_another_device_than_cuda_is_none(self):
+        self.assertFalse(on_host.is_at_hand(self.far))
+
+    def test_one_of_cuda_is_where_it_is_small_and_a_look_may_wait(self):
+        with mock.patch.object(on_host, "is_elsewhere", lambda tensor: True):
+            self.assertTrue(on_host.is_at_hand(self.far))
+            self.assertFalse(on_host.is_at_hand(self.far, most=4))
+            with mock.patch.object(on_host, "tells_of_waits", lambda: True):
+                self.assertFalse(on_host.is_at_hand(self.far))
+            with mock.patch.object(on_host.tensors, "may_compute", lambda: False):
+                self.assertFalse(on_host.is_at_hand(self.far))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ the nodes of the graph and die with them.
 import torch
 
 from ..torch_api import private, tensors
+from ..torch_api.on_host import on_host
 from .attention_reach import FEWEST_LENGTHS, equal_at_end, padding_of
 from .loss_graph import mark, mark_of, only_input
 from .rearranged import shape_of, signed
@@ -18,7 +19,7 @@ def mark_ends(thing, given, batch_first, words, output, site):
     """After a call of a recurrent layer. `given`: (batch, time, features), or (time, batch, features); `words`: the
     tokens that were looked up."""
     given = given if batch_first else given.transpose(0, 1)
-    if given.shape[0] < FEWEST_LENGTHS or not given.is_cpu:
+    if given.shape[0] < FEWEST_LENGTHS or not (given := on_host(given)).is_cpu:
         return
     padding = padding_given(given, words)
     if padding is None:
@@ -40,7 +41,7 @@ def mark_output(outputs, batch_first, found):
 def padding_given(given, words):
     """(batch, time): where the inputs are padding, which is one token or a row of zeros; None if they have none."""
     for tokens in words:
-        if tokens.is_cpu and tokens.shape == given.shape[:2]:
+        if tokens.shape == given.shape[:2] and (tokens := on_host(tokens)).is_cpu:
             return padding_of(tokens)
     if not tensors.is_readable(given):
         return None

@@ -8,6 +8,7 @@ import math
 import torch
 
 from ..torch_api import private, tensors
+from ..torch_api.on_host import is_at_hand
 
 FINITE, INFINITE, NAN = range(3)
 
@@ -34,7 +35,7 @@ class Value:
 
 def examine(tensor):
     """None where a tensor's numbers cannot be read one by one."""
-    if not tensors.is_readable(tensor) or tensor.is_complex() or tensor.device.type != "cpu":
+    if not tensors.is_readable(tensor) or tensor.is_complex() or not is_at_hand(tensor):
         return None
     if tensor.numel() == 0:
         return Value(FINITE, room=0, most=math.inf, elements=0)

@@ -8,6 +8,7 @@ import torch
 
 from ..state.objects_alive import tensors_alive
 from ..torch_api import private, tensors
+from ..torch_api.on_host import is_at_hand
 
 LOOKS = (8, 64)  # steps after which the tensors of the program are looked through
 FEWEST, MOST = 2, 64  # of the parameters that have such a tensor
@@ -51,7 +52,7 @@ class AliasedAverages:
     def look(self):
         """Right after a step: an average is updated before the next forward."""
         parameters = {p.data_ptr(): p for p, _ in self.models.parameters.items()
-                      if tensors.is_readable(p) and p.is_cpu and private.has_alias(p)}  # fmt: skip
+                      if tensors.is_readable(p) and is_at_hand(p) and private.has_alias(p)}  # fmt: skip
         if not parameters:
             return
         with tensors.unrecorded():
@@ -71,7 +72,7 @@ class AliasedAverages:
 
 
 def is_plain_copy(tensor):
-    return tensors.is_readable(tensor) and tensor.is_cpu and not tensor.requires_grad and tensor.is_floating_point()
+    return tensors.is_readable(tensor) and is_at_hand(tensor) and not tensor.requires_grad and tensor.is_floating_point()
 
 
 def entries_of(parameter):

@@ -7,6 +7,7 @@ import collections
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 from ..torch_api.wrapping import followed_by, replace
 
 MOST_VALUES, MOST_KEPT = 4096, 1 << 16  # of a call; of all samples
@@ -60,7 +61,7 @@ class ClippedActions:
 
 
 def is_read(tensor):
-    return tensors.is_readable(tensor) and tensor.is_cpu and 0 < tensor.numel() <= MOST_VALUES and tensors.may_compute()
+    return tensors.is_readable(tensor) and 0 < tensor.numel() <= MOST_VALUES and is_at_hand(tensor) and tensors.may_compute()
 
 
 def values_of(tensor):

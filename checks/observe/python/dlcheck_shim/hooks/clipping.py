@@ -9,6 +9,7 @@ import torch
 from ..state.optimizers import with_gradients
 from ..torch_api import tensors
 from ..torch_api.capabilities import is_compiling
+from ..torch_api.on_host import on_host
 from ..torch_api.wrapping import Around, replace
 
 
@@ -72,7 +73,7 @@ class Clipping:
     def look_at(self, parameters, norm):
         """Of a norm that is not finite, by which every gradient was divided: one that was infinite itself is
         NaN now, and one that was finite is zero."""
-        if not tensors.may_compute() or not tensors.is_plain(norm) or not norm.is_cpu or norm.numel() != 1:
+        if not tensors.may_compute() or not tensors.is_plain(norm) or norm.numel() != 1 or not (norm := self.at_hand(norm)).is_cpu:
             return
         if math.isfinite(norm):
             return
@@ -82,6 +83,10 @@ class Clipping:
                 self.overflowed = True
                 thing = self.recorder.thing("clip", 0, "norm")
                 self.recorder.quantity("overflowed_norm", thing, 1.0, site=self.sites.current(always=True))
+
+    def at_hand(self, norm):
+        """To read it waits for an accelerator, so it is read in sampled steps alone."""
+        return on_host(norm) if self.recorder.sampled else norm
 
     def write(self, optimizer, watched):
         """As a step consumes its gradients: how many of them were clipped."""

@@ -19,7 +19,7 @@ class ColumnsOfIds:
         self.known = {}  # by thing of an embedding: its Columns; None once it was judged
 
     def add(self, layer, thing, given):
-        """After a call of an embedding in training, in a sampled step; `given` lies on the CPU."""
+        """After a call of an embedding in training, in a sampled step."""
         columns = self.known.setdefault(thing, Columns())
         if columns is None:
             return

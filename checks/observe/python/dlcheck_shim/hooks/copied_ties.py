@@ -8,6 +8,7 @@ import torch
 
 from ..state import walking
 from ..torch_api import private, tensors
+from ..torch_api.on_host import is_at_hand
 from .weights_met import AGAIN
 
 FEWEST_ENTRIES, MOST_PAIRS = 64, 16
@@ -56,7 +57,7 @@ class CopiedTies:
 
 def weight_of(module):
     found = None if module is None else dict(walking.items_of(module, private.PARAMETERS)).get("weight")
-    usable = found is not None and tensors.is_readable(found) and found.is_cpu and found.numel() >= FEWEST_ENTRIES
+    usable = found is not None and tensors.is_readable(found) and is_at_hand(found) and found.numel() >= FEWEST_ENTRIES
     return found if usable else None
 
 

@@ -8,6 +8,7 @@ from ..record.identity import IdentityMap
 from ..state import walking
 from ..state.models import depends_on_mode
 from ..torch_api import private, tensors
+from ..torch_api.on_host import is_at_hand
 from .frozen_networks import Network
 from .unreached_passes import nodes_of
 
@@ -71,7 +72,7 @@ class Unchanged:
         self.begin(module, step)
 
     def begin(self, module, step):
-        parameters = [p for p in walking.parameters(module) if tensors.is_readable(p) and p.is_cpu]
+        parameters = [p for p in walking.parameters(module) if tensors.is_readable(p) and is_at_hand(p)]
         self.writes, self.since, self.network = writes_to(module), step, Network(0, parameters)
 
     def changes(self, module, step):

@@ -5,6 +5,7 @@ and samples that each pass changes in the same way.
 import torch
 
 from ..torch_api import private, tensors
+from ..torch_api.on_host import is_at_hand
 from ..torch_api.wrapping import followed_by, replace
 from .edited_rows import Edits
 from .mirrored_samples import Mirrors
@@ -63,7 +64,7 @@ class DrawnSamples:
             return
         numbers, found.indices = found.indices, []
         targets = batch[1] if isinstance(batch, (list, tuple)) and len(batch) == 2 else None
-        if rows.dim() < 2 or rows.shape[0] != len(numbers) or not rows.is_cpu or not tensors.may_compute():
+        if rows.dim() < 2 or rows.shape[0] != len(numbers) or not is_at_hand(rows) or not tensors.may_compute():
             return
         for place, number in enumerate(numbers):
             if number in found.edits or len(found.edits) < MOST_FOLLOWED:

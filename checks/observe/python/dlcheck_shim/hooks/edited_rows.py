@@ -5,6 +5,7 @@ import weakref
 import torch
 
 from ..torch_api import private, tensors
+from ..torch_api.on_host import on_host
 
 MOST_KEPT, MOST_ENTRIES = 256, 64
 EXACT, MARGIN = 1e-4, 1e-3  # of what a factor and shift leave over; of a change that counts
@@ -26,7 +27,7 @@ class EditedRows:
     def enters(self, inputs):
         """A training batch that is a part of a larger tensor, or a tensor that enters again and again."""
         rows = next((i for i in inputs if tensors.is_readable(i) and i.is_floating_point()), None)
-        if rows is None or not rows.is_cpu or rows.requires_grad or rows.dim() < 2 or not tensors.may_compute():
+        if rows is None or rows.requires_grad or rows.dim() < 2 or not tensors.may_compute():
             return
         owner = private.base_of(rows)
         key = (rows.data_ptr(), rows.shape, rows.stride())
@@ -37,7 +38,7 @@ class EditedRows:
             edits = Edits()
             self.kept[key] = (weakref.ref(owner), edits)
         with tensors.unrecorded():
-            if edits.again(rows):
+            if (given := on_host(rows)).is_cpu and edits.again(given):
                 self.changed += 1
                 thing = self.recorder.thing("batch", 0, "input")
                 self.recorder.quantity("edited_samples", thing, float(self.changed), site=self.sites.current())

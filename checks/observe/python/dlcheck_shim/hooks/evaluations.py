@@ -4,17 +4,20 @@ mode and followed by no backward. In which mode they ran, what they changed, and
 Evaluations have a clock of their own, because they seldom fall into a sampled step.
 """
 
+import math
 import weakref
 
 import torch
 
 from ..record.digest import digest
 from ..record.identity import IdentityMap
-from ..record.rows import batch_of, fingerprint, with_rows
+from ..record.rows import batch_of, fingerprint, has_rows, numbers_of
 from ..record.sampling import is_sampled_evaluation
 from ..state import walking
 from ..system import perf_counter
 from ..torch_api import private, tensors
+from ..torch_api.on_host import is_at_hand
+from ..torch_api.random_states import random_states
 from .unreached_passes import UnreachedPasses
 
 MOST_BATCHES = 64  # of an evaluation that are recorded one by one
@@ -95,7 +98,7 @@ class Evaluations:
         beside = self.loaders.beside(inputs)
         phase.beside = [weakref.ref(tensor) for tensor in beside]
         if phase.batches == 1:
-            phase.source, phase.targets = self.loaders.in_fixed_order(), numbers_of(beside)
+            phase.source, phase.targets = self.loaders.in_fixed_order(), beginnings_of(beside)
             phase.takes_data = module not in self.enclosed
         self.recorder.moments.evaluation_batch(inputs)
         self.recorder.event("evaluation_forward", model.thing, float(trains(module)),
@@ -118,14 +121,12 @@ class Evaluations:
         return self.phase
 
     def rows_of(self, inputs):
-        """The numbers of the rows of a batch; none where they are not at once at hand."""
+        """The numbers of the rows of a batch. They are read at once, from an accelerator too: evaluations are compared at their end."""
         batch = batch_of(inputs)
-        if not batch or not batch[0].is_cpu or not tensors.may_compute():
+        if not batch or not has_rows(batch[0]) or not is_at_hand(batch[0], math.inf) or not tensors.may_compute():
             return []
-        found = []
         with tensors.unrecorded():
-            with_rows(batch, MOST_ROWS, self.recorder.transfer, found.extend)
-        return found
+            return numbers_of(batch, MOST_ROWS).tolist()
 
     def after(self, model, module, output):
         phase = self.phase
@@ -148,7 +149,7 @@ class Evaluations:
             return
         if any(t.layout is not torch.strided for t in state) or not tensors.may_compute():
             return
-        for name, found in (("model_digest", state), ("random_digest", [torch.get_rng_state()])):
+        for name, found in (("model_digest", state), ("random_digest", random_states())):
             number = digest(found)
             self.recorder.quantity(name, model.thing, number >> 32, number & 0xFFFFFFFF)
 
@@ -229,7 +230,7 @@ class Evaluations:
             self.recorder.event("evaluation_forward", thing, 0.0, 1.0, site=self.loose_site, always=phase.recorded)
 
 
-def numbers_of(tensors_beside):
+def beginnings_of(tensors_beside):
     return tuple(hash(tuple(t.detach().flatten()[:MOST_COMPARED].tolist())) for t in tensors_beside)
 
 

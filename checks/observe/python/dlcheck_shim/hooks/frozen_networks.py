@@ -10,6 +10,7 @@ from ..record.identity import IdentityMap
 from ..state import walking
 from ..state.models import depends_on_mode
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 
 MOST_PARAMETERS, MOST_ENTRIES = 4, 64  # that are compared with what they were
 
@@ -46,7 +47,7 @@ class FrozenNetworks:
         for part in parts:
             self.known.set(part, None)
         depends = [part for part in parts if part.training and depends_on_mode(part)]
-        parameters = [p for p in walking.parameters(module) if tensors.is_readable(p) and p.is_cpu]
+        parameters = [p for p in walking.parameters(module) if tensors.is_readable(p) and is_at_hand(p)]
         if depends and parameters and tensors.may_compute():
             thing = self.recorder.thing("network", self.seen, type(module).__name__)
             self.seen += 1

@@ -7,6 +7,7 @@ import torch
 from ..state import walking
 from ..torch_api import private, tensors
 from ..torch_api.attributes import attribute
+from ..torch_api.on_host import is_at_hand
 
 LOOKS = (2, 32)  # steps after which models are looked at
 LAYERS = (torch.nn.Linear, private.ConvNd)
@@ -57,7 +58,7 @@ def is_frozen(layer):
 def is_as_drawn(layer, weight):
     """Whether the entries lie evenly between the bounds within which torch draws them for such a layer."""
     inputs = weight[0].numel() if not attribute(layer, "transposed", False) else weight.shape[1] * weight[0][0].numel()
-    if not weight.is_cpu or not weight.is_floating_point() or not inputs:
+    if not is_at_hand(weight) or not weight.is_floating_point() or not inputs:
         return False
     with tensors.unrecorded():
         values, bound = weight.detach().double(), 1 / math.sqrt(inputs)

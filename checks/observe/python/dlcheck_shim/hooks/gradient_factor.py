@@ -8,6 +8,7 @@ import torch
 
 from ..state.optimizers import first_with_gradients
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 
 MOST_ENTRIES, NEAR, FEWEST = 1024, 1e-4, 8
 ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Adagrad", "Adadelta")
@@ -33,10 +34,10 @@ class GradientFactor:
 
     def unscale(self, thing, scale):
         """What is kept of the gradients of this optimizer is divided as they were, in the same way to the bit."""
-        if thing in self.kept and scale.is_cpu and scale.numel() == 1:
+        if thing in self.kept and scale.numel() == 1:
             with tensors.unrecorded():
                 reference, before = self.kept[thing]
-                self.kept[thing] = (reference, before * scale.double().reciprocal().to(before.dtype))
+                self.kept[thing] = (reference, before * scale.to(before.device).double().reciprocal().to(before.dtype))
         else:
             self.kept.pop(thing, None)
 
@@ -53,7 +54,7 @@ class GradientFactor:
         with tensors.unrecorded():
             for optimizer, watched in self.optimizers.ours():
                 first = first_with_gradients(optimizer, 1)
-                if first and tensors.is_readable(first[0].grad) and first[0].grad.is_cpu:
+                if first and tensors.is_readable(first[0].grad) and is_at_hand(first[0].grad):
                     self.kept[watched.thing] = (weakref.ref(first[0]), entries_of(first[0].grad).clone())
 
     def compare(self, optimizer, watched, reference, before):

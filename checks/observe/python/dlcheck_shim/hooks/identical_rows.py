@@ -1,6 +1,7 @@
 """Looks for batches whose rows are all equal: one sample that was expanded, or views of one buffer."""
 
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 
 FEWEST_BATCHES, MOST_KINDS = 6, 16  # compared ones in a row; kinds of batches that are told apart
 FEWEST_ROWS, FEWEST_COLUMNS, MOST_ELEMENTS = 8, 2, 1 << 20
@@ -51,9 +52,9 @@ class IdenticalRows:
 
 def is_one_row(given):
     """Whether what is given beside the batch tells its rows apart in no way."""
-    return tensors.is_readable(given) and given.is_cpu and bool((given.detach() == given.detach()[:1]).all())
+    return tensors.is_readable(given) and is_at_hand(given) and bool((given.detach() == given.detach()[:1]).all())
 
 
 def is_looked_at(given):
-    is_known = tensors.is_readable(given) and given.is_cpu and given.is_floating_point()
+    is_known = tensors.is_readable(given) and is_at_hand(given) and given.is_floating_point()
     return is_known and given.numel() <= MOST_ELEMENTS and given.numel() // given.shape[0] >= FEWEST_COLUMNS

@@ -41,8 +41,8 @@ class IdenticalViews:
             return
         if self.at != self.recorder.step:
             self.at, self.given, self.twice = self.recorder.step, set(), False
-        first = next((each for each in inputs if tensors.is_readable(each) and each.is_floating_point() and each.is_cpu), None)
-        if first is not None and first.dim() > 1 and len(first) > 1 and not self.twice:
+        first = next((each for each in inputs if tensors.is_readable(each) and each.is_floating_point()), None)
+        if first is not None and first.dim() > 1 and len(first) > 1 and not self.twice and (first := on_host(first)).is_cpu:
             half = len(first) // 2
             halves = [first.detach()[:half], first.detach()[half : 2 * half]]
             summary = (tuple(first.shape), float(first.detach().double().sum()), float(first.detach().reshape(-1)[0]))

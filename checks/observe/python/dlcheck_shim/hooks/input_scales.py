@@ -5,6 +5,7 @@ import math
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 
 FEWEST_ENTRIES = 256
 MOST_ENTRIES = 1 << 16  # of a batch
@@ -52,13 +53,13 @@ class InputScales:
         """Of the first input, if it is one of fractions."""
         batch = next((i for i in inputs if isinstance(i, torch.Tensor)), None)
         model = self.forwards.model
-        if model is None or not tensors.is_plain(batch) or batch.layout is not torch.strided or not batch.is_cpu or not tensors.may_compute():
+        if model is None or not tensors.is_plain(batch) or batch.layout is not torch.strided or not is_at_hand(batch) or not tensors.may_compute():
             return None
         if not batch.is_floating_point() or batch.dim() < 2 or batch.numel() == 0:
             return None
         with tensors.unrecorded():
             values = batch.detach().reshape(-1)[:MOST_ENTRIES].double()
-            total, squares = float(values.sum()), float(values.square().sum())
+            total, squares = torch.stack([values.sum(), values.square().sum()]).tolist()
         if not math.isfinite(squares):
             return None
         return (model.thing, batch.dim(), batch.shape[1]), (values.numel(), total, squares)

@@ -6,6 +6,7 @@ import torch
 
 from ..record.digest import digest
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 from ..torch_api.wrapping import followed_by, replace
 
 MODES = ("linear", "bilinear", "bicubic", "trilinear", "area")
@@ -60,7 +61,7 @@ class InterpolatedClasses:
         target = call.target
         if not self.masks or self.looks == MOST_LOOKS or call.function not in ("cross_entropy", "nll_loss"):
             return
-        if target.dim() < 2 or target.dtype is not torch.int64 or not tensors.is_readable(target) or not target.is_cpu:
+        if target.dim() < 2 or target.dtype is not torch.int64 or not tensors.is_readable(target) or not (target := call.host_target).is_cpu:
             return
         self.looks += 1
         for row in target[:MOST_TARGETS]:
@@ -73,6 +74,6 @@ class InterpolatedClasses:
 
 
 def is_read(tensor):
-    if not isinstance(tensor, torch.Tensor) or not tensors.is_readable(tensor) or not tensor.is_cpu:
+    if not isinstance(tensor, torch.Tensor) or not tensors.is_readable(tensor) or not is_at_hand(tensor):
         return False
     return tensor.is_floating_point() and 0 < tensor.numel() <= MOST_ENTRIES and tensors.may_compute()

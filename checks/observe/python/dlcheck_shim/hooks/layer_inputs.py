@@ -10,6 +10,7 @@ from ..autograd.rearranged import sizes_swapped
 from ..state import walking
 from ..torch_api import private, tensors
 from ..torch_api.attributes import attribute
+from ..torch_api.on_host import is_at_hand
 from .columns_of_ids import ColumnsOfIds
 
 FEWEST_ROWS = 4  # of an embedding: a table of two or three may have kinds that a program never uses
@@ -36,7 +37,7 @@ class LayerInputs:
     def add(self, layer, thing, args, root):
         """After a call of a layer in training, in a sampled step; `root` is the whole model."""
         given = args[0] if args else None
-        if not thing or not tensors.is_plain(given) or not given.is_cpu or not tensors.may_compute():
+        if not thing or not tensors.is_plain(given) or not is_at_hand(given) or not tensors.may_compute():
             return
         if isinstance(layer, torch.nn.Embedding):
             self.columns_of_ids(layer, thing, given)
@@ -120,11 +121,11 @@ class LayerInputs:
         mean, counted = kept.get("running_mean"), kept.get("num_batches_tracked")
         if mean is None or root is None or not root.training:
             return
-        frozen = not layer.training and isinstance(counted, torch.Tensor) and counted.is_cpu and int(counted) == 0
+        frozen = not layer.training and isinstance(counted, torch.Tensor) and int(counted) == 0
         if frozen or layer.training and attribute(layer, "momentum") == 0:
             if is_as_made(mean, 0.0) and is_as_made(kept.get("running_var"), 1.0):
                 self.recorder.quantity("initial_statistics", thing, 1.0 if frozen else 2.0, site=self.sites.current())
 
 
 def is_as_made(values, number):
-    return tensors.is_readable(values) and values.is_cpu and bool((values == number).all())
+    return tensors.is_readable(values) and is_at_hand(values) and bool((values == number).all())

@@ -3,6 +3,7 @@ workers draw the same random numbers."""
 
 import collections.abc
 import hashlib
+import math
 import pickle
 import random
 import sys
@@ -15,6 +16,7 @@ from ..record.sites import OURS, OWN, kind_of
 from ..system import perf_counter
 from ..torch_api import private
 from ..torch_api.attributes import attribute
+from ..torch_api.on_host import is_at_hand
 from ..torch_api.tensors import is_readable
 from ..torch_api.wrapping import Around, followed_by, replace
 from .loader_facts import Lengths, LoaderFacts
@@ -92,10 +94,10 @@ class Loaders:
         return id(facts) if fixed else None
 
     def beside(self, inputs):
-        """The tensors on the CPU that came with the last batch beside these inputs, as its targets are."""
+        """The tensors that can be read and came with the last batch beside these inputs, as its targets are."""
         tensors = [reference() for reference in self.waiting[-1][0]] if self.waiting else []
         given = {id(tensor) for tensor in inputs}
-        return [t for t in tensors if t is not None and id(t) not in given and t.is_cpu]
+        return [t for t in tensors if t is not None and id(t) not in given and is_at_hand(t, math.inf)]
 
     def batch_size(self):
         """Of the loader that handed out the last batch; None where none did, or it has none."""
@@ -173,7 +175,7 @@ class Loaders:
     def write_digest(self, batch, facts, place):
         """By what a batch is known again although the program changes its inputs at random."""
         tensors = tensors_of(batch)
-        if tensors and is_readable(tensors[-1]) and tensors[-1].is_cpu:
+        if tensors and is_readable(tensors[-1]) and is_at_hand(tensors[-1], math.inf):
             numbers = tensors[-1].detach().flatten()[:MOST_COMPARED].tolist()
             digest = digest_of(repr(numbers).encode()) & 0xFFFFFFFF
             self.recorder.quantity("fetched_digest", self.thing(facts), float(digest), float(place))

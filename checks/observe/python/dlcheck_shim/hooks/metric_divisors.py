@@ -7,6 +7,7 @@ import torch
 
 from ..state.loss_calls import reduction_of
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 from .batch_metrics import averaged_metrics
 from .divided import MEAN_OF_MEANS, divided_sums
 from .idle_statements import MOST_FILES, looked_through, short_tree_of
@@ -58,7 +59,7 @@ class MetricDivisors:
         place, result = self.add(call), call.result
         if place is not None:
             self.evaluated.add(place)
-        if place is None or reduction_of(call.options) != "mean" or not result.is_cpu or result.numel() != 1:
+        if place is None or reduction_of(call.options) != "mean" or result.numel() != 1 or not (result := on_host(result)).is_cpu:
             return
         batches = self.losses.setdefault(place, [])
         if len(batches) < MOST_BATCHES:
@@ -119,7 +120,7 @@ class MetricDivisors:
 def count_of(call):
     """How many targets the mean of a batch is over."""
     target = call.target
-    if call.function in ("cross_entropy", "nll_loss") and not target.is_floating_point() and tensors.is_readable(target) and target.is_cpu:
+    if call.function in ("cross_entropy", "nll_loss") and not target.is_floating_point() and tensors.is_readable(target) and (target := call.host_target).is_cpu:
         with tensors.unrecorded():
             return int((target.detach() != call.options.get("ignore_index", -100)).sum())
     return call.output.shape[0] if call.output.dim() > 0 else 1

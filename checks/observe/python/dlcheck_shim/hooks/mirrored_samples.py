@@ -5,6 +5,7 @@ masks stay where they were.
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 
 MOST_ENTRIES, AXES = 1 << 18, (-1, -2)
 SAME, MARGIN = 0.95, 0.3  # correlation with the mirrored image; by how much it exceeds that with the image
@@ -33,7 +34,7 @@ class Mirrors:
 
 def is_placed(image, target):
     """Whether a target says where something is: points, boxes, or a mask of the image's size."""
-    if not tensors.is_readable(target) or not target.is_cpu or target.dim() == 0 or target.is_complex():
+    if not tensors.is_readable(target) or not is_at_hand(target) or target.dim() == 0 or target.is_complex():
         return False
     if target.dim() > 1 and target.shape[-2:] == image.shape[-2:]:
         return True

@@ -7,6 +7,7 @@ import weakref
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 from .loaders import tensors_of
 
 FUNCTIONS = ("cross_entropy", "nll_loss", "binary_cross_entropy_with_logits", "binary_cross_entropy", "mse_loss", "l1_loss")
@@ -54,7 +55,10 @@ class MisalignedMasks:
         fits, side = self.known.setdefault(thing, {}), images.shape[-2:]
         if fits is None or self.steps.get(thing, 0) >= MOST_STEPS or masks.shape[-2:] != side or masks.dim() not in (3, 4) or min(side) < LEAST_SIDE:
             return
-        if masks.shape[0] != images.shape[0] or not all(tensors.is_readable(each) and each.is_cpu and not each.is_complex() for each in (images, masks)):
+        if masks.shape[0] != images.shape[0] or not all(tensors.is_readable(each) and not each.is_complex() for each in (images, masks)):
+            return
+        images, masks = on_host(images), on_host(masks)
+        if not images.is_cpu or not masks.is_cpu:
             return
         if masks.dim() == 4 and masks.shape[1] != 1 or masks.shape == images.shape and masks.equal(images):
             self.known[thing] = None

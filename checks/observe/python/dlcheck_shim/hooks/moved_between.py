@@ -7,6 +7,7 @@ import weakref
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 
 MOST_ENTRIES = 16  # of one weight that are compared
 
@@ -27,7 +28,7 @@ class MovedBetween:
         if tensors.may_compute():
             for optimizer, _ in self.optimizers.ours():
                 weights = (p for group in optimizer.param_groups for p in group["params"])
-                weight = next((p for p in weights if p.grad is not None and tensors.is_readable(p) and p.is_cpu), None)
+                weight = next((p for p in weights if p.grad is not None and tensors.is_readable(p) and is_at_hand(p)), None)
                 if weight is not None:
                     self.before.append((weakref.ref(weight), entries_of(weight)))
 

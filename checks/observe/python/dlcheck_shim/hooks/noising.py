@@ -11,6 +11,7 @@ import torch
 
 from ..state.objects_alive import tensors_alive
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 from .unrelated_noise import FUNCTIONS, MOST, is_normal
 
 MOST_LOOKS, CONFIRMING = 4, 2
@@ -37,15 +38,16 @@ class Noising:
         moments.loss_compared.append(self.add)
 
     def enter(self, inputs):
-        self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given) and given.is_cpu]
+        self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given)]
 
     def add(self, call):
         noise = call.target
         if self.looks >= MOST_LOOKS or call.function not in FUNCTIONS or not is_sample(noise) or noise.shape != call.output.shape:
             return
-        inputs = [given.detach() for given in (reference() for reference in self.inputs) if given is not None]
+        noise, inputs = on_host(noise), [on_host(given) for given in (reference() for reference in self.inputs) if given is not None]
+        inputs = [given.detach() for given in inputs if given.is_cpu]
         noisy = next((given for given in inputs if given.shape == noise.shape and given.is_floating_point()), None)
-        if noisy is None or not is_normal(noise.detach().double()):
+        if noisy is None or not noise.is_cpu or not is_normal(noise.detach().double()):
             return
         self.looks += 1
         numbers = [given for given in inputs if is_number_of_each(given, len(noisy))]
@@ -67,7 +69,7 @@ class Noising:
 
 
 def is_sample(tensor):
-    return (tensors.is_readable(tensor) and tensor.is_cpu and not tensor.requires_grad and tensor.is_floating_point()
+    return (tensors.is_readable(tensor) and not tensor.requires_grad and tensor.is_floating_point()
             and tensor.dim() > 1 and tensor.shape[0] >= FEWEST_SAMPLES and tensor.numel() <= MOST)  # fmt: skip
 
 
@@ -81,6 +83,8 @@ def factors_of(noisy, noise, numbers):
     rows = [part.double().reshape(len(noisy), -1) for part in (noisy, noise)]
     for data in tensors_alive():
         if not is_sample(data) or data.shape != noisy.shape or data is noisy or data.data_ptr() in (noisy.data_ptr(), noise.data_ptr()):
+            continue
+        if not (data := on_host(data)).is_cpu:
             continue
         known = torch.stack([data.detach().double().reshape(len(noisy), -1), rows[1], torch.ones_like(rows[0])], 2)
         for groups in (None, *numbers) if known.shape[1] < NUMBERS else (None,):

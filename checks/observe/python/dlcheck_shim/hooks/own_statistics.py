@@ -5,6 +5,7 @@ to many digits. Those of training belong there.
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 from .evaluations import MOST_BATCHES
 
 FEWEST_SAMPLES, FEWEST_ENTRIES, MOST_ENTRIES = 32, 2, 4096
@@ -66,12 +67,12 @@ class OwnStatistics:
 def rows_of(inputs):
     """(samples, entries) of the first input, in double precision; None if it has no fractions."""
     given = next((i for i in inputs if isinstance(i, torch.Tensor)), None)
-    if given is None or not tensors.is_readable(given) or not given.is_cpu or not given.is_floating_point():
+    if given is None or not tensors.is_readable(given) or not given.is_floating_point():
         return None
-    if given.dim() < 2 or not given.numel():
+    if given.dim() < 2 or not FEWEST_ENTRIES <= given[:1].numel() <= MOST_ENTRIES or not (given := on_host(given)).is_cpu:
         return None
     rows = given.detach().reshape(given.shape[0], -1)
-    return rows.double() if FEWEST_ENTRIES <= rows.shape[1] <= MOST_ENTRIES else None
+    return rows.double()
 
 
 def normalization_of(samples, sums, squares, row_mean):

@@ -24,7 +24,7 @@ class Plateaus:
     def add(self, scheduler, args, kwargs):
         """Before `step(metrics)` of a scheduler."""
         metric = args[1] if len(args) > 1 else kwargs.get("metrics")
-        if isinstance(metric, torch.Tensor) and metric.numel() == 1 and metric.is_cpu:
+        if isinstance(metric, torch.Tensor) and metric.numel() == 1:
             metric = metric.item()
         mode = attribute(scheduler, "mode")
         if isinstance(metric, (int, float)) and mode in ("min", "max"):

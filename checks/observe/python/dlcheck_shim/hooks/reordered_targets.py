@@ -16,6 +16,7 @@ from ..record.rows import has_rows, looked_at, row_numbers
 from ..state.objects_alive import tensors_alive
 from ..system import perf_counter
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 from .loaders import tensors_of
 
 STEPS = 8  # sampled ones that are compared; all of them must have the targets of one source
@@ -214,7 +215,7 @@ def is_source(tensor, fewest):
 
 def is_known(tensor):
     """Complex numbers are left alone: to make them real would lose a part, and torch warns of it."""
-    return tensors.is_readable(tensor) and tensor.is_cpu and has_rows(tensor) and not tensor.is_complex()
+    return tensors.is_readable(tensor) and is_at_hand(tensor) and has_rows(tensor) and not tensor.is_complex()
 
 
 def width_of(tensor):

@@ -5,6 +5,7 @@ import collections
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 FEWEST_ENTRIES, LEAST_SHARE = 8, 0.5  # of a row; of its entries that are no zero and no whole number
 FEWEST_ROWS = 32
@@ -38,7 +39,7 @@ class RepeatedSamples:
         self.usable = False
         if self.passes != 1 or not self.loaders.draws_each_once() or not tensors.is_readable(rows):
             return
-        if not rows.is_cpu or not rows.is_floating_point() or rows.dim() < 2 or rows[0].numel() < FEWEST_ENTRIES:
+        if not rows.is_floating_point() or rows.dim() < 2 or rows[:1].numel() < FEWEST_ENTRIES or not (rows := on_host(rows)).is_cpu:
             return
         with tensors.unrecorded():
             fractions = (rows.detach() != rows.detach().round()).double().mean()

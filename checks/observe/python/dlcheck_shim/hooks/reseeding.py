@@ -4,6 +4,7 @@ import torch
 
 from ..record.digest import digest
 from ..torch_api import tensors
+from ..torch_api.random_states import random_states
 
 MOST_SEEDS = 2048  # that are looked at; the first ones
 MOST_LOOKS = 4  # after a seed was set, until something was drawn
@@ -65,4 +66,4 @@ class Reseeding:
 
 def state_digest():
     with tensors.unrecorded():
-        return digest([torch.get_rng_state()])
+        return digest(random_states())

@@ -9,6 +9,7 @@ import torch
 
 from ..state.objects_alive import tensors_alive
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 from .terminal_values import MARKS
 
 MOST_LOOKS, CONFIRMING = 3, 2  # looks in all, and those that must agree
@@ -56,8 +57,9 @@ def returns_across(alive):
     by_size = {}
     for tensor in alive:
         if is_column(tensor):
-            by_size.setdefault(tensor.numel(), []).append(tensor.detach())
+            by_size.setdefault(tensor.numel(), []).append(tensor)
     for found in by_size.values():
+        found = [one.detach() for one in map(on_host, found) if one.is_cpu]
         found = [one for place, one in enumerate(found) if not any(is_same(one, other) for other in found[:place])]
         marks = [one for one in found if is_mark(one)]
         numbers = of_program([one for one in found if one.is_floating_point() and bool(one.isfinite().all()) and float(one.std()) > 0])
@@ -77,7 +79,7 @@ def of_program(numbers):
 
 def is_column(tensor):
     """One number for each step, of one environment or of several at a time, which no gradient reaches."""
-    return (tensors.is_readable(tensor) and tensor.is_cpu and not tensor.requires_grad and not tensor.is_complex()
+    return (tensors.is_readable(tensor) and not tensor.requires_grad and not tensor.is_complex()
             and 1 <= tensor.dim() <= 3 and FEWEST <= tensor.numel() <= MOST)  # fmt: skip
 
 

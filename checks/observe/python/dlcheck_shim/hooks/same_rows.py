@@ -7,6 +7,7 @@ import weakref
 from ..record.rows import row_numbers
 from ..state.objects_alive import tensors_alive
 from ..torch_api import private, tensors
+from ..torch_api.on_host import is_at_hand
 
 STEPS = 16  # sampled ones, all of which trained on the same rows
 MOST_ELEMENTS = 1 << 22
@@ -32,7 +33,7 @@ class SameRows:
     def enters(self, inputs):
         self.first = nothing
         if not self.done:
-            first = next((given for given in inputs if tensors.is_readable(given) and given.is_cpu), None)
+            first = next((given for given in inputs if tensors.is_readable(given) and is_at_hand(given)), None)
             self.first = nothing if first is None else weakref.ref(first)
 
     def compare(self, numbers):
@@ -62,9 +63,9 @@ class SameRows:
 
 def is_larger(tensor, batch):
     """At least twice as many rows of the same kind."""
-    if not tensors.is_readable(tensor) or not tensor.is_cpu:
+    if not tensors.is_readable(tensor):
         return False
-    alike = tensor.dtype == batch.dtype and tensor.dim() == batch.dim() and tensor.shape[1:] == batch.shape[1:]
+    alike = tensor.dtype == batch.dtype and tensor.device == batch.device and tensor.dim() == batch.dim() and tensor.shape[1:] == batch.shape[1:]
     return alike and tensor.shape[0] >= 2 * batch.shape[0] and tensor.numel() <= MOST_ELEMENTS
 
 

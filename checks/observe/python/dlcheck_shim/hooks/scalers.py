@@ -7,6 +7,7 @@ from ..autograd.loss_graph import mark_scale
 from ..torch_api import private
 from ..torch_api.attributes import attribute
 from ..torch_api.capabilities import scaler_classes
+from ..torch_api.on_host import on_host
 from ..torch_api.wrapping import Around, followed_by, replace
 
 
@@ -96,11 +97,12 @@ class Scalers:
 
 
 def write_unscale(recorder, thing, scale, site):
-    """Gradients were divided by the scale, for the optimizer that is this thing."""
+    """Gradients were divided by the scale, for the optimizer that is this thing. Whether they were clipped before is told
+    by the order of events, so in sampled steps the scale of an accelerator is read at once."""
     recorder.moments.unscaled(thing, scale.detach())
     at = (recorder.step, recorder.micro_step)
     recorder.transfer.add(
-        scale.detach().reshape(1),
+        (on_host(scale) if recorder.sampled else scale).detach().reshape(1),
         lambda values: recorder.event("unscale", thing, values[0], site=site, owner=thing, at=at),
     )
 

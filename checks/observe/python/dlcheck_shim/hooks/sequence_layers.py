@@ -8,6 +8,7 @@ from ..autograd.padded_states import mark_ends, mark_output
 from ..torch_api import tensors
 from ..torch_api.attributes import attribute
 from ..torch_api.capabilities import is_compiling
+from ..torch_api.on_host import is_at_hand, on_host
 from ..torch_api.wrapping import followed_by, replace
 
 LAYERS = (torch.nn.RNNBase, torch.nn.MultiheadAttention)
@@ -42,7 +43,7 @@ class SequenceLayers:
         if not self.recorder.sampled or is_compiling() or type(result) is not tuple or not tensors.may_compute():
             return
         (outputs, lengths), first = result, kwargs.get("batch_first", args[1] if len(args) > 1 else False)
-        if not tensors.is_plain(outputs) or not lengths.is_cpu or lengths.unique().numel() < FEWEST_LENGTHS:
+        if not tensors.is_plain(outputs) or not (lengths := on_host(lengths)).is_cpu or lengths.unique().numel() < FEWEST_LENGTHS:
             return
         missing = lengths.max() - lengths
         thing = self.recorder.thing("operation", 0, "pad_packed_sequence")
@@ -61,7 +62,7 @@ class SequenceLayers:
         self.sizes[thing] = (batch, time, self.sites.current())
         if isinstance(layer, torch.nn.MultiheadAttention) and thing not in self.told:
             mask = args[PLACE_OF_MASK] if len(args) > PLACE_OF_MASK else kwargs.get(MASK)
-            if tensors.is_plain(mask) and mask.is_cpu and mask.dim() == 2:
+            if tensors.is_plain(mask) and mask.dim() == 2 and (mask := on_host(mask)).is_cpu:
                 self.look_at_mask(thing, mask)
         if isinstance(layer, torch.nn.RNNBase) and tensors.may_compute():
             self.calls[thing] = self.calls.get(thing, 0) + 1
@@ -117,7 +118,7 @@ class SequenceLayers:
 
 def first_entries(state):
     state = state[0] if isinstance(state, tuple) and state else state
-    if not tensors.is_plain(state) or not state.is_cpu:
+    if not tensors.is_plain(state) or not is_at_hand(state) or not tensors.may_compute():
         return None
     with tensors.unrecorded():
         return state.detach().reshape(-1)[:MOST_ENTRIES].clone()

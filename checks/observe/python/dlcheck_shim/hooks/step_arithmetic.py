@@ -7,6 +7,7 @@ import torch
 
 from ..state.optimizers import first_with_gradients
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 from .loss_precision import BITS
 
 MOST_PARAMETERS = 4
@@ -72,11 +73,11 @@ class StepArithmetic:
         most = None
         for group in optimizer.param_groups:
             for parameter in group["params"]:
-                if not tensors.is_readable(parameter) or not parameter.is_cpu or parameter.dim() < 2:
+                if not tensors.is_readable(parameter) or not is_at_hand(parameter) or parameter.dim() < 2:
                     continue
                 if parameter.numel() < LEAST_ENTRIES or parameter.is_complex():
                     continue
-                thing, size = watched.things.get(parameter, 0), float(parameter.detach().double().square().mean()) ** 0.5
+                thing, size = watched.things.get(parameter, 0), size_of(parameter)
                 first, last = self.sizes.get(thing, (size, size))
                 self.sizes[thing] = (first, size)
                 if thing and first >= LEAST_SIZE and (most is None or size / first > most[1]):
@@ -85,11 +86,16 @@ class StepArithmetic:
             self.recorder.quantity("weight_growth", *most)
 
 
+def size_of(parameter):
+    """The root of the mean of the squares of its entries."""
+    return float(torch.linalg.vector_norm(parameter.detach(), dtype=torch.float64)) / parameter.numel() ** 0.5
+
+
 def squares_of(optimizer, parameter):
     """The running mean of the squares of its gradients; None where there is none at hand."""
     state = optimizer.state.get(parameter)
     found = [state[name] for name in SQUARES if name in state] if isinstance(state, dict) else []
-    usable = found and tensors.is_readable(found[0]) and found[0].is_cpu and not found[0].is_complex()
+    usable = found and tensors.is_readable(found[0]) and is_at_hand(found[0]) and not found[0].is_complex()
     return found[0].detach() if usable else None
 
 

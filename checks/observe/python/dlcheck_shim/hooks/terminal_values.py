@@ -9,6 +9,7 @@ import torch
 
 from ..state.objects_alive import tensors_alive
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 from .loss import SAME_SHAPES
 
 MOST_STEPS, MOST_LOOKS, CONFIRMING = 64, 6, 2  # steps and looks in all, looks that must agree
@@ -46,12 +47,12 @@ class TerminalValues:
             self.graded += len(self.outputs) > before
 
     def gave(self, output):
-        if self.done or not tensors.is_readable(output) or not output.is_cpu or not output.is_floating_point():
+        if self.done or not tensors.is_readable(output) or not output.is_floating_point():
             return
         if not 1 <= output.dim() <= 2 or not FEWEST_ROWS <= output.shape[0] <= MOST_ROWS or not tensors.may_compute():
             return
         width = output.numel() // output.shape[0]
-        if width <= MOST_OUTPUTS:
+        if width <= MOST_OUTPUTS and (output := on_host(output)).is_cpu:
             with tensors.unrecorded():
                 self.outputs = [*self.outputs[1 - MOST_KEPT :], output.detach().reshape(-1, width).double().clone()]
 
@@ -63,7 +64,9 @@ class TerminalValues:
     def compare(self, call):
         if self.done or not self.outputs or call.function not in SAME_SHAPES or not is_column(call.target):
             return
-        target = call.target.detach().reshape(-1).double()
+        if not call.host_target.is_cpu:
+            return
+        target = call.host_target.detach().reshape(-1).double()
         outputs = [output for output in self.outputs if output.shape[0] == target.numel()]
         if len(self.outputs) == self.graded < 2:
             return  # the one that the loss is given
@@ -72,7 +75,8 @@ class TerminalValues:
         self.looks += 1
         self.done = self.looks >= MOST_LOOKS
         alive = [t for t in tensors_alive() if t is not call.target and is_column(t) and t.numel() == target.numel()]
-        self.judge(call, target, outputs, alive[:MOST_TENSORS])
+        alive = map(on_host, alive[:MOST_TENSORS])
+        self.judge(call, target, outputs, [t for t in alive if t.is_cpu])
 
     def judge(self, call, target, outputs, alive):
         columns = [t.detach().reshape(-1).double() for t in alive]
@@ -95,7 +99,7 @@ class TerminalValues:
 
 def is_column(tensor):
     """One number for each row, which no gradient reaches."""
-    if not tensors.is_readable(tensor) or tensor.requires_grad or not tensor.is_cpu or tensor.is_complex():
+    if not tensors.is_readable(tensor) or tensor.requires_grad or tensor.is_complex():
         return False
     return 1 <= tensor.dim() <= 2 and FEWEST_ROWS <= tensor.shape[0] == tensor.numel() <= MOST_ROWS
 

@@ -6,6 +6,7 @@ import torch
 
 from ..state.tokens import is_sequence
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 STEPS, FEWEST_PAIRS, MOST_TOKENS = 32, 1024, 4096  # compared steps; pairs on each axis; different tokens
 FEWEST_ROWS, FEWEST_TIMES, MOST_IN_BATCH = 4, 4, 1 << 16
@@ -28,16 +29,17 @@ class TextAcrossBatch:
         moments.loss_compared.append(self.add)
 
     def enter(self, inputs):
-        found = [given for given in inputs if tensors.is_readable(given) and given.is_cpu and is_sequence(given)]
+        found = [given for given in inputs if tensors.is_readable(given) and is_sequence(given)]
         is_wanted = len(found) == 1 and found[0].numel() <= MOST_IN_BATCH and None not in self.found.values()
-        self.tokens = found[0].clone() if is_wanted else None
+        tokens = on_host(found[0]) if is_wanted else None
+        self.tokens = tokens.clone() if is_wanted and tokens.is_cpu else None
 
     def add(self, call):
         found = self.found.setdefault(call.thing, [])
         tokens, target = self.tokens, call.target
         if found is None or tokens is None or call.function not in ("cross_entropy", "nll_loss"):
             return
-        if target.numel() != tokens.numel() or target.is_floating_point() or not tensors.is_readable(target) or not target.is_cpu:
+        if target.numel() != tokens.numel() or target.is_floating_point() or not tensors.is_readable(target) or not (target := call.host_target).is_cpu:
             return
         rows = in_time(tokens, target.detach().reshape(tokens.shape))
         if rows is None or int(rows.min()) < 0 or int(rows.max()) >= MOST_TOKENS:

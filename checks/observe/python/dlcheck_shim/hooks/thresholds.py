@@ -7,6 +7,7 @@ import ast
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 from .idle_statements import MOST_FILES, source_of, tree_of
 
 MOST_LINES, MOST_LOOKS = 16, 64
@@ -41,7 +42,7 @@ class Thresholds:
         if self.has_scores or not self.lines or self.looks == MOST_LOOKS or not isinstance(output, torch.Tensor):
             return
         self.looks += 1
-        if tensors.is_readable(output) and output.is_cpu and output.is_floating_point() and output.numel() and tensors.may_compute():
+        if tensors.is_readable(output) and is_at_hand(output) and output.is_floating_point() and output.numel() and tensors.may_compute():
             with tensors.unrecorded():
                 least, most = output.detach().aminmax()
                 self.has_scores = float(least) < 0 or float(most) > 1

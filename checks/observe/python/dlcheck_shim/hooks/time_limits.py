@@ -9,6 +9,7 @@ import torch
 
 from ..state.objects_alive import tensors_alive
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 from ..torch_api.wrapping import followed_by, replace
 from .loss import SAME_SHAPES
 from .metrics import number_of
@@ -78,7 +79,7 @@ def bytes_of(state):
     """Of an array of numpy or a tensor, as numbers of 32 bits; nothing of any other state."""
     if type(state).__module__ == "numpy" and type(state).__name__ == "ndarray":
         return state.astype("float32").tobytes() if state.dtype.kind in "fiu" and state.size <= MOST_SIZE else b""
-    if not tensors.is_readable(state) or not state.is_cpu or state.is_complex() or not 0 < state.numel() <= MOST_SIZE:
+    if not tensors.is_readable(state) or state.is_complex() or not 0 < state.numel() <= MOST_SIZE or not (state := on_host(state)).is_cpu:
         return b""
     return rows_of(state.reshape(1, -1))[0]
 

@@ -8,6 +8,7 @@ import weakref
 import torch
 
 from ..torch_api import tensors
+from ..torch_api.on_host import on_host
 
 FUNCTIONS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 STEPS, MOST_STEPS, FEWEST, MOST = 4, 32, 1024, 1 << 18  # compared steps; numbers of all of them; of one batch
@@ -28,16 +29,19 @@ class UnrelatedNoise:
         moments.loss_compared.append(self.add)
 
     def enter(self, inputs):
-        self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given) and given.is_cpu]
+        self.inputs = [weakref.ref(given) for given in inputs if tensors.is_readable(given)]
 
     def add(self, call):
         target, key = call.target, (call.thing, call.target.shape[1:])
         if key in self.done or call.function not in FUNCTIONS or target.shape != call.output.shape or target.dim() < 2:
             return
-        if not tensors.is_readable(target) or not target.is_cpu or not 0 < target.numel() <= MOST or target.requires_grad:
+        if not tensors.is_readable(target) or not 0 < target.numel() <= MOST or target.requires_grad:
             return
         inputs = [given for given in (reference() for reference in self.inputs) if given is not None]
         given = next((i for i in inputs if i.shape == target.shape and i.is_floating_point()), None)
+        target = call.host_target
+        if not target.is_cpu or given is not None and not (given := on_host(given)).is_cpu:
+            return
         pairs = self.found.setdefault(key, [])
         if given is None or not is_normal(target.detach().double()):
             self.done.add(key)

@@ -9,6 +9,7 @@ import torch
 
 from ..state import walking
 from ..torch_api import tensors
+from ..torch_api.on_host import is_at_hand
 
 AGAIN = (4, 16, 64)  # steps before which weights are looked at again
 FEWEST_ENTRIES, MOST_SUSPECTS = 16, 64  # of a mask; weights that are kept an eye on
@@ -34,7 +35,7 @@ class WeightsMet:
             return
         with tensors.unrecorded():
             for parameter in walking.parameters(root):
-                if parameter.requires_grad and tensors.is_readable(parameter) and parameter.is_cpu:
+                if parameter.requires_grad and tensors.is_readable(parameter) and is_at_hand(parameter):
                     self.look(root, model, parameter)
 
     def look(self, root, model, parameter):

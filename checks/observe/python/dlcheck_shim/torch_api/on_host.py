@@ -11,8 +11,9 @@ import torch
 
 from . import private, tensors
 
-MOST_COPIES, MOST_BYTES = 256, 1 << 23  # of a process; of one copy
-MOST_KEPT = 4
+MOST_COPIES, MOST_BYTES = 1024, 1 << 23  # of a process; of one copy
+MOST_KEPT = 8
+MOST_COMPUTED = 1 << 22  # entries
 
 
 class Copies:
@@ -39,6 +40,12 @@ def on_host(tensor):
         copy = tensor.detach().to("cpu", copy=True)
     Copies.latest.append((weakref.ref(tensor), private.version_of(tensor), copy))
     return copy
+
+
+def is_at_hand(tensor, most=MOST_COMPUTED):
+    """Whether a look may compute with a tensor where it lies and read the result. A CUDA device then waits, and needs
+    memory for what is computed, so there a tensor has at most so many entries."""
+    return tensor.is_cpu or is_elsewhere(tensor) and tensor.numel() <= most and tensors.may_compute() and not tells_of_waits()
 
 
 def is_elsewhere(tensor):
