@@ -7,6 +7,7 @@ import tempfile
 import unittest
 
 from accelerator_faults import FAULTS
+from check_healthy import BROKEN
 from watching import BY_TIME, DLCHECK, FOLDER, PYTHON, environment
 
 PROGRAMS = FOLDER / "accelerator"
@@ -48,6 +49,7 @@ class Accelerator(unittest.TestCase):
                 loud = [check["id"] for check in result["checks"] for finding in check["findings"]
                         if finding["severity"] != "note" and check["id"] not in BY_TIME]  # fmt: skip
                 self.assertEqual(loud, [], process.stderr)
+                self.assertNotRegex(process.stderr, BROKEN)
 
     def test_faults_are_named_first(self):
         for fault, (name, old, new, check) in FAULTS.items():
@@ -59,6 +61,7 @@ class Accelerator(unittest.TestCase):
                 process, result = watched(command(name, file), folder)
                 order = [cause["id"] for cause in result["order"] if cause["id"] != "program/failed"]
                 self.assertEqual(order[:1], [check], process.stderr)
+                self.assertNotRegex(process.stderr, BROKEN)
 
     def test_a_program_without_memory_on_the_device_is_told_of_with_its_own_error(self):
         self.fails("x = torch.empty(1 << 50, device='cuda')", "OutOfMemoryError")

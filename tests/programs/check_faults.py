@@ -1,6 +1,6 @@
 """Plants faults in the hosts, gives the hosts' own names new spellings, and sees what dlcheck says.
 
-Usage: check_faults.py [--host H] [--fault F] [--draw | --once] [--into FILE] [--jobs N]
+Usage: check_faults.py [--host H] [--fault F] [--draw | --once] [--variant V] [--into FILE] [--jobs N]
 
 A fault is caught if the check that it must be caught by has findings, no other check has an error
 that the claimed one does not explain, and a claimed error comes first in the report. Where its line was named before
@@ -25,6 +25,7 @@ from lines_of_causes import known, names_the_line
 from plants import FAULTS, planted
 from rank_pool import PROCESSES
 from renaming import renamed
+from variants import VARIANTS, in_variant
 from watching import BY_TIME, DLCHECK, FOLDER, PYTHON, allows_layers, environment
 
 # The experiment that goes on from files of its own.
@@ -76,11 +77,12 @@ def run(fault, host):
     return watched(fault, host)[0]
 
 
-def watched(fault, host):
+def watched(fault, host, variant=None):
     """(None if the fault in the host is caught, else why it is not; what the report says, for --into)."""
     source = planted(fault, host)
     if FAULTS[fault].folder == "hosts":  # frameworks call by the names of arguments
         source = renamed(source, zlib.crc32(f"{fault} {host}".encode()))
+    source = in_variant(source, variant)
     with tempfile.TemporaryDirectory(prefix="dlcheck-fault-") as folder:
         program = pathlib.Path(folder, "program.py")
         program.write_text(source)
@@ -94,7 +96,7 @@ def watched(fault, host):
         result = json.loads(file.read_text())
         report = said(result, FAULTS[fault].check, str(program), source)
         wrong = problem(result, FAULTS[fault].check)
-        if wrong is None and (fault, host) in known() and not names_the_line(fault, host, report):
+        if wrong is None and variant is None and (fault, host) in known() and not names_the_line(fault, host, report):
             wrong = f"its line is not named: {report['lines']}"
         return wrong and f"{wrong}{failure(process.stderr)}", report
 
@@ -143,6 +145,7 @@ def main():
     parser.add_argument("--draw", action="store_true",
                         help="a sixth of the faults, drawn by the commit, each in one host")
     parser.add_argument("--once", action="store_true", help="each fault in one of its hosts")
+    parser.add_argument("--variant", choices=VARIANTS, help="the programs are changed first, see variants.py")
     parser.add_argument("--into", type=pathlib.Path, help="a line of JSON for each, with what the report says")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
@@ -156,11 +159,11 @@ def main():
         print(f"{len(resumed)} plants need files of their own, which this system does not give: left out")
     wrong = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (fault, host), (verdict, report) in zip(pairs, pool.map(lambda pair: watched(*pair), pairs)):
+        for (fault, host), (verdict, report) in zip(pairs, pool.map(lambda pair: watched(*pair, options.variant), pairs)):
             if verdict and options.draw:
                 # Times and memory of a busy machine decide about a few: once more, and both are printed.
                 print(f"{fault:28} {host:22} at first: {textwrap.shorten(verdict, 400)}", flush=True)
-                verdict, report = watched(fault, host)
+                verdict, report = watched(fault, host, options.variant)
             if options.into:
                 line = {"fault": fault, "host": host, "check": FAULTS[fault].check, **report}
                 with options.into.open("a") as file:

@@ -1,11 +1,11 @@
 """Runs healthy programs under `dlcheck run` and says what it found on them: nothing, it is hoped.
 
-Usage: check_healthy.py [--seeds N] [--harmless] [--deep] [--draw] [--notes] [--jobs N] [NAME ...]
+Usage: check_healthy.py [--seeds N] [--harmless] [--deep] [--draw] [--notes] [--variant V] [--jobs N] [NAME ...]
 
 Exits 1 if a program has an error or a warning, if something of dlcheck's own failed, or if the
 program did not end with status 0. With --harmless each program also runs with digests of its weights,
 optimizer and random state on its standard output, watched and unwatched: output and status must be equal. With
---notes, notes are printed too, and count for nothing.
+--notes, notes are printed too, and count for nothing. With --variant, the programs are changed first (variants.py).
 """
 
 import argparse
@@ -19,6 +19,7 @@ import tempfile
 import time
 
 from drawing import drawn
+from variants import VARIANTS, file_in_variant
 from watching import DLCHECK, FOLDER, PYTHON, SOURCE, environment
 
 HARNESS = SOURCE / "tests/observe/state_harness.py"
@@ -36,10 +37,10 @@ def findings(result, notes=False):
     ]
 
 
-def watch(name, seed, harmless, options=()):
+def watch(name, seed, harmless, options=(), variant=None):
     """(name, seed, seconds, problems, notes) of one program; `options` are those of `dlcheck run`."""
-    words = [PYTHON, FOLDER / "healthy" / f"{name}.py", str(seed)]
     with tempfile.TemporaryDirectory(prefix="dlcheck-healthy-") as folder:
+        words = [PYTHON, file_in_variant(name, variant, folder), str(seed)]
         begin = time.monotonic()
         problems, result = judged(words, folder, options)
         seconds = time.monotonic() - begin
@@ -90,6 +91,7 @@ def main():
     parser.add_argument("--draw", action="store_true", help="a ninth, drawn by the commit")
     parser.add_argument("--notes", action="store_true", help="print notes, too")
     parser.add_argument("--deep", action="store_true", help="with every experiment")
+    parser.add_argument("--variant", choices=VARIANTS)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
@@ -98,7 +100,7 @@ def main():
         names = drawn(sorted(names), 9)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep)
+        runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep, options.variant)
                 for name in names for seed in range(options.seeds)]
         for run in runs:
             name, seed, seconds, problems, notes = run.result()
