@@ -30,7 +30,7 @@ LAYERS = {
 PROBE = "checks/observe/python/dlcheck_shim/"
 PRIVATE = PROBE + "torch_api/private.py"  # the one file that may name what torch calls private
 NOT_OF_TORCH = {"_getframe", "_exit", "_fields"}  # private names of Python itself
-PROBE_LAYERS = ("system", "moments", "torch_api", "autograd", "record", "state", "hooks", "distributed", "experiments", "watch")
+PROBE_LAYERS = ("system", "moments", "torch_api", "autograd", "record", "state", "source", "hooks", "distributed", "experiments", "watch")
 
 # Folders where third-party headers of torch may be included.
 TORCH = ("checks/observe", "include/dlcheck", "fixtures/programs", "fixtures/models", "reference")

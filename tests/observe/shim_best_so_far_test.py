@@ -6,8 +6,8 @@ import unittest
 from tests.observe.reading import ROOT
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.hooks.best_so_far import CORRECT, LOSS, worst_kept  # noqa: E402
-from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
+from dlcheck_shim.source.best_so_far import CORRECT, LOSS, worst_kept  # noqa: E402
+from dlcheck_shim.source.trees import tree_of  # noqa: E402
 
 SOURCE = """
 def evaluate(net, loader):

@@ -10,9 +10,9 @@ from tests.observe.reading import ROOT
 from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.hooks.broadcast_pairs import broadcast_pairs  # noqa: E402
-from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
 from dlcheck_shim.hooks.terminal_values import discounts, values_of  # noqa: E402
+from dlcheck_shim.source.broadcast_pairs import broadcast_pairs  # noqa: E402
+from dlcheck_shim.source.trees import tree_of  # noqa: E402
 
 SOURCE = """
 def agreement(p, t):

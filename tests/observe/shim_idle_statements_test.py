@@ -9,7 +9,7 @@ import warnings
 from tests.observe.reading import ROOT, python, run_watched
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.hooks.idle_statements import NOT_CALLED, NOT_TAKEN, idle_statements  # noqa: E402
+from dlcheck_shim.source.idle_statements import NOT_CALLED, NOT_TAKEN, idle_statements  # noqa: E402
 
 PROGRAM = """import torch
 layer = torch.nn.Linear(2, 1)

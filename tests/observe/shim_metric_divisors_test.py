@@ -8,8 +8,8 @@ from tests.observe.reading import ROOT
 from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.hooks.divided import MEAN_OF_MEANS, MEANS_BY_SAMPLES, SUMS_BY_BATCHES, divided_sums, growing_sums  # noqa: E402
-from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
+from dlcheck_shim.source.divided import MEAN_OF_MEANS, MEANS_BY_SAMPLES, SUMS_BY_BATCHES, divided_sums, growing_sums  # noqa: E402
+from dlcheck_shim.source.trees import tree_of  # noqa: E402
 
 SOURCE = """
 def evaluate(model, loader):

@@ -8,7 +8,7 @@ import unittest
 from tests.observe.reading import ROOT, python, run_watched
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.hooks.operation_lines import lines_of  # noqa: E402
+from dlcheck_shim.source.operation_lines import lines_of  # noqa: E402
 
 PROGRAM = """import math, torch
 layer = torch.nn.Linear(2, 1)

@@ -12,10 +12,10 @@ from tests.observe.reading import ROOT, python, run_watched
 from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.hooks.batch_metrics import QUOTIENT, averaged_metrics  # noqa: E402
-from dlcheck_shim.hooks.idle_statements import tree_of  # noqa: E402
 from dlcheck_shim.hooks.returns_across import returns_across  # noqa: E402
 from dlcheck_shim.hooks.time_limits import truth_of  # noqa: E402
+from dlcheck_shim.source.batch_metrics import QUOTIENT, averaged_metrics  # noqa: E402
+from dlcheck_shim.source.trees import tree_of  # noqa: E402
 
 PARTS = {"ACTIONS": ("torch.randint(3, (64,))", "actions"), "GOES_ON": ("1", "(1 - ended[t])"),
          "SUMMED": ("total += loss.exp().item()", "total += loss.item()"), "MASK": ("0", "1")}  # fmt: skip

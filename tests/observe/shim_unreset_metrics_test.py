@@ -8,8 +8,8 @@ from tests.observe.reading import ROOT
 from tests.observe.twins import Twins
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.hooks.accumulated import never_reset  # noqa: E402
-from dlcheck_shim.hooks.idle_statements import looked_through, tree_of  # noqa: E402
+from dlcheck_shim.source.accumulated import never_reset  # noqa: E402
+from dlcheck_shim.source.trees import looked_through, tree_of  # noqa: E402
 
 LOOP = """
 for epoch in range(3):

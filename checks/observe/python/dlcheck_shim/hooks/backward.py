@@ -9,12 +9,12 @@ from ..autograd.loss_graph import loss_behind, scale_behind, terms_behind
 from ..autograd.nonfinite_origin import Births
 from ..autograd.raised_errors import is_raised_error
 from ..record import names
+from ..source.operation_lines import line_of
 from ..torch_api import private, tensors
 from ..torch_api.capabilities import is_compiling
 from ..torch_api.wrapping import Around
 from .loss_lines import LossLines
 from .not_zeroed import held_norms
-from .operation_lines import line_of
 
 BACKWARD = names.EVENTS["backward"]
 # Steps of a run in which a loss made by hand is looked at, shape by shape.

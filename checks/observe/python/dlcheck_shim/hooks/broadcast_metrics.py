@@ -2,9 +2,9 @@
 broadcast, and each output is compared with every target.
 """
 
+from ..source.broadcast_pairs import broadcast_pairs
+from ..source.trees import MOST_FILES, looked_through, short_tree_of
 from ..torch_api import tensors
-from .broadcast_pairs import broadcast_pairs
-from .idle_statements import MOST_FILES, looked_through, short_tree_of
 
 MOST_LINES, LONGEST_NAME = 16, 60
 

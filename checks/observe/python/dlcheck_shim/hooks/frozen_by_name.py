@@ -2,14 +2,14 @@
 other spellings of it of a parameter.
 """
 
-import ast
 import difflib
 
 from ..record.sampling import takes_digest
+from ..source.settings import settings_of
+from ..source.trees import MOST_FILES, looked_through, short_tree_of
 from ..state import walking
 from ..torch_api import tensors
 from ..torch_api.attributes import attribute
-from .idle_statements import MOST_FILES, looked_through, short_tree_of
 
 NAME, NEAR = "requires_grad", 0.9  # how alike two spellings are, as difflib has it
 OTHERS = {"requires_gradient", "requires_gradients", "require_gradient", "require_gradients"}
@@ -72,16 +72,3 @@ def places_of(path, name):
     """[(path, line, function)] where an attribute of the name is set to False from outside, and whether it is read."""
     tree = short_tree_of(path)
     return ([], False) if tree is None else looked_through(settings_of, tree, path, name) or ([], False)
-
-
-def settings_of(tree, path, name):
-    functions = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    named = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and node.attr == name]
-    off = [target for node in ast.walk(tree) if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-           and node.value.value is False for target in node.targets]  # fmt: skip
-    own = {argument.arg for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for method in node.body
-           if isinstance(method, ast.FunctionDef) for argument in method.args.args[:1]}  # fmt: skip
-    lines = sorted(node.lineno for node in named if node in off and not (isinstance(node.value, ast.Name) and node.value.id in own))
-    around = {line: [each.name for each in functions if each.lineno <= line <= each.end_lineno] for line in lines}
-    found = [(path, line, around[line][-1] if around[line] else "<module>") for line in lines]
-    return found, any(isinstance(node.ctx, ast.Load) for node in named)

@@ -1,7 +1,7 @@
 """Tells of comparisons that take the highest loss, or the fewest correct predictions, for the best result so far."""
 
-from .best_so_far import worst_kept
-from .idle_statements import MOST_FILES, looked_through, short_tree_of
+from ..source.best_so_far import worst_kept
+from ..source.trees import MOST_FILES, looked_through, short_tree_of
 
 
 class KeptWorst:

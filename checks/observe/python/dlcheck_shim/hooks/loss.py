@@ -12,7 +12,7 @@ import torch
 from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of, spread_comparison
 from ..state.initial_loss import JUDGED_AT_START, InitialLoss
 from ..state.last_batch import LastBatch
-from ..state.loss_calls import LossCall, count_samples, is_of_distributions, reduction_of, rows_of
+from ..state.loss_calls import KINDS, LossCall, count_samples, is_of_distributions, reduction_of, rows_of
 from ..state.reachable import range_of, write_unreachable
 from ..state.tokens import shift_of
 from ..torch_api import tensors
@@ -20,17 +20,6 @@ from ..torch_api.capabilities import tracing_state
 from ..torch_api.on_host import on_host
 from ..torch_api.wrapping import outermost, replace
 
-KINDS = {
-    "cross_entropy": "cross_entropy",
-    "nll_loss": "nll",
-    "kl_div": "kl",
-    "mse_loss": "mse",
-    "binary_cross_entropy_with_logits": "bce",
-    "binary_cross_entropy": "bce",
-    "l1_loss": "l1",
-    "smooth_l1_loss": "smooth_l1",
-    "huber_loss": "huber",
-}
 NEAR_ZERO = 0.1  # the logarithm of a sum of probabilities, in half precision too
 TAKE_LOGARITHMS = ("nll_loss", "kl_div")
 # Functions whose outputs and targets are compared number by number.

@@ -5,12 +5,12 @@ that are averaged although the metric of all samples is no mean of them.
 
 import torch
 
+from ..source.batch_metrics import averaged_metrics
+from ..source.divided import MEAN_OF_MEANS, divided_sums
+from ..source.trees import MOST_FILES, looked_through, short_tree_of
 from ..state.loss_calls import reduction_of
 from ..torch_api import tensors
 from ..torch_api.on_host import on_host
-from .batch_metrics import averaged_metrics
-from .divided import MEAN_OF_MEANS, divided_sums
-from .idle_statements import MOST_FILES, looked_through, short_tree_of
 
 MOST_LINES, MOST_LOOKS, MOST_BATCHES = 32, 16, 256
 

@@ -8,10 +8,10 @@ import platform
 import torch
 
 from ..record.sites import OWN, kind_of
+from ..source.trees import source_of
 from ..state import walking
 from ..system import open_file
 from ..torch_api.attributes import attribute
-from .idle_statements import source_of
 
 MOST_FILES = 256
 DIGITS = 16  # hexadecimal ones of a digest

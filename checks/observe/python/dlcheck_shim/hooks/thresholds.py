@@ -6,9 +6,9 @@ import ast
 
 import torch
 
+from ..source.trees import MOST_FILES, source_of, tree_of
 from ..torch_api import tensors
 from ..torch_api.on_host import is_at_hand
-from .idle_statements import MOST_FILES, source_of, tree_of
 
 MOST_LINES, MOST_LOOKS = 16, 64
 ARRANGING = {"squeeze", "view", "reshape", "flatten", "float", "cpu", "detach", "unsqueeze", "ravel", "double"}

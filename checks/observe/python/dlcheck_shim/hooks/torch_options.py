@@ -5,8 +5,8 @@ import sys
 import torch
 
 from ..record.sites import OWN, kind_of
+from ..source.operation_lines import site_of_call
 from ..torch_api.wrapping import only_before, replace
-from .operation_lines import site_of_call
 
 SETTERS = {"torch.get_float32_matmul_precision()": "set_float32_matmul_precision"}  # calls that change an option
 CALLER = 3  # frames: the function below, `before` of only_before, the function of torch, who called it

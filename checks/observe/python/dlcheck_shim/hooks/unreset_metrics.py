@@ -2,9 +2,9 @@
 nobody sets back. Where they ran is seen; what is added up and set back is read from the program's source as the run ends.
 """
 
-from .accumulated import never_reset
-from .divided import growing_sums
-from .idle_statements import MOST_FILES, looked_through, short_tree_of
+from ..source.accumulated import never_reset
+from ..source.divided import growing_sums
+from ..source.trees import MOST_FILES, looked_through, short_tree_of
 
 MOST_LINES, MOST_LOOKS = 64, 16
 OFTEN = 2  # evaluations at one line

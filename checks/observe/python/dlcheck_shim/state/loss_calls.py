@@ -6,6 +6,18 @@ import sys
 from ..torch_api import tensors
 from ..torch_api.on_host import on_host
 
+# Functions of losses, and how records call them.
+KINDS = {
+    "cross_entropy": "cross_entropy",
+    "nll_loss": "nll",
+    "kl_div": "kl",
+    "mse_loss": "mse",
+    "binary_cross_entropy_with_logits": "bce",
+    "binary_cross_entropy": "bce",
+    "l1_loss": "l1",
+    "smooth_l1_loss": "smooth_l1",
+    "huber_loss": "huber",
+}
 MOST_ROWS = 256  # of logits that are asked whether they are probabilities
 
 DISTRIBUTIONS = os.path.join("torch", "distributions", "")

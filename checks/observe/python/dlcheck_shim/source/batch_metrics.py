@@ -4,7 +4,6 @@ and others that are quotients of sums. Read from a syntax tree.
 
 import ast
 
-from .accumulated import called_name, holds, innermost_function, own, paths_to_loops
 from .divided import (
     BATCHES,
     LONGEST_CHAIN,
@@ -17,6 +16,7 @@ from .divided import (
     kind_of_value,
     unwrapped,
 )
+from .scopes import called_name, has_line, innermost_function, own, paths_to_loops
 
 PERPLEXITY, QUOTIENT = 1, 2
 # Functions of libraries of metrics.
@@ -32,7 +32,7 @@ def averaged_metrics(tree, means, evaluated, trained):
     found = {}
     for path in paths_to_loops(tree, evaluated):
         loop, function = path[-1], innermost_function(tree, path[-1].lineno)
-        if holds(loop, trained):
+        if has_line(loop, trained):
             continue  # folds, each with a training of its own
         nodes = own(loop)
         inside = set(map(id, nodes))

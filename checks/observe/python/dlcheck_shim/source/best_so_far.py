@@ -6,9 +6,10 @@ import ast
 import builtins
 import math
 
-from .accumulated import FUNCTIONS, GATHER, called_name, own
+from ..state.loss_calls import KINDS
+from .accumulated import GATHER
 from .divided import CONVERTING
-from .loss import KINDS
+from .scopes import FUNCTIONS, called_name, own
 
 LOSS, CORRECT, ITSELF = 1, 2, 3  # the last of a name that is set to something made of itself
 HIGHER, LOWER = (ast.Gt, ast.GtE), (ast.Lt, ast.LtE)

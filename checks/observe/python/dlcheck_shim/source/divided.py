@@ -2,18 +2,8 @@
 
 import ast
 
-from .accumulated import (
-    GATHER,
-    LOOPS,
-    SUMMARIES,
-    called_name,
-    innermost_function,
-    is_set,
-    line_set,
-    mentions,
-    own,
-    paths_to_loops,
-)
+from .accumulated import GATHER, SUMMARIES, is_set, line_set, mentions
+from .scopes import LOOPS, called_name, innermost_function, own, paths_to_loops
 
 MEAN_OF_MEANS, MEANS_BY_SAMPLES, SUMS_BY_BATCHES = 1, 2, 3
 MEAN, SUM = "mean", "sum"  # of the samples of a batch

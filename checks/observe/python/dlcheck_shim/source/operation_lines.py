@@ -3,7 +3,7 @@
 import ast
 import re
 
-from .idle_statements import MOST_FILES, source_of, tree_of
+from .trees import MOST_FILES, source_of, tree_of
 
 SIGNS = {"div": ast.Div, "pow": ast.Pow, "matmul": ast.MatMult}
 NO_TENSORS = {"math", "np", "numpy", "cmath"}  # modules whose functions take numbers

@@ -4,7 +4,7 @@ between that changes their shapes. Read from a syntax tree.
 
 import ast
 
-from .accumulated import FUNCTIONS, own
+from .scopes import FUNCTIONS, own
 
 OUTPUTS, TARGETS = "outputs", "targets"
 # What keeps the shape: as a method, and as a function of one tensor.

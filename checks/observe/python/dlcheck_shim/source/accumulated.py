@@ -6,9 +6,8 @@ evaluates, and a meter, which is an object of a class of the same file or of a l
 
 import ast
 
-FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-SCOPES = (*FUNCTIONS, ast.Lambda)
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
+from .scopes import FUNCTIONS, LOOPS, SCOPES, called_name, has_line, own, paths_to_loops
+
 GATHER = {"append", "extend"}
 RESETS = {"reset", "clear", "reset_state", "zero", "zero_", "fill_", "__init__"}
 # What makes a number of a gathered list or sum.
@@ -26,8 +25,8 @@ def never_reset(tree, evaluated, trained):
         function = next((node for node in reversed(path) if isinstance(node, FUNCTIONS)), tree)
         around = path[path.index(function) + 1 : -1] if function in path else path[:-1]
         around = [node for node in around if isinstance(node, LOOPS)]
-        loop, epochs = path[-1], [node for node in around if holds(node, trained)]
-        if holds(loop, trained):
+        loop, epochs = path[-1], [node for node in around if has_line(node, trained)]
+        if has_line(loop, trained):
             continue  # each batch is evaluated and trained on
         where = getattr(function, "name", "<module>")
         for name, node in added_up(loop).items():
@@ -42,42 +41,6 @@ def never_reset(tree, evaluated, trained):
             if line is not None:
                 found[name, line] = (name, line, where)
     return sorted(found.values(), key=lambda entry: (entry[1], entry[0]))
-
-
-def paths_to_loops(tree, lines):
-    """The innermost loops around the lines, each as the nodes from the tree to it."""
-    found, waiting = {}, [(tree, [tree])]
-    while waiting:
-        node, path = waiting.pop()
-        if isinstance(node, LOOPS):
-            for line in lines:
-                if node.lineno < line <= node.end_lineno and len(path) > len(found.get(line, ())):
-                    found[line] = path
-        waiting += [(child, [*path, child]) for child in ast.iter_child_nodes(node)]
-    functions = {line: innermost_function(tree, line) for line in found}  # a look at the whole tree for each
-    # A loop around a function is none of the lines in it.
-    kept = {id(path[-1]): path for line, path in found.items() if functions[line] is tree or functions[line] in path}
-    return list(kept.values())
-
-
-def innermost_function(tree, line):
-    inside = [node for node in ast.walk(tree) if isinstance(node, FUNCTIONS) and node.lineno <= line <= node.end_lineno]
-    return max(inside, key=lambda node: node.lineno, default=tree)
-
-
-def holds(node, lines):
-    return any(node.lineno <= line <= node.end_lineno for line in lines)
-
-
-def own(node):
-    """The nodes within one, without those of functions that are written there."""
-    nodes, waiting = [], list(ast.iter_child_nodes(node))
-    while waiting:
-        child = waiting.pop()
-        if not isinstance(child, SCOPES):
-            nodes.append(child)
-            waiting += ast.iter_child_nodes(child)
-    return nodes
 
 
 def is_kept(node):
@@ -198,10 +161,6 @@ def made_in_loop(tree, function):
 
 def in_loop(function, node):
     return any(node is part for loop in own(function) if isinstance(loop, LOOPS) for part in own(loop))
-
-
-def called_name(call):
-    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
 def passed_on(name, nodes):
