@@ -1,5 +1,6 @@
 #include <map>
 #include <set>
+#include <utility>
 
 #include "checks/catalog/examples/example_runs.h"
 #include "checks/catalog/findings/parameter_finding.h"
@@ -36,11 +37,30 @@ std::map<std::string, Parameters> Orphaned(const Gradients& gradients) {
   return found;
 }
 
+// Models of which no part ran or got a gradient, and all have a counterpart. A program may keep the
+// model that it replaced.
+std::set<int> Replaced(const Gradients& gradients, const std::map<std::string, Parameters>& free) {
+  std::set<int> models, others;
+  std::map<std::pair<int, std::string>, size_t> needed;
+  for (const Gradients::Parameter& parameter : gradients.parameters) {
+    if (parameter.orphan) continue;
+    const bool is_idle = !parameter.module_ran && !parameter.gradient_seen;
+    (is_idle && !parameter.optimizer.empty() ? models : others).insert(parameter.model);
+    const auto fitting = free.find(parameter.shape);
+    const size_t all = fitting == free.end() ? 0 : fitting->second.size();
+    if (++needed[{parameter.model, parameter.shape}] > all) others.insert(parameter.model);
+  }
+  for (const int model : others) models.erase(model);
+  return models;
+}
+
 Stale Match(const Gradients& gradients, double enough) {
   std::map<std::string, Parameters> free = Orphaned(gradients);
+  const std::set<int> replaced = Replaced(gradients, free);
   Stale stale;
   for (const Gradients::Parameter& parameter : gradients.parameters) {
-    if (!parameter.orphan || parameter.gradient_seen || !parameter.requires_grad) continue;
+    if (!parameter.orphan && !replaced.contains(parameter.model)) continue;
+    if (parameter.gradient_seen || !parameter.requires_grad) continue;
     if (static_cast<double>(parameter.optimizer_steps) < enough) continue;
     Parameters& fitting = free[parameter.shape];
     stale.all_matched = stale.all_matched && !fitting.empty();
@@ -94,6 +114,18 @@ Evidence Holding(int held, bool own_in_optimizer, std::string_view shape) {
   return PlainOnly(run);
 }
 
+// A second model, of which nothing runs, in an optimizer; and in none, the head that replaced it.
+Evidence Keeping(bool replaced) {
+  RunBuilder run = TwoLayers();
+  if (replaced) run.Attribute("parameter", "head.weight", "optimizer", "");
+  if (replaced) run.Attribute("parameter", "head.weight", "gradient_seen", "1");
+  run.Ordinal(1).Attribute("parameter", "weight", "optimizer", "optimizer#0/group#0");
+  run.Attribute("parameter", "weight", "shape", "10x64").Ordinal(0);
+  const std::optional<double> gradient = replaced ? std::nullopt : std::optional(0.2);
+  for (int step = 0; step < 12; ++step) AddStep(run, {.head_gradient = gradient, .held = {}});
+  return PlainOnly(run);
+}
+
 }  // namespace
 
 Check StaleParameters() {
@@ -125,7 +157,12 @@ train(model, optimizer))",
                  .good = R"(model.fc = nn.Linear(512, 10)
 optimizer = torch.optim.AdamW(model.parameters())
 train(model, optimizer))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::AdamW optimizer(net->parameters());
+net->fc = net->replace_module("fc", nn::Linear(512, 10));
+train(net, optimizer);)",
+              .good = R"(net->fc = net->replace_module("fc", nn::Linear(512, 10));
+torch::optim::AdamW optimizer(net->parameters());
+train(net, optimizer);)"},
       .sources = {"accelerate issues 2665 and 3256", "PyTorch documentation of torch.optim"},
       .covers = {"optimizer-holds-old-tensors"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
@@ -140,6 +177,9 @@ train(model, optimizer))"},
                     [] { return Holding(2, true, "64x32"); }},
                    {"tensors of an earlier model", Expect::kError,
                     [] { return Holding(2, false, "64x32"); }},
+                   {"a head that was replaced", Expect::kError, [] { return Keeping(true); }},
+                   {"another model for a later stage", Expect::kClean,
+                    [] { return Keeping(false); }},
                    {"one of them has no counterpart", Expect::kWarning,
                     [] { return Holding(2, false, "64x31"); }}},
   };

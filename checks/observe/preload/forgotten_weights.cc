@@ -86,8 +86,10 @@ void ForgottenWeights::SawWeight(const at::Tensor& weight, ProbeRecorder& record
     return;
   }
   if (++seen.steps < kStepsAlike || !weight.grad().defined()) return;
-  recorder.models().AddForgotten(weight,
-                                 "a weight of shape " + Shape(weight) + " in no known module");
+  const std::string shape = Shape(weight);
+  const int number = ++told_[shape];
+  const std::string name = number == 1 ? "a weight" : "weight " + std::to_string(number);
+  recorder.models().AddForgotten(weight, name + " of shape " + shape + " in no known module");
 }
 
 }  // namespace dlcheck

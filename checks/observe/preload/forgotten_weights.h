@@ -5,6 +5,8 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <unordered_map>
 
 #include "checks/observe/probe/probe_recorder.h"
@@ -16,6 +18,8 @@ class ForgottenWeights {
   // Before a backward from `root`, in a sampled step. Tells the recorder of weights that are as
   // they were in three steps. Cost: a walk over at most 20,000 nodes, in each of the first steps.
   void Look(const at::Tensor& root, ProbeRecorder& recorder);
+  // Another training begins, with other layers.
+  void OptimizerBuilt() { steps_ = 0; }
 
  private:
   // As at::TensorBase holds it, which knows an undefined one by another null.
@@ -28,8 +32,9 @@ class ForgottenWeights {
   void SawWeight(const at::Tensor& weight, ProbeRecorder& recorder);
 
   int64_t last_step_ = -1;
-  int steps_ = 0;
+  int steps_ = 0;  // since the last optimizer was built
   std::unordered_map<const at::TensorImpl*, Seen> seen_;
+  std::map<std::string, int> told_;  // by shape
 };
 
 }  // namespace dlcheck

@@ -147,6 +147,7 @@ void Watcher::OptimizerBuilt(const torch::optim::Optimizer& optimizer) {
   }
   WatchModels();
   const Inside inside;
+  forgotten_.OptimizerBuilt();
   last_built_ = built_[&optimizer] = CallSite();
 }
 
