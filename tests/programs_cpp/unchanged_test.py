@@ -73,6 +73,16 @@ FAULTS = {
         "F::cross_entropy(net->forward(batch.x), batch.y).backward();"),
     ("writes", "shifted_twice"): ("data/shifted_targets",
         "loss.backward();"),
+    ("pools", "along_batch"): ("model/swapped_batch_axis",
+        "const torch::Tensor states = std::get<0>(gru(table(words)));"),
+    ("pools", "mask_dropped"): ("program/discarded_result", "scores.masked_fill(padding, -1e9);"),
+    ("pools", "losses_kept"): ("training_loop/graph_leak",),
+    ("labels", "two_sigmoids"): ("model/double_softmax", "loss.backward();"),
+    ("labels", "competing"): ("model/double_softmax", "loss.backward();"),
+    ("labels", "same_batch"): ("data/repeated_batch",
+        ": F::binary_cross_entropy_with_logits(scores, y);"),
+    ("numbers", "row_by_hand"): ("model/broadcast_loss", "(loss - 0.001 * apart).backward();"),
+    ("numbers", "row_by_function"): ("model/broadcast_loss", "(loss - 0.001 * apart).backward();"),
 }
 
 

@@ -2,10 +2,12 @@
 #include <optional>
 
 #include "checks/catalog/examples/batch_runs.h"
+#include "checks/catalog/findings/statement_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
 #include "checks/signals/data/batches_of_model.h"
+#include "checks/signals/run/stated.h"
 
 namespace dlcheck::data {
 namespace {
@@ -46,9 +48,25 @@ std::optional<Finding> RepeatedInARow(const std::string& model, const BatchesOfM
                  .bound = settings[kShare]};
 }
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) {
+// Of a program whose loader is not known.
+void TellRepeatedTargets(const Stated<Quantity::kRepeatedTargets>& repeated, Verdict& verdict) {
+  for (const Statement& statement : repeated.all) {
+    verdict.findings.push_back(StatementFinding(
+        statement, Severity::kNote,
+        StrCat(statement.name, " was given the same ", statement.aux, " targets in ",
+               statement.value, " sampled steps in a row, and then others."),
+        statement.name));
+  }
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches,
+                              const IfSeen<Stated<Quantity::kRepeatedTargets>>& repeated) {
   Verdict verdict;
   int64_t judged = 0;
+  if (repeated) {
+    TellRepeatedTargets(*repeated, verdict);
+    judged = repeated->all.empty() ? 0 : repeated->steps;
+  }
   for (const auto& [model, seen] : ByModel(batches)) {
     if (std::optional<Finding> finding = RepeatedInARow(model, seen, settings)) {
       judged = std::max(judged, finding->count);
@@ -87,6 +105,14 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Batches& batches) 
   return verdict;
 }
 
+Evidence SameTargets() {
+  RunBuilder run = TwoLayers();
+  run.Event(Event::kUsed, 32, "model", "Net");
+  run.Quantity(Quantity::kRepeatedTargets, "loss", "mse_loss", 60, 32);
+  AddStep(run, {.held = {}});
+  return PlainOnly(run);
+}
+
 }  // namespace
 
 Check RepeatedBatch() {
@@ -98,7 +124,8 @@ Check RepeatedBatch() {
       .method =
           "Compares fingerprints of the first input of each training forward with the batches that "
           "loaders returned before. Reports one fingerprint in every sampled step. Each batch was "
-          "then the first of a new iteration. Reports one batch in many steps in a row, too.",
+          "then the first of a new iteration. Reports one batch in many steps in a row, too. In a "
+          "C++ program, compares the targets of a loss from step to step.",
       .fix =
           "Create the iterator once, before the loop: write for batch in loader instead of "
           "next(iter(loader)).",
@@ -154,6 +181,7 @@ Check RepeatedBatch() {
                      return iteration;
                    }});
             }},
+           {"the same targets throughout an epoch", Expect::kNote, [] { return SameTargets(); }},
            {"one batch in the model, other batches from the loader", Expect::kNote,
             [] { return WithBatches({.batch = [](int, int) { return 0; }}); }}},
   };

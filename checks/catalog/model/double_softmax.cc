@@ -56,10 +56,25 @@ bool AllProbabilities(const Function& function, const Settings& settings) {
          static_cast<double>(StepsOf(function.probabilities)) >= settings[kSteps];
 }
 
+// Probabilities that sum to 1 cannot all be near 1.
+bool Compete(const Function& function) {
+  return function.kind == "bce" && function.name == "binary_cross_entropy" &&
+         function.input_from == "softmax" && !function.several_true.empty();
+}
+
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& losses) {
   int64_t judged = 0;
   Verdict verdict;
   for (const Function& function : losses.functions) {
+    if (Compete(function)) {
+      ++judged;
+      verdict.findings.push_back(
+          LossFinding(function, Severity::kWarning,
+                      StrCat(function.name,
+                             " received the output of softmax, whose rows sum to 1, and targets "
+                             "with several of 1 in a row. Use sigmoid, one for each target."),
+                      function.losses, 1, 0));
+    }
     if (!TakesLogits(function)) continue;
     ++judged;
     const std::string contradiction = Contradiction(function);
@@ -102,6 +117,16 @@ Evidence Given(std::string_view made_by, double share, std::string_view logarith
   return PlainOnly(run);
 }
 
+// binary_cross_entropy of a softmax, with targets that have `several` of 1 in a row.
+Evidence Competing(std::string_view several) {
+  RunBuilder run = TwoLayers();
+  run.Attribute("loss", "binary_cross_entropy", "kind", "bce");
+  run.Attribute("loss", "binary_cross_entropy", "input_from", "softmax");
+  run.Attribute("loss", "binary_cross_entropy", "several_true", several);
+  for (int step = 0; step < 8; ++step) AddStep(run, {.held = {}});
+  return PlainOnly(run);
+}
+
 }  // namespace
 
 Check DoubleSoftmax() {
@@ -116,15 +141,16 @@ Check DoubleSoftmax() {
           "Reads from the graph which operation computes the input of the loss, or of a "
           "log_softmax before the loss. Covers cross_entropy, nll_loss, kl_div and "
           "binary_cross_entropy_with_logits. Also tests whether all rows given to cross_entropy "
-          "are probabilities.",
+          "are probabilities. In C++, also reports a softmax before binary_cross_entropy with "
+          "several targets of 1 in a row.",
       .fix =
           "Remove the last softmax or sigmoid of the model in training. For nll_loss and kl_div, "
           "use log_softmax.",
       .limits = {.needs = "A loss that takes logits or log-probabilities. For the test of rows: 64 "
                           "rows in eight sampled steps.",
                  .silent_when = "",
-                 .severity =
-                     "Error. Note for log_softmax before cross_entropy, which changes nothing.",
+                 .severity = "Error. Note for log_softmax before cross_entropy, which changes "
+                             "nothing. Warning for softmax before binary_cross_entropy.",
                  .blind_spots = "Only the rows show the fault if an operation other than a change "
                                 "of shape comes between softmax and loss. The mean probability as "
                                 "an intentional loss, nll_loss of softmax, looks the same.",
@@ -152,7 +178,9 @@ probabilities = torch.softmax(logits, dim=1)  # for metrics only)"},
                    {"log_softmax of a softmax", Expect::kError,
                     [] { return Given("log_softmax", 0, "softmax"); }},
                    {"the output of log_softmax", Expect::kNote,
-                    [] { return Given("log_softmax", 0); }}},
+                    [] { return Given("log_softmax", 0); }},
+                   {"several labels that compete", Expect::kWarning,
+                    [] { return Competing("1"); }}},
   };
 }
 

@@ -40,11 +40,14 @@ Check SwappedBatchAxis() {
           "the number of samples of the loss.",
       .fix = "Build the layer with batch_first=True, or move the axes: layer(x.transpose(0, 1)).",
       .limits = {.needs = "A Python program, and cross_entropy or nll_loss with one target for "
-                          "each sample.",
+                          "each sample. Or a C++ program that is watched as it is, and a loss "
+                          "function with one target for each sample.",
                  .silent_when = "Batch and time have one size, or the batch of the layer has size "
                                 "1.",
                  .severity = "Always a warning: attention over samples may be meant.",
-                 .blind_spots = "Losses with a target for each position, and packed sequences.",
+                 .blind_spots =
+                     "Losses with a target for each position, and packed sequences. In C++, "
+                     "also attention layers.",
                  .sensitivity = ""},
       .python = {.bad = R"(self.lstm = nn.LSTM(64, 128)
 out, _ = self.lstm(x)  # (batch, time, 64)
@@ -52,7 +55,14 @@ return self.head(out[:, -1]))",
                  .good = R"(self.lstm = nn.LSTM(64, 128, batch_first=True)
 out, _ = self.lstm(x)  # (batch, time, 64)
 return self.head(out[:, -1]))"},
-      .cpp = {},
+      .cpp =
+          {.bad = R"(lstm = register_module("lstm", nn::LSTM(nn::LSTMOptions(64, 128)));
+auto states = std::get<0>(lstm(x));  // x: (batch, time, 64)
+return head(states.select(1, -1));)",
+           .good =
+               R"(lstm = register_module("lstm", nn::LSTM(nn::LSTMOptions(64, 128).batch_first(true)));
+auto states = std::get<0>(lstm(x));  // x: (batch, time, 64)
+return head(states.select(1, -1));)"},
       .sources = {"PyTorch documentation of torch.nn.LSTM: batch_first"},
       .covers = {"normalization-over-batch-axis"},
       .explains = {"model/cross_sample_leak", "learnability/no_better_than_constant",

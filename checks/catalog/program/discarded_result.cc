@@ -7,7 +7,8 @@ namespace dlcheck::program {
 namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const IdleStatements& source) {
-  Verdict verdict{.findings = {}, .judged = "the program's own files"};
+  Verdict verdict{.findings = {},
+                  .judged = source.of_source ? "the program's own files" : "operations"};
   for (const IdleStatements::Statement& statement : source.not_taken) {
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
@@ -44,14 +45,17 @@ Check DiscardedResult() {
           "masked_fill, clamp and their kind return a new tensor. Without an assignment, the mask "
           "or the bound is never applied.",
       .method =
-          "Parses the files of the program at the end of the run. Reports statements that call "
-          "such a method and take nothing from the call.",
+          "Parses the files of a Python program at the end of the run. Reports statements that "
+          "call such a method and take nothing from the call. In a C++ program, reports results "
+          "that are gone before the next operation begins, in three sampled steps.",
       .fix = "Assign the result, or call the in-place method: scores.masked_fill_(mask, value).",
-      .limits = {.needs = "A Python program whose files can be read at the end of the run.",
+      .limits = {.needs = "A Python program whose files can be read, or a C++ program that is "
+                          "watched as it is.",
                  .silent_when = "The call has an `out` argument.",
                  .severity =
                      "Always a warning: a class of the program may have a method of this name.",
-                 .blind_spots = "A file of which no line trained is not read.",
+                 .blind_spots = "A file of which no line trained is not read. In C++, only the "
+                                "methods that mask, clamp or index are seen, dropout, and relu.",
                  .sensitivity = ""},
       .python = {.bad = R"(scores = q @ k.transpose(-2, -1)
 scores.masked_fill(mask, float("-inf"))
@@ -59,7 +63,12 @@ weights = scores.softmax(-1))",
                  .good = R"(scores = q @ k.transpose(-2, -1)
 scores = scores.masked_fill(mask, float("-inf"))
 weights = scores.softmax(-1))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto scores = torch::matmul(q, k.transpose(-2, -1));
+scores.masked_fill(mask, -INFINITY);
+auto weights = torch::softmax(scores, -1);)",
+              .good = R"(auto scores = torch::matmul(q, k.transpose(-2, -1));
+scores = scores.masked_fill(mask, -INFINITY);
+auto weights = torch::softmax(scores, -1);)"},
       .sources =
           {"PyTorch documentation of torch.Tensor: methods with a trailing underscore are in "
            "place"},

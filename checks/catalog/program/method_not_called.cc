@@ -7,6 +7,7 @@ namespace dlcheck::program {
 namespace {
 
 absl::StatusOr<Verdict> Judge(const Settings&, const IdleStatements& source) {
+  if (!source.of_source) return absl::NotFoundError("only the source of Python programs is read");
   Verdict verdict{.findings = {}, .judged = "the program's own files"};
   for (const IdleStatements::Statement& statement : source.not_called) {
     verdict.findings.push_back(

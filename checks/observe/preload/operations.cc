@@ -39,11 +39,14 @@ const LossFunction* FindLossFunction(std::string_view operation) {
 }
 
 // Of an operation whose result is looked at.
+enum class Looked { kNorm, kLoss, kDifference, kToBeTaken };
 struct Context : at::ObserverContext {
-  bool is_loss = false;
+  explicit Context(Looked at) : looked(at) {}
+  Looked looked;
 };
 
 struct LossContext : Context {
+  LossContext() : Context(Looked::kLoss) {}
   const LossFunction* function;
   at::Tensor outputs, targets;
   std::string reduction;
@@ -62,11 +65,14 @@ thread_local Operations* operations = nullptr;
 
 std::unique_ptr<at::ObserverContext> OperationBegins(const at::RecordFunction& function) {
   if (operations == nullptr || Watcher::Here() == nullptr) return nullptr;
+  operations->Enters();
   return operations->Begins(function);
 }
 
 void OperationEnds(const at::RecordFunction& function, at::ObserverContext* context) {
-  if (context != nullptr && operations != nullptr) operations->Ends(function, context);
+  if (operations == nullptr || Watcher::Here() == nullptr) return;
+  operations->Leaves();
+  if (context != nullptr) operations->Ends(function, context);
 }
 
 Probe::Site SiteOfEvaluation(ProbeRecorder& recorder) {
@@ -87,6 +93,7 @@ void Operations::Update() {
   if (!watches) return Stop();
   if (callback_ != 0) return;
   operations = this;
+  depth_ = 0;
   callback_ =
       at::addThreadLocalCallback(at::RecordFunctionCallback(&OperationBegins, &OperationEnds)
                                      .needsInputs(true)
@@ -105,14 +112,8 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
   if (is_stepping_ || torch::autograd::get_current_graph_task_id() != -1) return nullptr;
   const Watcher::Inside inside;
   const LossFunction* loss = FindLossFunction(function.name());
-  if (loss == nullptr) {
-    SawParameters(function);
-    softmaxes_.Saw(function);
-    clipping_.Saw(function, *recorder_);
-    return Clipping::IsNorm(function) ? std::make_unique<Context>() : nullptr;
-  }
+  if (loss == nullptr) return OtherBegins(function);
   auto context = std::make_unique<LossContext>();
-  context->is_loss = true;
   context->function = losses_open_++ == 0 ? loss : nullptr;
   context->outputs = TensorAt(function.inputs(), 0);
   context->targets = TensorAt(function.inputs(), 1);
@@ -120,10 +121,47 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
   return context;
 }
 
+void Operations::Enters() {
+  if (depth_++ > 0 || !unused_.Waits()) return;
+  const Watcher::Inside inside;
+  Guarded(recorder_, [this](ProbeRecorder& recorder) { unused_.NextBegins(recorder); });
+}
+
+std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFunction& function) {
+  SawParameters(function);
+  softmaxes_.Saw(function);
+  clipping_.Saw(function, *recorder_);
+  if (Clipping::IsNorm(function)) return std::make_unique<Context>(Looked::kNorm);
+  if (!at::GradMode::is_enabled()) return nullptr;
+  if (RecurrentAxes::IsRecurrent(function)) {
+    Guarded(recorder_, [&](ProbeRecorder& recorder) { recurrent_.Saw(function, recorder); });
+  }
+  bool subtracts = false;
+  if (BroadcastLosses::MayBroadcast(function)) {
+    Guarded(recorder_, [&](ProbeRecorder&) { subtracts = broadcasts_.Broadcasts(function); });
+  }
+  if (subtracts) return std::make_unique<Context>(Looked::kDifference);
+  const bool is_to_be_taken = depth_ == 1 && UnusedResults::IsToBeTaken(function);
+  return is_to_be_taken ? std::make_unique<Context>(Looked::kToBeTaken) : nullptr;
+}
+
+void Operations::BackwardBegins(const at::Tensor& root) {
+  expects_batch_ = true;
+  Guarded(recorder_, [&](ProbeRecorder& recorder) {
+    unused_.NextBegins(recorder);
+    if (root.defined() && recorder.clock().sampled()) broadcasts_.Look(root, recorder);
+  });
+}
+
 void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* context) {
-  if (!static_cast<Context*>(context)->is_loss) {
+  const Looked looked = static_cast<Context*>(context)->looked;
+  if (looked != Looked::kLoss) {
     const Watcher::Inside inside;
-    Guarded(recorder_, [&](ProbeRecorder&) { clipping_.Returned(function); });
+    Guarded(recorder_, [&](ProbeRecorder&) {
+      if (looked == Looked::kNorm) clipping_.Returned(function);
+      if (looked == Looked::kDifference) broadcasts_.Returned(function);
+      if (looked == Looked::kToBeTaken) unused_.Returned(function);
+    });
     return;
   }
   auto* loss = static_cast<LossContext*>(context);
@@ -135,7 +173,10 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     if (result.requires_grad()) {
       if (loss->outputs.dim() == 2) softmaxes_.LossGiven(loss->outputs.size(0), recorder);
-      recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction, result,
+      recurrent_.LossGiven(loss->outputs, loss->targets, recorder);
+      targets_.LossGiven(loss->function->name, loss->targets, recorder);
+      recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction,
+                             broadcasts_.LossGiven(loss->outputs, loss->targets), result,
                              loss->outputs, loss->targets});
     } else if (evaluates_ && result.numel() == 1 && loss->outputs.dim() > 0) {
       const int64_t samples = loss->outputs.size(0);

@@ -8,8 +8,12 @@
 #include <memory>
 #include <string>
 
+#include "checks/observe/preload/broadcast_losses.h"
 #include "checks/observe/preload/clipping.h"
+#include "checks/observe/preload/recurrent_axes.h"
+#include "checks/observe/preload/repeated_targets.h"
 #include "checks/observe/preload/softmax_axes.h"
+#include "checks/observe/preload/unused_results.h"
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
@@ -28,9 +32,12 @@ class Operations {
   // A backward or a step begins: what was an evaluation before it is over.
   void TrainingGoesOn();
   // A backward begins: the next forward pass brings another batch.
-  void ExpectBatch() { expects_batch_ = true; }
+  void BackwardBegins(const at::Tensor& root);
+  void OptimizerBuilt() { targets_.OptimizerBuilt(); }
 
-  // Of the callback.
+  // Of the callback. Operations may lie within others: those called by the program do not.
+  void Enters();
+  void Leaves() { depth_ = depth_ > 0 ? depth_ - 1 : 0; }
   std::unique_ptr<at::ObserverContext> Begins(const at::RecordFunction& function);
   void Ends(const at::RecordFunction& function, at::ObserverContext* context);
 
@@ -38,6 +45,7 @@ class Operations {
   void Stop();
   void SawParameters(const at::RecordFunction& function);
   void ForwardBegins(const at::RecordFunction& function);
+  std::unique_ptr<at::ObserverContext> OtherBegins(const at::RecordFunction& function);
 
   ProbeRecorder* recorder_;
   uint64_t callback_ = 0;  // none
@@ -45,6 +53,11 @@ class Operations {
   bool expects_batch_ = true;
   Clipping clipping_;
   SoftmaxAxes softmaxes_;
+  RecurrentAxes recurrent_;
+  BroadcastLosses broadcasts_;
+  RepeatedTargets targets_;
+  UnusedResults unused_;
+  int depth_ = 0;        // of operations under way
   int losses_open_ = 0;  // calls of loss functions, one within the other
   // The parameter that the first forward pass took first.
   c10::weak_intrusive_ptr<at::TensorImpl> entry_{c10::intrusive_ptr<at::TensorImpl>()};

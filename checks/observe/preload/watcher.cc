@@ -147,6 +147,7 @@ void Watcher::OptimizerBuilt(const torch::optim::Optimizer& optimizer) {
   }
   WatchModels();
   const Inside inside;
+  operations_.OptimizerBuilt();
   forgotten_.OptimizerBuilt();
   last_built_ = built_[&optimizer] = CallSite();
 }
@@ -173,6 +174,7 @@ void Watcher::AfterStep(int number) {
   if (number == kUnwatched) return;
   const Inside inside;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    if (recorder.clock().sampled()) graphs_.StepEnded(recorder);
     recorder.AfterStep(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""},
                        /*taken=*/true);
   });
@@ -210,10 +212,13 @@ void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
   operations_.TrainingGoesOn();
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { unseen_.Infer(recorder); });
   operations_.Update();
-  operations_.ExpectBatch();
+  operations_.BackwardBegins(roots.empty() ? at::Tensor() : roots.front());
   if (roots.empty() || !roots.front().defined()) return;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
-    if (recorder.clock().sampled()) forgotten_.Look(roots.front(), recorder);
+    if (recorder.clock().sampled()) {
+      forgotten_.Look(roots.front(), recorder);
+      graphs_.Add(roots.front());
+    }
     recorder.BackwardFrom(roots.front(),
                           recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""});
   });

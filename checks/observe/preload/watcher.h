@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "checks/observe/preload/forgotten_weights.h"
+#include "checks/observe/preload/kept_graphs.h"
 #include "checks/observe/preload/operations.h"
 #include "checks/observe/preload/unseen_steps.h"
 #include "checks/observe/probe/probe_recorder.h"
@@ -84,6 +85,7 @@ class Watcher {
   Operations operations_;
   UnseenSteps unseen_;
   ForgottenWeights forgotten_;
+  KeptGraphs graphs_;
   uint64_t held_bytes_ = 0;  // of tensors that are watched, and so stay until the process ends
   size_t held_ = 0;          // models and optimizers
   bool in_step_ = false;     // of LibTorch's own optimizers, or a closure in one

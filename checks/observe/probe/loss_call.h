@@ -14,6 +14,7 @@ struct LossCall {
   std::string function;   // "nll_loss"
   std::string kind;       // "nll"
   std::string reduction;  // "mean"
+  std::string broadcast;  // "64x1 and 64"; empty if its inputs do not broadcast
   at::Tensor result, outputs, targets;
 };
 

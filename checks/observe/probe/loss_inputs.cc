@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,12 @@ constexpr size_t kMostNodesBehind = 64;
 // Positions that targets may run ahead of tokens, and how many must agree. As in the Python probe.
 constexpr int64_t kLeastShift = -1, kMostShift = 3;
 constexpr int64_t kFewestTokens = 16;
+
+bool ChangesShapeOnly(const std::string& operation) {
+  static const auto* names = new std::set<std::string>{
+      "View", "UnsafeView", "ReshapeAlias", "Squeeze", "Unsqueeze", "Transpose", "Permute", "T"};
+  return names->count(operation) > 0;
+}
 
 // Of PyTorch's own, as "AddmmBackward0"; others are functions of the program.
 bool IsNative(const std::string& name) {
@@ -81,6 +88,29 @@ void WriteRows(ProbeClock& clock, uint32_t thing, const LossCall& call) {
       MadeBy(call.outputs.grad_fn()->next_edge(0).function, "SoftmaxBackward")) {
     clock.writer().Attribute(thing, "logarithm_of", "softmax");
   }
+}
+
+std::string MakerOf(const at::Tensor& tensor) {
+  std::shared_ptr<torch::autograd::Node> node = tensor.grad_fn();
+  for (size_t i = 0; i < kMostNodesBehind && node != nullptr; ++i) {
+    const std::string name = node->name();
+    const std::string operation = name.substr(0, name.find("Backward"));
+    if (operation == "Softmax") return "softmax";
+    if (operation == "LogSoftmax") return "log_softmax";
+    if (operation == "Sigmoid") return "sigmoid";
+    if (operation == "Tanh") return "tanh";
+    if (operation == "Relu") return "relu";
+    if (!ChangesShapeOnly(operation)) return "";
+    node = node->next_edge(0).function;
+  }
+  return "";
+}
+
+bool SeveralTrue(const at::Tensor& outputs, const at::Tensor& targets) {
+  if (targets.dim() < 2 || outputs.sizes() != targets.sizes() || targets.numel() == 0) return false;
+  const at::Tensor sums = outputs.detach().sum(-1, false, at::kDouble);
+  return (sums - 1).abs().lt(kNearOne).all().item<bool>() &&
+         targets.detach().eq(1).sum(-1).gt(1).any().item<bool>();
 }
 
 void WriteTargetShift(ProbeClock& clock, uint32_t thing, const at::Tensor& tokens,

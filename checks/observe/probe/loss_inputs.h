@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "checks/observe/probe/probe_recorder.h"
 
@@ -15,5 +16,12 @@ void WriteRows(ProbeClock& clock, uint32_t thing, const LossCall& call);
 // model was called with, if they are these tokens and one answer fits.
 void WriteTargetShift(ProbeClock& clock, uint32_t thing, const at::Tensor& tokens,
                       const at::Tensor& targets);
+
+// "softmax", "log_softmax", "sigmoid", "tanh" or "relu" if that made a tensor, up to changes of
+// shape, as the graph tells; else "".
+std::string MakerOf(const at::Tensor& tensor);
+
+// Whether rows of outputs sum to 1, and a row of the targets has several of 1. Waits for it.
+bool SeveralTrue(const at::Tensor& outputs, const at::Tensor& targets);
 
 }  // namespace dlcheck

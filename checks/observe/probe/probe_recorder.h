@@ -4,6 +4,7 @@
 
 #include <torch/torch.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -84,6 +85,8 @@ class ProbeRecorder {
  private:
   static size_t At(int optimizer) { return static_cast<size_t>(optimizer); }
   void BeforeBackward();
+  void DescribeMaker(const LossCall& call);
+  void TellOnce(uint32_t thing, const char* key, const std::string& value);
   static bool IsFromReturned(const at::Tensor& root, const ReturnedLoss& returned);
   void WriteLoss(const at::Tensor& loss, double samples);
   void WriteLossShare(const at::Tensor& loss, const at::Tensor& mean, int64_t count);
@@ -102,6 +105,7 @@ class ProbeRecorder {
   uint32_t loss_thing_ = 0, loss_site_ = 0;  // of the next backward
   bool compares_all_ = false;                // the loss was seen to broadcast
   ReturnedLoss returned_;
+  std::map<std::pair<uint32_t, std::string>, std::string> told_;  // attributes of losses
   at::Tensor tokens_;  // that the forward under way looked up first; undefined if it did not
   uint32_t usual_loss_thing_ = 0;  // of backward calls whose loss function is known
   double usual_loss_samples_ = 0;

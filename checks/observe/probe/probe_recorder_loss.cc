@@ -50,7 +50,9 @@ void ProbeRecorder::LossReturned(const LossCall& call) {
   if (!call.reduction.empty()) {
     clock_.writer().Attribute(returned_.thing, "reduction", call.reduction);
   }
+  if (!call.broadcast.empty()) TellOnce(returned_.thing, "broadcast", call.broadcast);
   if (!is_usual) return;
+  DescribeMaker(call);
   if (has_classes) {
     WriteRows(clock_, returned_.thing, call);
     if (tokens_.defined()) WriteTargetShift(clock_, returned_.thing, tokens_, call.targets);
@@ -60,6 +62,25 @@ void ProbeRecorder::LossReturned(const LossCall& call) {
     DescribeLoss(call.result, call.outputs, call.targets, call.kind);
   }
   std::tie(returned_.mean, returned_.targets) = MeanLossOf(call.kind, call.outputs, call.targets);
+}
+
+// What made its input, where that does not fit every loss function.
+void ProbeRecorder::DescribeMaker(const LossCall& call) {
+  const std::string maker = MakerOf(call.outputs);
+  const bool takes_logits =
+      call.kind == "cross_entropy" || call.function == "binary_cross_entropy_with_logits";
+  const bool is_odd = takes_logits || (maker == "softmax" && call.kind != "mse");
+  if (maker.empty() || !is_odd) return;
+  TellOnce(returned_.thing, "input_from", maker);
+  const bool competes = maker == "softmax" && call.function == "binary_cross_entropy";
+  if (competes && SeveralTrue(call.outputs, call.targets)) {
+    TellOnce(returned_.thing, "several_true", "1");
+  }
+}
+
+void ProbeRecorder::TellOnce(uint32_t thing, const char* key, const std::string& value) {
+  std::string& told = told_[{thing, key}];
+  if (std::exchange(told, value) != value) clock_.writer().Attribute(thing, key, value);
 }
 
 bool ProbeRecorder::IsFromReturned(const at::Tensor& root, const ReturnedLoss& returned) {

@@ -48,6 +48,7 @@ absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
          .targets = attribute("targets"),
          .normalized_by = attribute("normalized_by"),
          .broadcast = attribute("broadcast"),
+         .several_true = attribute("several_true"),
          .losses = series(Quantity::kLoss, thing),
          .shares = series(Quantity::kLossShare, thing),
          .terms = series(Quantity::kLossTermShare, thing),

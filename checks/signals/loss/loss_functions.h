@@ -24,6 +24,7 @@ struct LossFunctions {
     std::string targets;        // of a batch with some out of reach, "lowest to highest"
     std::string normalized_by;  // what may have made log-probabilities of it; empty if nothing
     std::string broadcast;      // "64x1 and 64" where the shapes of its inputs did not agree
+    std::string several_true;   // "1" where a row of its targets had several of 1
     // Of the first process; valid as long as the run.
     // `terms`: like `shares`, where the loss was one of several terms.
     std::span<const Sample> losses, shares, terms, counted, probabilities, log_probabilities,

@@ -1,4 +1,4 @@
-// Statements of the program's own source that do nothing.
+// Statements of the program that do nothing: of its source in Python, or of its operations in C++.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,11 @@ struct IdleStatements {
     std::string words;  // "optimizer.zero_grad"
     NamedSite site;
   };
+  bool of_source = false;             // the source was read
   std::vector<Statement> not_called;  // methods that are named only
   std::vector<Statement> not_taken;   // results of methods that change nothing
 
-  // Errors: NotFound if the program is not Python, or recorded no step.
+  // Errors: NotFound if the program is not Python, and nothing is known of it.
   static absl::StatusOr<IdleStatements> From(const Run& run);
 };
 

@@ -254,4 +254,5 @@ QUANTITIES = {
     "time_limit_as_end": 209,
     "noise_factor": 210,
     "wrong_time_step": 211,
+    "repeated_targets": 212,
 }
