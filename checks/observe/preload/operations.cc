@@ -188,6 +188,11 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
 
 // Looks for the first operation of a forward pass.
 void Operations::SawParameters(const at::RecordFunction& function) {
+  // A linear layer of LibTorch transposes its weight, and right after that takes its input.
+  if (depth_ == 1 && std::exchange(awaits_input_, false)) {
+    const std::string_view name = function.name();
+    if (name == "aten::addmm" || name == "aten::matmul") ForwardBegins(function);
+  }
   if (std::string_view(function.name()) == "aten::embedding") {
     recorder_->SawTokens(TensorAt(function.inputs(), 1));
   }
@@ -233,6 +238,7 @@ void Operations::ForwardBegins(const at::RecordFunction& function) {
       recorder.Batch(tensor, CallSite());
       return;
     }
+    awaits_input_ = true;
   });
 }
 

@@ -62,7 +62,8 @@ class Operations {
   // The parameter that the first forward pass took first.
   c10::weak_intrusive_ptr<at::TensorImpl> entry_{c10::intrusive_ptr<at::TensorImpl>()};
   bool has_entry_ = false;
-  bool has_trained_ = false;  // the model ran in training mode with gradients
+  bool awaits_input_ = false;  // the parameter was taken alone
+  bool has_trained_ = false;   // the model ran in training mode with gradients
   bool evaluates_ = false;
   double evaluation_sum_ = 0;  // of losses times samples
   int64_t evaluation_samples_ = 0;
