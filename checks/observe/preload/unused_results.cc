@@ -44,16 +44,19 @@ void UnusedResults::Returned(const at::RecordFunction& function) {
   if (places_.size() >= kMostPlaces && places_.count(key) == 0) return;
   Place& place = places_[key];
   if (place.is_settled) return;
-  last_ = std::make_unique<Last>(
-      Last{Weak(result.getIntrusivePtr()), result.grad_fn(), &place, key.first, site});
+  last_ = std::make_unique<Last>(Last{Weak(result.getIntrusivePtr()), std::nullopt,
+                                      result.grad_fn(), &place, key.first, site});
+  if (result.has_storage()) last_->storage = result.storage().getWeakStorageImpl();
 }
 
 void UnusedResults::NextBegins(ProbeRecorder& recorder) {
   if (last_ == nullptr) return;
   const std::unique_ptr<Last> last = std::move(last_);
   Place& place = *last->place;
-  // What a function of the program took without an operation still has its node behind it.
-  if (!last->tensor.expired() || !last->node.expired()) {
+  // What a function of the program took without an operation still has its node behind it, and what
+  // set_data() took has its numbers.
+  const bool has_numbers = last->storage.has_value() && !last->storage->expired();
+  if (!last->tensor.expired() || !last->node.expired() || has_numbers) {
     place.is_settled = true;
     return;
   }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -20,7 +21,7 @@ class UnusedResults {
   // Whether the last result may be gone.
   bool Waits() const { return last_ != nullptr; }
   // An operation that the program called itself is about to run, or something else that may take
-  // the last result. Cost: a look at two weak references.
+  // the last result. Cost: a look at weak references.
   void NextBegins(ProbeRecorder& recorder);
   // Whether an operation gives a new tensor that has no other use than to be taken.
   static bool IsToBeTaken(const at::RecordFunction& function);
@@ -37,6 +38,7 @@ class UnusedResults {
   };
   struct Last {
     Weak tensor;
+    std::optional<c10::weak_intrusive_ptr<c10::StorageImpl>> storage;
     std::weak_ptr<torch::autograd::Node> node;
     Place* place;
     std::string name;

@@ -83,6 +83,8 @@ void Numbers(const Arguments& arguments) {
     const torch::Tensor apart = (column - row).abs().mean();
     (loss - 0.001 * apart).backward();
     optimizer.step();
+    // As a critic is bounded: the result has no other use than its numbers.
+    for (torch::Tensor& parameter : net->parameters()) parameter.set_data(parameter.clamp(-5, 5));
     last = loss.item<double>();
   }
   std::printf("loss %.4f\n", last);
