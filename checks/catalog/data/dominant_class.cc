@@ -41,7 +41,7 @@ Check DominantClass() {
           "Judge by a metric for each class, and weight the loss or sample the rare classes "
           "more often.",
       .limits = {.needs = "A Python program, one class for each sample, and 30 targets a class on "
-                          "the CPU.",
+                          "the CPU or CUDA.",
                  .silent_when = "The loss ignores a class by ignore_index, or there are over 1000 "
                                 "classes.",
                  .severity = "Always a note: rare classes are common in real data.",

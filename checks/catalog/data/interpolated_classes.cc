@@ -41,7 +41,7 @@ Check InterpolatedClasses() {
       .limits =
           {.needs =
                "A Python program that resizes masks with F.interpolate in its main process, on "
-               "the CPU.",
+               "the CPU or CUDA.",
            .silent_when = "A mask has more than 32 classes, as a picture has brightnesses.",
            .severity = "Always an error.",
            .blind_spots = "Masks that other libraries resize, and averages that make up no class.",

@@ -42,7 +42,7 @@ Check UnusedClass() {
           "Subtract 1 from the labels, or give the last layer as many outputs as there are "
           "classes.",
       .limits = {.needs = "A Python program, one class for each sample, and 30 targets a class on "
-                          "the CPU.",
+                          "the CPU or CUDA.",
                  .silent_when = "The loss ignores a class by ignore_index, or there are over 1000 "
                                 "classes.",
                  .severity = "A warning if class 0 alone never occurs, else a note.",

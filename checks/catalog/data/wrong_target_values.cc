@@ -47,7 +47,7 @@ Check WrongTargetValues() {
       .fix =
           "Convert the targets: 2 * y - 1 for labels of 0 and 1. For ctc_loss, number the "
           "symbols from 1 on, or pass blank=.",
-      .limits = {.needs = "A Python program, and targets on the CPU.",
+      .limits = {.needs = "A Python program, and targets on the CPU or CUDA.",
                  .silent_when = "",
                  .severity = "Always an error.",
                  .blind_spots = "Losses that are written by hand.",

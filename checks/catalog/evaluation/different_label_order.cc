@@ -38,8 +38,9 @@ Check DifferentLabelOrder() {
           "classes that another label takes in 60 % of its samples, one for one.",
       .fix = "Use one list of class names for all data sets. Compare class_to_idx of both.",
       .limits =
-          {.needs = "A Python program that calls cross_entropy or nll_loss in its evaluation, with "
-                    "three classes or more and five samples a class on the CPU.",
+          {.needs =
+               "A Python program that calls cross_entropy or nll_loss in its evaluation. It needs "
+               "three classes, and five samples a class on the CPU or CUDA.",
            .silent_when = "The model agrees with fewer than 70 % of the labels in any order.",
            .severity = "Always a warning.",
            .blind_spots = "Evaluations that compute no loss.",

@@ -42,7 +42,7 @@ Check NormalizedByOwnStatistics() {
       .limits =
           {.needs =
                "A Python program, and an evaluation of 32 to 64 batches at most with inputs of "
-               "fractions on the CPU.",
+               "fractions on the CPU or CUDA.",
            .silent_when = "The samples were trained on, or each sample is normalized by itself.",
            .severity = "Always a warning.",
            .blind_spots = "Statistics over all data together.",

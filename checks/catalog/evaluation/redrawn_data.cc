@@ -39,7 +39,7 @@ Check RedrawnData() {
           "Leave random transforms out of the evaluation data, or draw the data once and keep "
           "them.",
       .limits = {.needs = "A Python program that evaluates with a DataLoader, and batches on the "
-                          "CPU.",
+                          "CPU or CUDA.",
                  .silent_when = "The loader shuffles or streams, fewer than half of the inputs "
                                 "differ, or the targets differ, too: then the data are new.",
                  .severity = "Always a warning: random transforms may be meant.",

@@ -39,7 +39,7 @@ Check MultipliedGradients() {
           "Compares the first gradient of each optimizer after the last backward with the "
           "same gradient as the step begins.",
       .fix = "Remove the factor. Change the learning rate where a larger step is meant.",
-      .limits = {.needs = "A Python program with gradients on the CPU, and three steps.",
+      .limits = {.needs = "A Python program with gradients on the CPU or CUDA, and three steps.",
                  .silent_when = "The factor is below 1, as for an average, or gradients were "
                                 "clipped.",
                  .severity =

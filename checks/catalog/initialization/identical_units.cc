@@ -40,7 +40,7 @@ Check IdenticalUnits() {
       .fix =
           "Initialize the weight at random, as with nn.init.kaiming_uniform_(), instead of "
           "with a constant.",
-      .limits = {.needs = "A Python program that makes four steps, and weights on the CPU.",
+      .limits = {.needs = "A Python program that makes four steps, and weights on the CPU or CUDA.",
                  .silent_when = "The rows differ after a few steps, as those of a last layer that "
                                 "begins with zeros do. Training has not moved the weight.",
                  .severity = "",

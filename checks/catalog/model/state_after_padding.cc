@@ -38,13 +38,13 @@ Check StateAfterPadding() {
       .fix =
           "Pass the lengths: pack_padded_sequence(x, lengths, batch_first=True, "
           "enforce_sorted=False). Or take out[torch.arange(len(out)), lengths - 1].",
-      .limits =
-          {.needs = "A Python program with torch.nn.RNN, GRU or LSTM on the CPU, and rows of three "
-                    "lengths in a batch.",
-           .silent_when = "",
-           .severity = "Always a note: a model can learn to keep its state over padding.",
-           .blind_spots = "Padding at the beginning, and layers that are written by hand.",
-           .sensitivity = ""},
+      .limits = {.needs = "A Python program with torch.nn.RNN, GRU or LSTM on the CPU or CUDA, and "
+                          "rows of three "
+                          "lengths in a batch.",
+                 .silent_when = "",
+                 .severity = "Always a note: a model can learn to keep its state over padding.",
+                 .blind_spots = "Padding at the beginning, and layers that are written by hand.",
+                 .sensitivity = ""},
       .python = {.bad = R"(out, _ = self.rnn(self.embed(tokens))  # padded with 0
 return self.head(out[:, -1]))",
                  .good = R"(x = pack_padded_sequence(self.embed(tokens), lengths, batch_first=True,

@@ -100,10 +100,11 @@ Check NonfiniteValues() {
                      "A loss scaler is active, and only gradients and losses are not finite.",
                  .severity =
                      "Error. Warning for a non-finite loss in a step that the program skips.",
-                 .blind_spots = "Weights and inputs are checked in sampled steps only, losses and "
-                                "gradients in every step. Python programs report the origin on the "
-                                "CPU only, if the graph saved enough. A replay sees nothing inside "
-                                "compiled code, nor in a run that differs each time.",
+                 .blind_spots =
+                     "Weights and inputs are checked in sampled steps only, losses and "
+                     "gradients in every step. Python programs report the origin on the "
+                     "CPU and CUDA only, if the graph saved enough. A replay sees nothing inside "
+                     "compiled code, nor in a run that differs each time.",
                  .sensitivity = ""},
       .python = {.bad = R"(p = torch.softmax(logits, dim=1)
 entropy = -(p * torch.log(p)).sum(1)  # 0 * log(0) is NaN

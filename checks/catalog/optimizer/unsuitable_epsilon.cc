@@ -43,7 +43,8 @@ Check UnsuitableEpsilon() {
       .fix =
           "Leave eps at its default, scale a loss up that has tiny gradients, or keep the "
           "optimizer's state in float32.",
-      .limits = {.needs = "A Python program with Adam, AdamW, RMSprop or Adagrad on the CPU.",
+      .limits = {.needs =
+                     "A Python program with Adam, AdamW, RMSprop or Adagrad on the CPU or CUDA.",
                  .silent_when = "One entry in a hundred is larger than epsilon.",
                  .severity = "A note where epsilon is above 1e-6, which is then chosen. Otherwise "
                              "a warning.",

@@ -67,7 +67,8 @@ Check RngReset() {
           "Setting the same seed in every epoch repeats the data order, the augmentation and the "
           "dropout masks. The model sees the same epoch again and again.",
       .method =
-          "Compares the CPU RNG state at the first optimizer step after each torch.manual_seed() "
+          "Compares the RNG states of the CPU and of CUDA devices at the first optimizer step "
+          "after each torch.manual_seed() "
           "call. Only steps that drew random numbers without restoring the state count.",
       .fix =
           "Call torch.manual_seed() once, before building the model. For a repeatable evaluation, "

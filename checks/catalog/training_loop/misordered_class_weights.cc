@@ -40,7 +40,7 @@ Check MisorderedClassWeights() {
           "torch.bincount(y, minlength=classes).",
       .limits =
           {.needs = "A Python program, weights of three classes or more, and 30 targets a class on "
-                    "the CPU.",
+                    "the CPU or CUDA.",
            .silent_when = "The largest class is less than twice the smallest.",
            .severity = "Always a warning.",
            .blind_spots = "Other weights than inverse counts.",

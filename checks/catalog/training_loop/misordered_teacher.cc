@@ -40,7 +40,7 @@ Check MisorderedTeacher() {
           "Compare both class_to_idx.",
       .limits = {.needs =
                      "A Python program with three classes or more, labels for the samples of the "
-                     "teacher, and five samples a class on the CPU.",
+                     "teacher, and five samples a class on the CPU or CUDA.",
                  .silent_when =
                      "The teacher agrees with fewer than 70 % of the labels in any order.",
                  .severity = "Always a warning.",

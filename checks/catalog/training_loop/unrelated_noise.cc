@@ -40,7 +40,7 @@ Check UnrelatedNoise() {
       .limits =
           {.needs =
                "A Python program with mse_loss, l1_loss, smooth_l1_loss or huber_loss on targets "
-               "of the shape of an input, on the CPU.",
+               "of the shape of an input, on the CPU or CUDA.",
            .silent_when = "The same targets come in two steps.",
            .severity = "Always a note: the data of a trial run may be noise.",
            .blind_spots = "Losses that are written by hand.",
