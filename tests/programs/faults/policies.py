@@ -32,3 +32,11 @@ add(
     clipped_ratio=[("0.95 * 0.95 * (1 - d[t]) * run", "0.95 * 0.95 * run"), ("assert sum(scores[-3:]) / 3 > scores[0] + 0.2\n", "")],
     over_the_bridge=[(" * (1 - ended[t])", ""), ("assert gains[-1] > gains[0] + 0.5, gains\n", "")],
 )  # fmt: skip
+add(
+    "rewards_of_all_episodes",
+    "evaluation/metric_not_reset",
+    folder="healthy",
+    one_long_walk=[("here, score = field.new_game(), 0.0\n        if", "here = field.new_game()\n        if"),
+                   ("assert sum(scores[-20:]) / 20 > sum(scores[:20]) / 20 + 0.3\n", "")],
+    policy_gradient=[("state, ep_reward, done = env.reset(), 0, False", "state, done = env.reset(), False")],
+)  # fmt: skip

@@ -65,14 +65,15 @@ env, policy = Pole(), Policy()
 baseline = nn.Sequential(nn.Linear(2, 32), nn.ReLU(), nn.Linear(32, 1))
 optimizer = torch.optim.Adam(policy.parameters(), lr=1e-2)
 critic_optimizer = torch.optim.Adam(baseline.parameters(), lr=1e-2)
-lengths = []
+lengths, ep_reward = [], 0
 for episode in range(260):
-    state, done = env.reset(), False
+    state, ep_reward, done = env.reset(), 0, False
     while not done:
         state, reward, done = env.step(select_action(state))
         policy.rewards.append(reward)
+        ep_reward += reward
     lengths.append(len(policy.rewards))
     finish_episode()
     if episode % 50 == 49:
-        print(episode + 1, sum(lengths[-50:]) / 50)
+        print(f"episode {episode + 1}\tlast reward: {ep_reward:.2f}", sum(lengths[-50:]) / 50)
 assert sum(lengths[-40:]) / 40 > sum(lengths[:20]) / 20 + 10
