@@ -35,19 +35,19 @@ void RecurrentAxes::Saw(const at::RecordFunction& function, ProbeRecorder& recor
   const at::Tensor& given = inputs[0].toTensor();
   const auto weights = inputs[2].toTensorVector();
   if (!given.defined() || given.dim() != 3 || weights.empty()) return;
-  if (recorder.clock().step() != step_) {
-    step_ = recorder.clock().step();
-    sizes_.clear();
-  }
+  if (recorder.clock().step() != step_) StepEnded(recorder);
   const at::TensorImpl* key = weights.front().unsafeGetTensorImpl();
   if (sizes_.size() >= kMostRecurrentLayers && sizes_.count(key) == 0) return;
   const int64_t of_batch = inputs[inputs.size() - 1].toBool() ? 0 : 1;
   const ProbeModels::Parameter* weight = recorder.models().Find(weights.front());
   const uint32_t known = weight == nullptr ? 0 : weight->module_thing;
   const std::string_view name(function.name() + sizeof("aten::") - 1);
-  sizes_[key] = {given.size(of_batch), given.size(1 - of_batch),
-                 known != 0 ? known : recorder.clock().writer().Thing("operation", 0, name),
-                 CallSite()};
+  Sizes& sizes = sizes_[key];
+  sizes.batch = given.size(of_batch);
+  sizes.time = given.size(1 - of_batch);
+  sizes.layer = known != 0 ? known : recorder.clock().writer().Thing("operation", 0, name);
+  sizes.site = CallSite();
+  ++sizes.calls;
 }
 
 void RecurrentAxes::LossGiven(const at::Tensor& outputs, const at::Tensor& targets,
@@ -60,11 +60,21 @@ void RecurrentAxes::LossGiven(const at::Tensor& outputs, const at::Tensor& targe
     return entry.second.batch * entry.second.time == samples;
   });
   if (is_flattened) return;
+  for (auto& [unused, sizes] : sizes_) {
+    if (sizes.time == samples && sizes.batch != 1 && sizes.batch != samples) ++sizes.losses;
+  }
+}
+
+// Of losses that a program computes sequence by sequence, there are more than calls. Written as the
+// next step that is looked at begins: two more follow before the check speaks.
+void RecurrentAxes::StepEnded(ProbeRecorder& recorder) {
   for (const auto& [unused, sizes] : sizes_) {
-    if (sizes.time != samples || sizes.batch == 1 || sizes.batch == samples) continue;
+    if (sizes.losses == 0 || sizes.losses != sizes.calls) continue;
     recorder.clock().Put(Quantity::kSwappedBatchAxis, {sizes.layer, 0, recorder.Site(sizes.site)},
                          static_cast<double>(sizes.time), static_cast<double>(sizes.batch));
   }
+  step_ = recorder.clock().step();
+  sizes_.clear();
 }
 
 }  // namespace dlcheck

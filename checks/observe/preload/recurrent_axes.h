@@ -23,9 +23,12 @@ class RecurrentAxes {
  private:
   struct Sizes {
     int64_t batch = 0, time = 0;
+    int calls = 0, losses = 0;  // of the step; losses with as many targets as there are times
     uint32_t layer = 0;
     Probe::Site site{"", 0, ""};
   };
+
+  void StepEnded(ProbeRecorder& recorder);
 
   int64_t step_ = -1;                                       // that the sizes are of
   std::unordered_map<const at::TensorImpl*, Sizes> sizes_;  // by first weight

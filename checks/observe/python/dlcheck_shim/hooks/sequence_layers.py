@@ -2,6 +2,8 @@
 padding leaves for attention, and whether samples drawn at random begin with the state of others.
 """
 
+import dataclasses
+
 import torch
 
 from ..autograd.padded_states import mark_ends, mark_output
@@ -19,6 +21,18 @@ MOST_ENTRIES = 1024  # of a state that are compared
 MOST_CALLS = 16  # of a recurrent layer, in which its padding is looked for
 
 
+@dataclasses.dataclass
+class Sizes:
+    """Of the last input of a layer, and what the step says of them."""
+
+    batch: int = 0
+    time: int = 0
+    site: int = 0
+    calls: int = 0
+    losses: int = 0  # with as many targets as there are times
+    loader_agrees: bool = False  # its batches have as many samples as there are times
+
+
 class SequenceLayers:
     def __init__(self, guard, recorder, sites, last_batch, loaders):
         self.recorder, self.sites, self.last_batch, self.loaders = recorder, sites, last_batch, loaders
@@ -31,7 +45,7 @@ class SequenceLayers:
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
-        self.sizes, self.told = {}, set()  # by thing of a layer: of its batch, of its time, and its line
+        self.sizes, self.told = {}, set()  # by thing of a layer
         self.calls = {}  # by thing of a recurrent layer
         self.states, self.carried = {}, {}  # by thing: step and state at its end; steps that began with such a state
 
@@ -51,7 +65,7 @@ class SequenceLayers:
 
     def subscribe(self, moments):
         moments.loss_examined.append(self.compare)
-        moments.sampled_stepped.append(self.sizes.clear)
+        moments.sampled_stepped.append(self.end_step)
 
     def add(self, layer, thing, args, kwargs, output):
         """After a call of a layer in training, in a sampled step."""
@@ -59,7 +73,8 @@ class SequenceLayers:
         if not thing or not tensors.is_plain(given) or given.dim() != 3:
             return
         batch, time = given.shape[:2] if attribute(layer, "batch_first") else (given.shape[1], given.shape[0])
-        self.sizes[thing] = (batch, time, self.sites.current())
+        sizes = self.sizes.setdefault(thing, Sizes())
+        sizes.batch, sizes.time, sizes.site, sizes.calls = batch, time, self.sites.current(), sizes.calls + 1
         if isinstance(layer, torch.nn.MultiheadAttention) and thing not in self.told:
             mask = args[PLACE_OF_MASK] if len(args) > PLACE_OF_MASK else kwargs.get(MASK)
             if tensors.is_plain(mask) and mask.dim() == 2 and (mask := on_host(mask)).is_cpu:
@@ -79,17 +94,23 @@ class SequenceLayers:
         """At a loss: with one target for each sample, that tells how many samples there are, and otherwise the
         loader of the batch does."""
         target = call.target
-        if target.dim() == 1 and call.output.shape[:1] == target.shape and not self.flattened(target):
-            samples = target.shape[0]
-        else:
-            samples = self.loaders.batch_size()
-        for thing, (batch, time, site) in self.sizes.items():
-            if time == samples and batch not in (1, samples):
-                self.recorder.quantity("swapped_batch_axis", thing, float(time), float(batch), site)
+        are_samples = target.dim() == 1 and call.output.shape[:1] == target.shape and not self.flattened(target)
+        samples = target.shape[0] if are_samples else self.loaders.batch_size()
+        for sizes in self.sizes.values():
+            if sizes.time == samples and sizes.batch not in (1, samples):
+                sizes.losses += are_samples
+                sizes.loader_agrees |= not are_samples
+
+    def end_step(self):
+        """Of losses that a program computes sequence by sequence, there are more than calls."""
+        for thing, sizes in self.sizes.items():
+            if sizes.loader_agrees or 0 < sizes.losses == sizes.calls:
+                self.recorder.quantity("swapped_batch_axis", thing, float(sizes.time), float(sizes.batch), sizes.site)
+        self.sizes.clear()
 
     def flattened(self, target):
         """Whether there is a target for each position of a batch."""
-        return any(target.shape[0] == batch * time for batch, time, _ in self.sizes.values())
+        return any(target.shape[0] == sizes.batch * sizes.time for sizes in self.sizes.values())
 
     def look_at_mask(self, thing, mask):
         """Tokens tell padding from words: where all that is not masked is one token, and what is masked is many,
