@@ -6,6 +6,7 @@
 #include <torch/csrc/autograd/variable.h>
 
 #include <string_view>
+#include <thread>
 
 #include "checks/observe/probe/probe_calls.h"
 
@@ -19,6 +20,7 @@ class FirstAccumulation : public torch::autograd::FunctionPreHook {
       : call_(call), last_backward_(last_backward) {}
 
   torch::autograd::variable_list operator()(const torch::autograd::variable_list& grads) override {
+    if (IsOfAnotherThread(grads)) return grads;
     const std::shared_ptr<std::function<void()>> call = call_.lock();
     const int backward = torch::autograd::get_current_graph_task_id();
     if (call && backward != *last_backward_) {
@@ -29,8 +31,16 @@ class FirstAccumulation : public torch::autograd::FunctionPreHook {
   }
 
  private:
+  // Several threads may call backward through shared parameters, and only one is watched. Gradients
+  // of a device arrive in a thread of torch, for whoever waits for them.
+  bool IsOfAnotherThread(const torch::autograd::variable_list& grads) const {
+    const bool on_host = grads.empty() || !grads[0].defined() || grads[0].device().is_cpu();
+    return on_host && std::this_thread::get_id() != watched_;
+  }
+
   std::weak_ptr<std::function<void()>> call_;  // gone when the probe is
   std::shared_ptr<int> last_backward_;
+  std::thread::id watched_ = std::this_thread::get_id();
 };
 
 // A callback is a plain function; this is who it calls.
