@@ -13,6 +13,13 @@ namespace {
 constexpr int kStepsBroadcast = 3;     // whose loss has to be made of such a difference
 constexpr size_t kMostLossNodes = 32;  // between a loss and the difference
 
+// Whether the program made a column of its outputs, as it does for all pairs. Targets may have been
+// made a column long before.
+bool WroteColumn(const at::Tensor& column) {
+  const auto& node = column.grad_fn();
+  return node != nullptr && node->name().rfind("UnsqueezeBackward", 0) == 0;
+}
+
 // A column (n, 1) and a row (n), of which the program learns one.
 bool AreColumnAndRow(const at::Tensor& a, const at::Tensor& b) {
   if (!a.defined() || !b.defined() || a.dim() + b.dim() != 3 || a.dim() == 0 || b.dim() == 0) {
@@ -21,7 +28,7 @@ bool AreColumnAndRow(const at::Tensor& a, const at::Tensor& b) {
   const at::Tensor& column = a.dim() == 2 ? a : b;
   const at::Tensor& row = a.dim() == 2 ? b : a;
   return column.size(1) == 1 && column.size(0) == row.size(0) && row.size(0) > 1 &&
-         a.requires_grad() != b.requires_grad();
+         a.requires_grad() != b.requires_grad() && !WroteColumn(column);
 }
 
 const at::Tensor& TensorOf(const c10::IValue& value) {

@@ -9,13 +9,19 @@ namespace {
 constexpr int64_t kMostGraphs = 256;  // that are looked at
 constexpr int kMostScalings = 4;
 
-// A program may keep the loss, and divide it for the backward alone.
+// A program may keep the loss, and divide it by a number for the backward alone. A factor with a
+// gradient may live for ever.
 std::shared_ptr<torch::autograd::Node> BeforeScaling(std::shared_ptr<torch::autograd::Node> node) {
-  for (int i = 0; i < kMostScalings && node != nullptr && node->num_outputs() > 0; ++i) {
+  for (int i = 0; i < kMostScalings && node != nullptr; ++i) {
     const std::string name = node->name();
     if (name.rfind("DivBackward", 0) != 0 && name.rfind("MulBackward", 0) != 0) break;
-    const std::shared_ptr<torch::autograd::Node> before = node->next_edge(0).function;
-    if (before == nullptr) break;
+    std::shared_ptr<torch::autograd::Node> before;
+    for (const torch::autograd::Edge& edge : node->next_edges()) {
+      if (edge.function == nullptr) continue;
+      if (before != nullptr) return node;
+      before = edge.function;
+    }
+    if (before == nullptr || before->name() == "torch::autograd::AccumulateGrad") break;
     node = before;
   }
   return node;

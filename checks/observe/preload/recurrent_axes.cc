@@ -60,20 +60,24 @@ void RecurrentAxes::LossGiven(const at::Tensor& outputs, const at::Tensor& targe
     return entry.second.batch * entry.second.time == samples;
   });
   if (is_flattened) return;
+  losses_ += samples > 1;
   for (auto& [unused, sizes] : sizes_) {
-    if (sizes.time == samples && sizes.batch != 1 && sizes.batch != samples) ++sizes.losses;
+    // Where the batch is a multiple of the samples, each sample has several sequences.
+    if (sizes.time == samples && sizes.batch != 1 && sizes.batch % samples != 0) ++sizes.losses;
   }
 }
 
-// Of losses that a program computes sequence by sequence, there are more than calls. Written as the
-// next step that is looked at begins: two more follow before the check speaks.
+// Of losses that a program computes sequence by sequence, there are more than calls, or others for
+// shorter sequences. Written as the next step that is looked at begins: two more follow before the
+// check speaks.
 void RecurrentAxes::StepEnded(ProbeRecorder& recorder) {
   for (const auto& [unused, sizes] : sizes_) {
-    if (sizes.losses == 0 || sizes.losses != sizes.calls) continue;
+    if (sizes.losses == 0 || sizes.losses != sizes.calls || sizes.losses != losses_) continue;
     recorder.clock().Put(Quantity::kSwappedBatchAxis, {sizes.layer, 0, recorder.Site(sizes.site)},
                          static_cast<double>(sizes.time), static_cast<double>(sizes.batch));
   }
   step_ = recorder.clock().step();
+  losses_ = 0;
   sizes_.clear();
 }
 

@@ -30,6 +30,7 @@ class RecurrentAxes {
 
   void StepEnded(ProbeRecorder& recorder);
 
+  int losses_ = 0;                                          // of the step
   int64_t step_ = -1;                                       // that the sizes are of
   std::unordered_map<const at::TensorImpl*, Sizes> sizes_;  // by first weight
 };

@@ -23,13 +23,13 @@ bool IsMasking(std::string_view name) { return name.substr(0, 6) == "masked"; }
 
 }  // namespace
 
-// Operations that change values. A view may be made for its shape alone. Probabilities and
-// normalized states are often given beside another result, to a caller that leaves them.
+// Operations that write into a part of a tensor, each of which has a twin that does so in place. A
+// view may be made for its shape alone. What relu(), clamp() and dropout() give is often returned
+// beside another result, to a caller that leaves it.
 bool UnusedResults::IsToBeTaken(const at::RecordFunction& function) {
   static const auto* names = new std::unordered_set<std::string_view>{
-      "aten::masked_fill", "aten::masked_scatter", "aten::index_fill", "aten::index_copy",
-      "aten::index_add",   "aten::scatter_add",    "aten::clamp",      "aten::clamp_min",
-      "aten::clamp_max",   "aten::dropout",        "aten::relu"};
+      "aten::masked_fill", "aten::masked_scatter", "aten::index_fill",
+      "aten::index_copy",  "aten::index_add",      "aten::scatter_add"};
   return names->count(function.name()) > 0;
 }
 

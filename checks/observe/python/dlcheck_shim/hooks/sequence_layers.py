@@ -46,6 +46,7 @@ class SequenceLayers:
 
     def reset(self):
         self.sizes, self.told = {}, set()  # by thing of a layer
+        self.losses = 0  # of the step, with a target for each of several samples
         self.calls = {}  # by thing of a recurrent layer
         self.states, self.carried = {}, {}  # by thing: step and state at its end; steps that began with such a state
 
@@ -96,17 +97,21 @@ class SequenceLayers:
         target = call.target
         are_samples = target.dim() == 1 and call.output.shape[:1] == target.shape and not self.flattened(target)
         samples = target.shape[0] if are_samples else self.loaders.batch_size()
+        self.losses += are_samples and samples > 1
         for sizes in self.sizes.values():
-            if sizes.time == samples and sizes.batch not in (1, samples):
+            # Where the batch is a multiple of the samples, each sample has several sequences.
+            if samples and sizes.time == samples and sizes.batch != 1 and sizes.batch % samples:
                 sizes.losses += are_samples
                 sizes.loader_agrees |= not are_samples
 
     def end_step(self):
-        """Of losses that a program computes sequence by sequence, there are more than calls."""
+        """Of losses that a program computes sequence by sequence, there are more than calls, or others for shorter
+        sequences."""
         for thing, sizes in self.sizes.items():
-            if sizes.loader_agrees or 0 < sizes.losses == sizes.calls:
+            if sizes.loader_agrees or 0 < sizes.losses == sizes.calls == self.losses:
                 self.recorder.quantity("swapped_batch_axis", thing, float(sizes.time), float(sizes.batch), sizes.site)
         self.sizes.clear()
+        self.losses = 0
 
     def flattened(self, target):
         """Whether there is a target for each position of a batch."""
