@@ -5,6 +5,7 @@ faults, drawn by the commit."""
 import unittest
 
 from support import DIGITS, PROGRAMS, TORCH_PYTHON, EndToEnd, drawn
+from watching import python
 
 from tests.observe.plant import PLANTS, planted
 
@@ -15,7 +16,8 @@ class PythonHosts(EndToEnd):
         self.require_torch()
 
     def watch(self, program, *options):
-        return self.run_command(TORCH_PYTHON, program, DIGITS, options=options)
+        start = [TORCH_PYTHON] if "--deep" in options else python()  # experiments need a Python of their own
+        return self.run_command(*start, program, DIGITS, options=options)
 
     def healthy(self, name):
         process = self.watch(PROGRAMS / f"digits_{name}.py", "--deep", "--fail-on", "warning")

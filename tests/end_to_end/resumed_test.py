@@ -8,7 +8,7 @@ import unittest
 from support import SOURCE, TORCH_PYTHON, EndToEnd, drawn_tests, environment
 
 sys.path.append(str(SOURCE / "tests/programs"))
-from watching import allows_layers  # noqa: E402
+from watching import allows_layers, python  # noqa: E402
 
 # Each test leaves something else out of what the program puts back.
 PROGRAM = textwrap.dedent(
@@ -82,7 +82,7 @@ class Resumed(EndToEnd):
         home.mkdir()
         (home / "train.py").write_text(PROGRAM)
         command = [TORCH_PYTHON, "-W", "ignore", "train.py", forgotten, file, *words]
-        subprocess.run(command, cwd=home, env=environment(), capture_output=True, check=True)
+        subprocess.run(python(*command[3:]), cwd=home, env=environment(), capture_output=True, check=True)
         before = (home / file).read_bytes()
         (home / file).unlink()
         watched = self.run_command(*command, options=("--deep", "--select", CHECK, *options), cwd=home)

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from tests.observe import warm
+from tests.warm import servers
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SHIM = ROOT / "checks/observe/python"
@@ -98,19 +98,19 @@ def run_watched(command, environment=None, raises=True, fresh=False, **request):
         if raises:
             added["DLCHECK_SHIM_RAISE"] = "1"
         added.update(environment or {})
-        done = run_unwatched(command, added, folder, fresh, str(boot))
+        done = run_unwatched(command, added, folder, fresh, probed=True)
         files = sorted(folder.glob("records/*.records"))
         samples = [line for file in folder.glob("samples-*") for line in file.read_text().splitlines()]
         return Run(done.status, done.out, done.err, [ProcessTrace(file) for file in files], tuple(samples))
 
 
-def run_unwatched(command, environment=None, cwd=None, fresh=False, shim=None):
-    """Runs a command; `shim` is where the probe begins, for a process that has torch already."""
+def run_unwatched(command, environment=None, cwd=None, fresh=False, probed=False):
+    """Runs a command; `probed`: its PYTHONPATH is where the probe begins, and no more."""
     command, added = [str(word) for word in command], environment or {}
     # One thread: these programs are small, and tests run side by side.
     environment = {**os.environ, "OMP_NUM_THREADS": "1", **added}
-    if warm.can_run(command, added, shim) and not fresh:
-        return Run(*warm.run(command, environment, cwd or os.getcwd(), shim), [])
+    if servers.can_run(command, added, probed) and not fresh:
+        return Run(*servers.run(command, environment, cwd or os.getcwd()), [])
     done = subprocess.run(command, env=environment, cwd=cwd, capture_output=True, text=True, timeout=300,
                           check=False)  # fmt: skip
     return Run(done.returncode, done.stdout, done.stderr, [])

@@ -15,7 +15,6 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import queue
 import re
 import subprocess
 import sys
@@ -24,7 +23,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(ROOT)]
 import data  # noqa: E402, F401
 import kept  # noqa: E402
 import loop  # noqa: E402, F401
@@ -32,6 +31,8 @@ import losses  # noqa: E402, F401
 import models  # noqa: E402, F401
 import optimization  # noqa: E402, F401
 import tree  # noqa: E402
+
+from tests.warm.servers import Server  # noqa: E402
 
 PYTHON = os.environ.get("DLCHECK_TORCH_PYTHON") or str(ROOT / ".venv/bin/python3")
 DLCHECK = pathlib.Path(os.environ.get("DLCHECK_BUILD", ROOT / "build")) / "bin/dlcheck"
@@ -59,18 +60,6 @@ class NoAsserts(ast.NodeTransformer):
 
 def without_asserts(source):
     return ast.unparse(NoAsserts().visit(ast.parse(source))) + "\n"
-
-
-class Server:
-    def __init__(self, folder, number):
-        self.path = str(pathlib.Path(folder, f"socket{number}"))
-        self.process = subprocess.Popen([PYTHON, "-W", "ignore", str(HERE / "warm_server.py"), self.path],
-                                        env={**os.environ, "OMP_NUM_THREADS": "1"})
-        while not os.path.exists(self.path):
-            time.sleep(0.05)
-
-    def command(self, *words):
-        return [sys.executable, "-S", "-E", str(HERE / "warm_server.py"), self.path, *map(str, words)]
 
 
 def environment(path):
@@ -126,36 +115,30 @@ def watched_end(server, source, path):
 
 
 class Runner:
-    def __init__(self, jobs, folder, out, known):
-        self.servers = queue.Queue()
-        for number in range(jobs):
-            self.servers.put(Server(folder, number))
+    def __init__(self, out, known):
+        self.server = Server(PYTHON)
         self.out, self.known, self.covering = out, known, finders()
 
     def program(self, name, path, faults):
         """Lines for all pairs of one program."""
         source = without_asserts(path.read_text())
-        server = self.servers.get()
-        try:
-            healthy = None
-            for fault in faults:
-                made = tree.planted(fault, source)
-                if made is None or self.is_known(name, fault, made):
-                    continue
-                if healthy is None:
-                    healthy = watched_end(server, source, path)
-                    repeats = bare_end(server, source, path) == healthy[0]
-                if not repeats:
-                    self.write(name, fault, made, "unrepeatable")
-                    continue
-                self.pair(server, name, path, fault, made, healthy)
-        finally:
-            self.servers.put(server)
+        healthy = None
+        for fault in faults:
+            made = tree.planted(fault, source)
+            if made is None or self.is_known(name, fault, made):
+                continue
+            if healthy is None:
+                healthy = watched_end(self.server, source, path)
+                repeats = bare_end(self.server, source, path) == healthy[0]
+            if not repeats:
+                self.write(name, fault, made, "unrepeatable")
+                continue
+            self.pair(name, path, fault, made, healthy)
 
-    def pair(self, server, name, path, fault, made, healthy):
+    def pair(self, name, path, fault, made, healthy):
         (ended, state), baseline, _ = healthy
         begin = time.monotonic()
-        (now, planted_state), found, first = watched_end(server, made[0], path)
+        (now, planted_state), found, first = watched_end(self.server, made[0], path)
         if now != "whole" or ended != "whole":
             return self.write(name, fault, made, "crash", why=f"{ended} / {now}")
         if planted_state == state:
@@ -189,14 +172,11 @@ def main():
     part, parts = map(int, options.part.split("/"))
     chosen = {n: p for n, p in programs().items() if not options.programs or n in options.programs}
     faults = options.fault or list(tree.FAULTS)
-    with tempfile.TemporaryDirectory(prefix="dlcheck-planting-") as folder:
-        runner = Runner(options.jobs, folder, options.into, kept.read(options.into))
-        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-            for name, path in list(chosen.items())[part - 1 :: parts]:
-                own = [f for f in faults if int(kept.digest(f"{f} {name}"), 16) % options.share == 0]
-                pool.submit(runner.program, name, path, own)
-        while not runner.servers.empty():
-            runner.servers.get().process.kill()
+    runner = Runner(options.into, kept.read(options.into))
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for name, path in list(chosen.items())[part - 1 :: parts]:
+            own = [f for f in faults if int(kept.digest(f"{f} {name}"), 16) % options.share == 0]
+            pool.submit(runner.program, name, path, own)
     kept.tidy(options.into)
 
 

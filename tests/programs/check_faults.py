@@ -26,7 +26,7 @@ from plants import FAULTS, planted
 from rank_pool import PROCESSES
 from renaming import renamed
 from variants import VARIANTS, in_variant
-from watching import BY_TIME, DLCHECK, FOLDER, PYTHON, allows_layers, environment
+from watching import BY_TIME, DLCHECK, FOLDER, PYTHON, allows_layers, environment, python
 
 # The experiment that goes on from files of its own.
 NEEDS_LAYERS = "checkpoint/inexact_resume"
@@ -87,7 +87,7 @@ def watched(fault, host, variant=None):
         program = pathlib.Path(folder, "program.py")
         program.write_text(source)
         words = [DLCHECK, "run", "--output-dir", f"{folder}/out", *FAULTS[fault].options,
-                 "--", PYTHON, "-W", "ignore", *launcher(processes_of(fault, host)), program]
+                 "--", *started(fault, host), program]
         process = subprocess.run(list(map(str, words)), capture_output=True, text=True,
                                  timeout=300, cwd=folder, env=beside_its_host(fault))
         file = pathlib.Path(folder, "out", "result.json")
@@ -115,6 +115,14 @@ def said(result, claim, program, source):
 def processes_of(fault, host):
     """In how many processes a launcher is to start it."""
     return PROCESSES[host] if FAULTS[fault].folder == "ranks" else FAULTS[fault].processes
+
+
+def started(fault, host):
+    """The command before the name of its program: experiments, launchers and frameworks need a Python of their own."""
+    processes = processes_of(fault, host)
+    if processes == 1 and not FAULTS[fault].options and FAULTS[fault].folder in ("hosts", "healthy"):
+        return python()
+    return [PYTHON, "-W", "ignore", *launcher(processes)]
 
 
 def launcher(processes):

@@ -20,7 +20,7 @@ import time
 
 from drawing import drawn
 from variants import VARIANTS, file_in_variant
-from watching import DLCHECK, FOLDER, PYTHON, SOURCE, environment
+from watching import DLCHECK, FOLDER, PYTHON, SOURCE, environment, python
 
 HARNESS = SOURCE / "tests/observe/state_harness.py"
 # What dlcheck writes when a part of its own did not work.
@@ -40,12 +40,13 @@ def findings(result, notes=False):
 def watch(name, seed, harmless, options=(), variant=None):
     """(name, seed, seconds, problems, notes) of one program; `options` are those of `dlcheck run`."""
     with tempfile.TemporaryDirectory(prefix="dlcheck-healthy-") as folder:
-        words = [PYTHON, file_in_variant(name, variant, folder), str(seed)]
+        start = [PYTHON] if options else python()  # experiments need a Python of their own
+        words = [file_in_variant(name, variant, folder), str(seed)]
         begin = time.monotonic()
-        problems, result = judged(words, folder, options)
+        problems, result = judged([*start, *words], folder, options)
         seconds = time.monotonic() - begin
         if harmless:
-            problems += differences(words, folder)
+            problems += differences([*start, HARNESS, *words], folder)
     return name, seed, seconds, problems, findings(result, notes=True) if result else []
 
 
@@ -68,7 +69,6 @@ def judged(words, folder, options=()):
 
 def differences(words, folder):
     """What watching changes of a program whose state is shown step by step."""
-    words = [words[0], HARNESS, *words[1:]]
     alone = execute(words, folder)
     watched = execute([DLCHECK, "run", "--output-dir", f"{folder}/out", "--exit-code", "program", "--",
                        *words], folder)  # fmt: skip

@@ -14,7 +14,7 @@ from check_faults import beside_its_host
 from drawing import drawn
 from planting import replaced
 from plants import FAULTS
-from watching import DLCHECK, FOLDER, PYTHON
+from watching import DLCHECK, FOLDER, python
 
 PROGRAMS = [
     ("bf16_main", ("added_up_in_bf16", "clipped_in_window", "epsilon_of_ten")),
@@ -73,7 +73,7 @@ def result_of(host, faults):
     with tempfile.TemporaryDirectory(prefix="dlcheck-test-") as name:
         folder = pathlib.Path(name)
         (folder / "program.py").write_text(source_of(host, faults))
-        words = [DLCHECK, "run", "--output-dir", folder / "out", "--", PYTHON, "-W", "ignore", folder / "program.py"]
+        words = [DLCHECK, "run", "--output-dir", folder / "out", "--", *python(folder / "program.py")]
         subprocess.run(words, cwd=folder, capture_output=True, timeout=300, env=beside_its_host(faults[0]))
         return json.loads((folder / "out" / "result.json").read_text())
 

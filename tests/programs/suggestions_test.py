@@ -14,7 +14,7 @@ import unittest
 from check_faults import beside_its_host
 from drawing import drawn
 from plants import FAULTS, planted
-from watching import DLCHECK, PYTHON, allows_layers
+from watching import DLCHECK, PYTHON, allows_layers, python
 
 MENDED = [
     ("no_clearing", "plain_script"), ("no_clearing", "bf16_main"), ("no_clearing", "event_stream"),
@@ -30,7 +30,8 @@ MENDED = [
 
 class Suggestions(unittest.TestCase):
     def watch(self, folder, fault, *options):
-        words = [DLCHECK, "run", *options, "--output-dir", folder / "out", "--", PYTHON, "-W", "ignore", folder / "program.py"]
+        start = [PYTHON, "-W", "ignore"] if options else python()  # experiments need a Python of their own
+        words = [DLCHECK, "run", *options, "--output-dir", folder / "out", "--", *start, folder / "program.py"]
         process = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300,
                                  env=beside_its_host(fault))
         result = json.loads((folder / "out" / "result.json").read_text())

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -10,8 +11,16 @@ SOURCE = FOLDER.parents[1]
 DLCHECK = pathlib.Path(os.environ.get("DLCHECK_BUILD", SOURCE / "build")) / "bin" / "dlcheck"
 PYTHON = os.environ.get("DLCHECK_TORCH_PYTHON") or str(SOURCE / ".venv" / "bin" / "python3")
 
+sys.path.append(str(SOURCE))
+from tests.warm import servers  # noqa: E402
+
 # Found by the times of steps, which a busy machine changes.
 BY_TIME = {"performance/step_stalls", "performance/step_time_growth"}
+
+
+def python(*words):
+    """A command that runs a program in a fork of a process that has torch, as `PYTHON -W ignore WORDS` would."""
+    return servers.command(PYTHON, *words)
 
 
 def environment():
