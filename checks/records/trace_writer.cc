@@ -146,6 +146,19 @@ void TraceWriter::PutHeader() {
 TraceWriter::~TraceWriter() {
   if (IsInherited()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
+  WriteEnd();
+}
+
+void TraceWriter::End() {
+  if (IsInherited()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  WriteEnd();
+  quiet_ = true;
+}
+
+void TraceWriter::WriteEnd() {
+  if (ended_) return;
+  ended_ = true;
   WriteBlock(Kind::kEnd);
   // What cannot be given back is zeros, which a reader passes over.
   (void)records_.Close().ok();

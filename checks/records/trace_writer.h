@@ -68,6 +68,9 @@ class TraceWriter {
   void EndStep();
   // Writes all that is waiting.
   void Flush();
+  // Writes all that is waiting and the end; what is put later is not recorded. Other threads may go
+  // on.
+  void End();
 
   // True once scalars should be kept at sampled steps only.
   bool past_half_cap() const { return Bytes() > options_.size_cap_bytes / 2; }
@@ -84,6 +87,7 @@ class TraceWriter {
   void AppendUnchecked(Kind kind, uint16_t number, Record fields);
   void AddLine(const std::string& line);
   void FlushIfOlder(uint64_t nanoseconds);
+  void WriteEnd();
   void WriteBlock(Kind kind);
   Expected<Done> TryWriteBlock(Kind kind);
 
@@ -97,6 +101,7 @@ class TraceWriter {
   uint64_t sequence_ = 0, sealed_ = 0;  // of the next record, and of the next block's first
   uint64_t generation_;                 // of forks, when this writer was made
   bool quiet_ = false;
+  bool ended_ = false;
   std::map<std::tuple<std::string, int, std::string>, uint32_t> things_;
   std::map<std::tuple<std::string, int, std::string>, uint32_t> sites_;
 };

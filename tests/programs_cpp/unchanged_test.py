@@ -129,6 +129,16 @@ class Unchanged(unittest.TestCase):
 
 class Others(unittest.TestCase):
     @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
+    def test_records_are_whole_however_a_program_ends_but_by_a_handler_of_a_signal(self):
+        for words, status in ((("leaves_at_once",), 0), (("leaves_at_once", "_Exit"), 0),
+                              (("leaves_at_once", "quick_exit"), 0), (("leaves_by_another_thread",), 0),
+                              (("leaves_by_a_signal",), 5)):  # fmt: skip
+            with self.subTest(words), tempfile.TemporaryDirectory() as folder:
+                done = subprocess.run([BUILD / "bin" / "dlcheck", "run", "--output-dir", Path(folder) / "out", "--", PROGRAM,
+                                       *words], capture_output=True, text=True, check=False)
+                self.assertEqual(done.returncode, status, done.stderr)
+
+    @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
     def test_a_launcher_may_come_before_and_two_variables_are_in_the_environment(self):
         with tempfile.TemporaryDirectory() as folder:
             script = 'env > names; exec "$@"'

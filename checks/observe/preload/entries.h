@@ -20,6 +20,10 @@ inline constexpr char kGoAroundSymbol[] = "dlcheck_go_around";
 using Yield = void (*)();
 inline constexpr char kYieldSymbol[] = "dlcheck_yield";
 
+// Closes a worker's records: the process is about to end.
+using End = void (*)();
+inline constexpr char kEndSymbol[] = "dlcheck_end";
+
 // Folders that may hold a worker, <build id of libtorch_cpu.so>.so, with colons between.
 inline constexpr char kWorkersVariable[] = "DLCHECK_WORKERS";
 

@@ -1,10 +1,12 @@
 // The library that `dlcheck run` preloads into programs that are linked with LibTorch. It needs
 // nothing but the C library, so that a shell or a launcher between us and the program is not
-// changed by it. It defines functions of LibTorch that jump to the real ones, or to those of a
-// worker: the probe, compiled for the very LibTorch that this process has.
+// changed by it. It stands before the functions that end a process at once, and defines functions
+// of LibTorch that jump to the real ones, or to those of a worker: the probe, compiled for the very
+// LibTorch that this process has.
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -134,6 +136,7 @@ int LookAtLibrary(dl_phdr_info* info, size_t, void* found) {
 
 GoAround worker = nullptr;
 Yield worker_yields = nullptr;
+End worker_ends = nullptr;
 void* torch_library = nullptr;
 bool asked = false;
 
@@ -169,6 +172,7 @@ void LookForWorker() {
   if (opened == nullptr) return;
   worker = reinterpret_cast<GoAround>(dlsym(opened, kGoAroundSymbol));
   worker_yields = reinterpret_cast<Yield>(dlsym(opened, kYieldSymbol));
+  worker_ends = reinterpret_cast<End>(dlsym(opened, kEndSymbol));
 }
 
 __attribute__((constructor)) void Begin() { LookForWorker(); }
@@ -192,4 +196,21 @@ void* dlcheck_resolve(int entry) {
 
 void dlcheck_yield() {
   if (dlcheck::worker_yields != nullptr) dlcheck::worker_yields();
+}
+
+// As the C library has them, but for a worker that is told before.
+extern "C" __attribute__((visibility("default"), noreturn)) void _exit(int status) {
+  if (dlcheck::worker_ends != nullptr) dlcheck::worker_ends();
+  for (;;) syscall(SYS_exit_group, status);
+}
+
+extern "C" __attribute__((visibility("default"), noreturn)) void _Exit(int status) noexcept {
+  _exit(status);
+}
+
+extern "C" __attribute__((visibility("default"), noreturn)) void quick_exit(int status) noexcept {
+  if (dlcheck::worker_ends != nullptr) dlcheck::worker_ends();
+  const auto original = reinterpret_cast<void (*)(int)>(dlsym(RTLD_NEXT, "quick_exit"));
+  if (original != nullptr) original(status);
+  _exit(status);
 }

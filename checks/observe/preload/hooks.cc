@@ -224,3 +224,7 @@ extern "C" __attribute__((visibility("default"))) void* dlcheck_go_around(int en
 extern "C" __attribute__((visibility("default"))) void dlcheck_yield() {
   dlcheck::Watcher::EndAll();
 }
+
+extern "C" __attribute__((visibility("default"))) void dlcheck_end() {
+  dlcheck::Watcher::ProcessEnds();
+}

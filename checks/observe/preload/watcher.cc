@@ -1,5 +1,9 @@
 #include "checks/observe/preload/watcher.h"
 
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -29,7 +33,7 @@ std::unique_ptr<Watcher>& TheOnly() {
 // Closes the records as the watched thread ends: before the variables of this thread that torch
 // made earlier are gone, which callbacks are removed from.
 struct EndOfThread {
-  ~EndOfThread() { TheOnly().reset(); }
+  ~EndOfThread() { Watcher::EndOfThread(); }
 };
 thread_local std::optional<EndOfThread> end_of_thread;
 
@@ -37,6 +41,21 @@ thread_local std::optional<EndOfThread> end_of_thread;
 std::mutex& Lock() {
   static auto* mutex = new std::mutex;
   return *mutex;
+}
+
+// The process of the only watcher. A child may share its memory until it ends.
+pid_t owner = 0;
+
+// Whether this thread blocks a signal that the program handles, as it does within the handler.
+bool MayBeInHandler() {
+  sigset_t blocked;
+  if (pthread_sigmask(SIG_BLOCK, nullptr, &blocked) != 0) return true;
+  for (int number = 1; number < NSIG; ++number) {
+    struct sigaction action;
+    if (sigismember(&blocked, number) != 1 || sigaction(number, nullptr, &action) != 0) continue;
+    if (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN) return true;
+  }
+  return false;
 }
 
 PendingModels& Pending() {
@@ -70,6 +89,8 @@ Watcher* Watcher::Begin() noexcept try {
     return nullptr;
   }
   is_watched_thread = true;
+  owner = getpid();
+  std::atexit([] { ProcessEnds(); });
   TheOnly() = std::make_unique<Watcher>(*RequestOfProcess(), std::move(recorder));
   end_of_thread.emplace();
   return TheOnly().get();
@@ -96,6 +117,22 @@ void Watcher::EndAll() {
   const std::lock_guard<std::mutex> lock(Lock());
   RequestOfProcess().reset();
   is_watched_thread = false;
+}
+
+void Watcher::EndOfThread() {
+  std::unique_ptr<Watcher> ended;
+  {
+    const std::lock_guard<std::mutex> lock(Lock());
+    ended = std::move(TheOnly());
+  }
+}
+
+void Watcher::ProcessEnds() noexcept try {
+  if (owner != getpid() || is_inside || MayBeInHandler()) return;
+  if (is_watched_thread) return EndOfThread();
+  const std::lock_guard<std::mutex> lock(Lock());
+  if (TheOnly() != nullptr) TheOnly()->recorder_->clock().FinishElsewhere();
+} catch (...) {
 }
 
 Watcher::Watcher(const Request&, std::unique_ptr<ProbeRecorder> recorder)

@@ -33,6 +33,10 @@ class Watcher {
   // The same, but makes it only where a model was seen.
   static Watcher* BeginWithModel() noexcept;
   static void EndAll();
+  // The process is about to end without a word to its threads. Closes the records, unless a handler
+  // of a signal ends it, which may have interrupted anything.
+  static void ProcessEnds() noexcept;
+  static void EndOfThread();
 
   // While one lives, calls of this thread are the probe's own.
   class Inside {

@@ -64,6 +64,8 @@ class ProbeClock {
 
   // Writes what is still held back and closes the files; nothing may be put after it.
   void Finish();
+  // Closes the files while another thread may put something, which is not recorded any more.
+  void FinishElsewhere() { writer_->End(); }
 
   // Says that the experiment cannot be carried out, and ends the process.
   [[noreturn]] void Refuse(std::string_view reason);
