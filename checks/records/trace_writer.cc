@@ -12,7 +12,7 @@
 
 #include "checks/records/crc32.h"
 #include "checks/records/line_file.h"
-#include "checks/records/version.h"
+#include "checks/records/preamble.h"
 
 namespace dlcheck {
 namespace {
@@ -42,21 +42,6 @@ void WatchForks() {
 void CopyPadded(char* to, size_t size, const std::string& text) {
   std::memset(to, 0, size);
   std::memcpy(to, text.data(), std::min(size - 1, text.size()));
-}
-
-std::string Preamble(const TraceWriter::Options& options) {
-  std::string text =
-      FormatLine({"format", std::to_string(kFormatMajor) + "." + std::to_string(kFormatMinor)}) +
-      FormatLine({"writer", options.writer, kVersion}) + FormatLine({"run", options.run});
-#define DLCHECK_EVENT(enumerator, name, number, writers, meaning) \
-  text += FormatLine({"event", #number, name});
-#include "checks/records/event.def"
-#undef DLCHECK_EVENT
-#define DLCHECK_QUANTITY(enumerator, name, number, unit, writers, meaning) \
-  text += FormatLine({"quantity", #number, name});
-#include "checks/records/quantity.def"
-#undef DLCHECK_QUANTITY
-  return text;
 }
 
 // A process id can come back within one run; each use gets files of its own.
@@ -114,7 +99,7 @@ Expected<std::unique_ptr<TraceWriter>> TraceWriter::TryCreate(const Options& opt
   std::unique_ptr<TraceWriter> writer(
       new TraceWriter(options, *std::move(records), *std::move(names)));
   writer->PutHeader();
-  writer->AddLine(Preamble(options));
+  writer->AddLine(Preamble(options.writer, options.run));
   const Expected<Done> written = writer->TryWriteBlock(Kind::kSeal);
   if (!written.ok()) return Failure{Failure::Cause::kUnavailable, written.failure().message};
   return writer;

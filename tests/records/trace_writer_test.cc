@@ -88,6 +88,25 @@ TEST(TraceWriter, GivesBackRecordsAndNames) {
   EXPECT_EQ(thing.attributes.at("shape"), "10x64");
 }
 
+TEST(TraceWriter, RecordsNothingAfterItsEnd) {
+  const TemporaryFolder folder;
+  {
+    auto writer = MakeWriter(folder);
+    ASSERT_NE(writer, nullptr);
+    writer->PutQuantity(Quantity::kGradientNorm, {});
+    writer->End();
+    const std::string ended = Contents(folder.path() + "/records/42-0.records");
+    writer->PutQuantity(Quantity::kGradientNorm, {});
+    writer->Attribute(0, "late", "1");
+    writer->Flush();
+    EXPECT_EQ(Contents(folder.path() + "/records/42-0.records"), ended);
+  }
+  const Reading reading = Read(folder.path() + "/records/42-0");
+  EXPECT_EQ(reading.records.size(), 1u);
+  EXPECT_TRUE(reading.extent.ended);
+  EXPECT_EQ(reading.damage, "");
+}
+
 TEST(TraceWriter, WritesBlocksAndGivesBackWhatItDidNotUse) {
   const TemporaryFolder folder;
   constexpr int kRecords = 40000;
