@@ -27,6 +27,8 @@ FAULTS = {
     ("adversaries", "generator_not_zeroed"): ("optimizer/stale_gradients", "loss.backward();"),
     ("adversaries", "generator_detached"): ("gradients/missing",
         "torch::binary_cross_entropy(real_output, real_labels).backward();"),
+    ("measured", "middle_unregistered"): ("optimizer/untracked_parameters",
+        "torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(3e-3));"),
     ("accumulates", "norm_by_function"): ("gradients/missing", "loss.backward();"),
     ("autoencoder", "unregistered"): ("optimizer/untracked_parameters",
         "torch::optim::Adam adam(net->parameters(), torch::optim::AdamOptions(3e-3));"),

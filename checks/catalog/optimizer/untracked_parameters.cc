@@ -76,9 +76,11 @@ Check UntrackedParameters() {
           "device. Call optimizer.add_param_group() for parts added later, and "
           "requires_grad_(False) for frozen parts. In C++, give each layer to register_module().",
       .limits = {.needs = "A model with at least one optimized parameter.",
-                 .silent_when = "No parameter of the model is optimized, as in a target network, "
-                                "teacher or loss network. Tensors of an earlier model in the "
-                                "optimizer belong to optimizer/stale_parameters.",
+                 .silent_when =
+                     "No parameter of the model is optimized, as in a target network, "
+                     "teacher or loss network. In C++, a network in no optimizer that takes "
+                     "outputs and data alike is such a one. Tensors of an earlier model in the "
+                     "optimizer belong to optimizer/stale_parameters.",
                  .severity =
                      "Always a warning: training only a head without freezing the rest is allowed.",
                  .blind_spots = "",

@@ -3,7 +3,7 @@
 #include <torch/csrc/autograd/functions/accumulate_grad.h>
 
 #include <string>
-#include <unordered_set>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,25 +38,56 @@ const at::Tensor* WeightOf(Node* node) {
   return leaf == nullptr ? nullptr : &leaf->variable;
 }
 
-std::vector<at::Tensor> WeightsIn(const std::shared_ptr<Node>& root) {
-  std::vector<Node*> nodes = {root.get()};
-  std::unordered_set<Node*> met = {root.get()};
-  std::vector<at::Tensor> weights;
+// The weight that an operation takes at this place; null where it takes something else there.
+const at::Tensor* WeightAt(Node* node, const std::string& operation, size_t place) {
+  Node* behind = node->next_edge(place).function.get();
+  if (behind == nullptr) return nullptr;
+  if (TakesTransposed(operation, place) && behind->name() == "TBackward0") {
+    Node* transposed = behind->next_edge(0).function.get();
+    return transposed == nullptr ? nullptr : WeightOf(transposed);
+  }
+  return TakesWeight(operation, place) ? WeightOf(behind) : nullptr;
+}
+
+struct Weight {
+  at::Tensor tensor;
+  bool is_behind_known;  // a known weight lies between it and the loss
+};
+
+// The weights in a graph that no model or optimizer is known to have.
+std::vector<Weight> UnknownIn(const std::shared_ptr<Node>& root, const ProbeModels& models) {
+  std::vector<std::pair<Node*, bool>> nodes = {{root.get(), false}};
+  std::unordered_map<Node*, bool> met = {{root.get(), false}};
+  std::vector<Weight> unknown;
   for (size_t i = 0; i < nodes.size() && i < kMostGraphNodes; ++i) {
-    const std::string operation = nodes[i]->name();
-    for (size_t place = 0; place < nodes[i]->num_outputs(); ++place) {
-      Node* behind = nodes[i]->next_edge(place).function.get();
+    const auto [node, is_behind_known] = nodes[i];
+    const std::string operation = node->name();
+    bool takes_known = is_behind_known;
+    for (size_t place = 0; place < node->num_outputs(); ++place) {
+      const at::Tensor* weight = WeightAt(node, operation, place);
+      if (weight == nullptr) continue;
+      const bool is_known = models.Has(*weight);
+      takes_known |= is_known;
+      if (!is_known) unknown.push_back({*weight, is_behind_known});
+    }
+    for (size_t place = 0; place < node->num_outputs(); ++place) {
+      Node* behind = node->next_edge(place).function.get();
       if (behind == nullptr) continue;
-      if (met.insert(behind).second) nodes.push_back(behind);
-      const at::Tensor* weight = TakesWeight(operation, place) ? WeightOf(behind) : nullptr;
-      if (TakesTransposed(operation, place) && behind->name() == "TBackward0") {
-        Node* transposed = behind->next_edge(0).function.get();
-        weight = transposed == nullptr ? nullptr : WeightOf(transposed);
-      }
-      if (weight != nullptr) weights.push_back(*weight);
+      const auto [found, is_new] = met.try_emplace(behind, takes_known);
+      if (!is_new && found->second >= takes_known) continue;
+      found->second = takes_known;
+      nodes.emplace_back(behind, takes_known);
     }
   }
-  return weights;
+  return unknown;
+}
+
+// What a layer takes beside its weights; undefined where that is not known.
+at::Tensor TakenBy(const at::RecordFunction& function) {
+  const size_t place = std::string_view(function.name()) == "aten::addmm" ? 1 : 0;
+  const auto inputs = function.inputs();
+  const bool is_there = inputs.size() > place && inputs[place].isTensor();
+  return is_there ? inputs[place].toTensor() : at::Tensor();
 }
 
 }  // namespace
@@ -66,14 +97,37 @@ void ForgottenWeights::Look(const at::Tensor& root, ProbeRecorder& recorder) {
   if (steps_ >= kSteps || step == last_step_ || root.grad_fn() == nullptr) return;
   last_step_ = step;
   ++steps_;
-  std::unordered_set<const at::TensorImpl*> looked_at;
-  for (const at::Tensor& weight : WeightsIn(root.grad_fn())) {
-    if (recorder.models().Find(weight) != nullptr) continue;
-    if (looked_at.insert(weight.unsafeGetTensorImpl()).second) SawWeight(weight, recorder);
+  std::unordered_map<const at::TensorImpl*, Weight> unknown;
+  for (const Weight& weight : UnknownIn(root.grad_fn(), recorder.models())) {
+    const auto [found, is_new] = unknown.try_emplace(weight.tensor.unsafeGetTensorImpl(), weight);
+    found->second.is_behind_known |= weight.is_behind_known;
+  }
+  for (const auto& [address, weight] : unknown) {
+    SawWeight(weight.tensor, weight.is_behind_known, recorder);
   }
 }
 
-void ForgottenWeights::SawWeight(const at::Tensor& weight, ProbeRecorder& recorder) {
+void ForgottenWeights::SawUse(const at::RecordFunction& function, bool in_forward) {
+  for (const c10::IValue& input : function.inputs()) {
+    if (!input.isTensor() || !input.toTensor().defined()) continue;
+    const auto found = seen_.find(input.toTensor().unsafeGetTensorImpl());
+    if (found == seen_.end()) continue;
+    const at::Tensor taken = TakenBy(function);
+    if (!taken.defined() || taken.is_same(input.toTensor())) continue;
+    Seen& seen = found->second;
+    if (taken.requires_grad()) {
+      seen.takes_outputs = true;
+    } else if (at::GradMode::is_enabled() || !in_forward) {
+      seen.takes_data = true;
+    }
+    measures_ |= seen.measures();
+  }
+}
+
+// Beside a network that measures outputs, a layer is only known to be forgotten if known ones come
+// after it.
+void ForgottenWeights::SawWeight(const at::Tensor& weight, bool is_behind_known,
+                                 ProbeRecorder& recorder) {
   if (!weight.device().is_cpu() || weight.layout() != at::kStrided) return;
   if (seen_.size() >= kMostWeights && seen_.count(weight.unsafeGetTensorImpl()) == 0) return;
   const double sum = weight.detach().sum(at::kDouble).item<double>();
@@ -86,6 +140,7 @@ void ForgottenWeights::SawWeight(const at::Tensor& weight, ProbeRecorder& record
     return;
   }
   if (++seen.steps < kStepsAlike || !weight.grad().defined()) return;
+  if (measures_ && !is_behind_known) return;
   const std::string shape = Shape(weight);
   const int number = ++told_[shape];
   const std::string name = number == 1 ? "a weight" : "weight " + std::to_string(number);

@@ -1,7 +1,9 @@
 // Finds weights of layers that the program did not register: they get gradients at each step, and
-// neither a module that it asked for its parameters nor an optimizer has them.
+// neither a module that it asked for its parameters nor an optimizer has them. A network that only
+// measures outputs, which nobody wants to train, is no such layer.
 #pragma once
 
+#include <ATen/record_function.h>
 #include <torch/torch.h>
 
 #include <cstdint>
@@ -21,6 +23,11 @@ class ForgottenWeights {
   // Another training begins, with other layers.
   void OptimizerBuilt() { steps_ = 0; }
 
+  // An operation that the program calls is about to run; `in_forward`: the model was called since
+  // gradients were enabled or disabled.
+  bool follows() const { return !seen_.empty(); }
+  void SawUse(const at::RecordFunction& function, bool in_forward);
+
  private:
   // As at::TensorBase holds it, which knows an undefined one by another null.
   using Weak = c10::weak_intrusive_ptr<at::TensorImpl, at::UndefinedTensorImpl>;
@@ -28,11 +35,14 @@ class ForgottenWeights {
     Weak tensor;
     double sum = 0;
     int steps = 0;  // in which it was seen
+    bool takes_data = false, takes_outputs = false;
+    bool measures() const { return takes_data && takes_outputs; }
   };
-  void SawWeight(const at::Tensor& weight, ProbeRecorder& recorder);
+  void SawWeight(const at::Tensor& weight, bool is_behind_known, ProbeRecorder& recorder);
 
   int64_t last_step_ = -1;
-  int steps_ = 0;  // since the last optimizer was built
+  int steps_ = 0;          // since the last optimizer was built
+  bool measures_ = false;  // a followed weight takes outputs and data alike
   std::unordered_map<const at::TensorImpl*, Seen> seen_;
   std::map<std::string, int> told_;  // by shape
 };

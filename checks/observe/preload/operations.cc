@@ -129,6 +129,7 @@ void Operations::Enters() {
 
 std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFunction& function) {
   SawParameters(function);
+  if (depth_ == 1 && forgotten_->follows()) forgotten_->SawUse(function, in_forward_);
   softmaxes_.Saw(function);
   clipping_.Saw(function, *recorder_);
   if (Clipping::IsNorm(function)) return std::make_unique<Context>(Looked::kNorm);
@@ -213,6 +214,7 @@ void Operations::SawParameters(const at::RecordFunction& function) {
 
 void Operations::ForwardBegins(const at::RecordFunction& function) {
   const bool has_gradients = at::GradMode::is_enabled();  // not in what is guarded
+  in_forward_ = true;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     if (!has_gradients) {
       if (!evaluates_) recorder.EvaluationBegins();

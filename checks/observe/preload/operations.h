@@ -10,6 +10,7 @@
 
 #include "checks/observe/preload/broadcast_losses.h"
 #include "checks/observe/preload/clipping.h"
+#include "checks/observe/preload/forgotten_weights.h"
 #include "checks/observe/preload/recurrent_axes.h"
 #include "checks/observe/preload/repeated_targets.h"
 #include "checks/observe/preload/softmax_axes.h"
@@ -20,13 +21,15 @@ namespace dlcheck {
 
 class Operations {
  public:
-  explicit Operations(ProbeRecorder& recorder) : recorder_(&recorder) {}
+  Operations(ProbeRecorder& recorder, ForgottenWeights& forgotten)
+      : recorder_(&recorder), forgotten_(&forgotten) {}
   ~Operations() { Stop(); }
   Operations(const Operations&) = delete;
   Operations& operator=(const Operations&) = delete;
 
   // Watches from here on if the step under way is sampled, or gradients are disabled.
   void Update();
+  void GradModeSet() { in_forward_ = false; }
   // A step works; what it calculates is no forward pass.
   void SetStepping(bool is_stepping) { is_stepping_ = is_stepping; }
   // A backward or a step begins: what was an evaluation before it is over.
@@ -48,7 +51,9 @@ class Operations {
   std::unique_ptr<at::ObserverContext> OtherBegins(const at::RecordFunction& function);
 
   ProbeRecorder* recorder_;
-  uint64_t callback_ = 0;  // none
+  ForgottenWeights* forgotten_;
+  bool in_forward_ = false;  // the model was called since gradients were enabled or disabled
+  uint64_t callback_ = 0;    // none
   bool is_stepping_ = false;
   bool expects_batch_ = true;
   Clipping clipping_;

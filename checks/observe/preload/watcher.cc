@@ -136,7 +136,7 @@ void Watcher::ProcessEnds() noexcept try {
 }
 
 Watcher::Watcher(const Request&, std::unique_ptr<ProbeRecorder> recorder)
-    : recorder_(std::move(recorder)), operations_(*recorder_) {
+    : recorder_(std::move(recorder)), operations_(*recorder_, forgotten_) {
   operations_.Update();
 }
 
@@ -263,6 +263,7 @@ void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
 
 void Watcher::GradModeSet() {
   const Inside inside;
+  operations_.GradModeSet();
   if (at::GradMode::is_enabled()) operations_.TrainingGoesOn();
   operations_.Update();
 }

@@ -86,9 +86,9 @@ class Watcher {
   bool HasRoomFor(const std::vector<at::Tensor>& tensors);
 
   std::unique_ptr<ProbeRecorder> recorder_;
+  ForgottenWeights forgotten_;
   Operations operations_;
   UnseenSteps unseen_;
-  ForgottenWeights forgotten_;
   KeptGraphs graphs_;
   uint64_t held_bytes_ = 0;  // of tensors that are watched, and so stay until the process ends
   size_t held_ = 0;          // models and optimizers

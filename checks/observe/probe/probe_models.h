@@ -48,6 +48,9 @@ class ProbeModels {
 
   // Null for a tensor that is no known parameter.
   Parameter* Find(const at::Tensor& tensor);
+  bool Has(const at::Tensor& tensor) const {
+    return parameters_.count(tensor.unsafeGetTensorImpl()) > 0;
+  }
 
   // Two names of the first model that are to be one tensor.
   void Tie(std::string_view one, std::string_view other);
