@@ -24,7 +24,7 @@ from watching import DLCHECK, FOLDER, PYTHON, SOURCE, environment, python
 
 HARNESS = SOURCE / "tests/observe/state_harness.py"
 # What dlcheck writes when a part of its own did not work.
-BROKEN = re.compile(r"hook|recording .*not complete|internal error", re.IGNORECASE)
+BROKEN = re.compile(r"own hook|recording .*not complete|internal error", re.IGNORECASE)
 
 
 def findings(result, notes=False):
