@@ -75,6 +75,7 @@ FAULTS = {
         "torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(2e-3));"),
     ("writes", "shifted_twice"): ("data/shifted_targets",
         "loss.backward();"),
+    ("writes", "mixed_heads"): ("model/reshape_swaps_axes", "x = x + out->forward(mixed.reshape({n, t, width}));"),
     ("pools", "along_batch"): ("model/swapped_batch_axis",
         "const torch::Tensor states = std::get<0>(gru(table(words)));"),
     ("pools", "mask_dropped"): ("program/discarded_result", "scores.masked_fill(padding, -1e9);"),

@@ -35,18 +35,23 @@ Check ReshapeSwapsAxes() {
           "steps. Reports one whose result has the size of an axis at a place which that axis "
           "cannot reach by splits and merges.",
       .fix = "Split the axis with view, then move axes with transpose() or permute().",
-      .limits = {.needs = "A Python program, and axes of unequal sizes.",
+      .limits = {.needs = "Axes of unequal sizes.",
                  .silent_when = "A slice comes right before or after it, as in a shift of relative "
                                 "positions.",
                  .severity = "Always a warning: a legal reshape may have such sizes by chance.",
-                 .blind_spots = "Tensors that need no gradient, and compiled functions.",
+                 .blind_spots =
+                     "Tensors that need no gradient, and compiled functions. In C++, views that a "
+                     "function of another library makes.",
                  .sensitivity = ""},
       .python = {.bad = R"(batch, time, width = x.shape
 heads = x.reshape(batch, n_head, time, width // n_head))",
                  .good = R"(batch, time, width = x.shape
 heads = x.reshape(batch, time, n_head, width // n_head)
 heads = heads.transpose(1, 2))"},
-      .cpp = {},
+      .cpp =
+          {.bad = R"(auto heads = x.reshape({batch, heads_, time, width / heads_});)",
+           .good =
+               R"(auto heads = x.reshape({batch, time, heads_, width / heads_}).transpose(1, 2);)"},
       .sources = {"PyTorch documentation of torch.Tensor.view", "own reasoning"},
       .covers = {"reshape-instead-of-transpose", "mixed-up-attention-heads"},
       .explains = {"learnability/no_better_than_constant", "model/cross_sample_leak",

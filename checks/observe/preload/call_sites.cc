@@ -1,5 +1,6 @@
 #include "checks/observe/preload/call_sites.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <link.h>
 #include <unistd.h>
@@ -98,6 +99,19 @@ Probe::Site SiteMarked(const char* mark) {
 }
 
 }  // namespace
+
+// LibTorch's functions that call an operator lie in the namespace at::_ops.
+bool IsCalledByProgram() {
+  void* frames[kMostFrames];
+  const int count = backtrace(frames, kMostFrames);
+  for (int i = 1; i < count; ++i) {
+    if (FileOf(reinterpret_cast<uintptr_t>(frames[i]) - 1) == nullptr) continue;
+    Dl_info caller;
+    const bool is_named = dladdr(frames[i - 1], &caller) != 0 && caller.dli_sname != nullptr;
+    return is_named && std::string_view(caller.dli_sname).substr(0, 10) == "_ZN2at4_op";
+  }
+  return false;
+}
 
 bool IsProgram(const void* address) {
   return FileOf(reinterpret_cast<uintptr_t>(address)) != nullptr;

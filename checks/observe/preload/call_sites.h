@@ -17,6 +17,10 @@ Probe::Site CallSite();
 // called forward().
 Probe::Site CallSiteOfForward();
 
+// Whether the program itself called the operation that is under way, and not a module of LibTorch.
+// Cost: as that of CallSite().
+bool IsCalledByProgram();
+
 // Whether code at this address is the program's own.
 bool IsProgram(const void* address);
 

@@ -39,7 +39,7 @@ const LossFunction* FindLossFunction(std::string_view operation) {
 }
 
 // Of an operation whose result is looked at.
-enum class Looked { kNorm, kLoss, kDifference, kToBeTaken };
+enum class Looked { kNorm, kLoss, kDifference, kToBeTaken, kReshaped };
 struct Context : at::ObserverContext {
   explicit Context(Looked at) : looked(at) {}
   Looked looked;
@@ -142,6 +142,9 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
     Guarded(recorder_, [&](ProbeRecorder&) { subtracts = broadcasts_.Broadcasts(function); });
   }
   if (subtracts) return std::make_unique<Context>(Looked::kDifference);
+  if (depth_ == 1 && ReshapedAxes::IsReshape(function)) {
+    return std::make_unique<Context>(Looked::kReshaped);
+  }
   const bool is_to_be_taken = depth_ == 1 && UnusedResults::IsToBeTaken(function);
   return is_to_be_taken ? std::make_unique<Context>(Looked::kToBeTaken) : nullptr;
 }
@@ -150,7 +153,9 @@ void Operations::BackwardBegins(const at::Tensor& root) {
   expects_batch_ = true;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     unused_.NextBegins(recorder);
-    if (root.defined() && recorder.clock().sampled()) broadcasts_.Look(root, recorder);
+    if (!root.defined() || !recorder.clock().sampled()) return;
+    broadcasts_.Look(root, recorder);
+    reshaped_.Look(root, recorder);
   });
 }
 
@@ -158,7 +163,8 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
   const Looked looked = static_cast<Context*>(context)->looked;
   if (looked != Looked::kLoss) {
     const Watcher::Inside inside;
-    Guarded(recorder_, [&](ProbeRecorder&) {
+    Guarded(recorder_, [&](ProbeRecorder& recorder) {
+      if (looked == Looked::kReshaped) reshaped_.Returned(function, recorder);
       if (looked == Looked::kNorm) clipping_.Returned(function);
       if (looked == Looked::kDifference) broadcasts_.Returned(function);
       if (looked == Looked::kToBeTaken) unused_.Returned(function);

@@ -13,6 +13,7 @@
 #include "checks/observe/preload/forgotten_weights.h"
 #include "checks/observe/preload/recurrent_axes.h"
 #include "checks/observe/preload/repeated_targets.h"
+#include "checks/observe/preload/reshaped_axes.h"
 #include "checks/observe/preload/softmax_axes.h"
 #include "checks/observe/preload/unused_results.h"
 #include "checks/observe/probe/probe_recorder.h"
@@ -61,6 +62,7 @@ class Operations {
   RecurrentAxes recurrent_;
   BroadcastLosses broadcasts_;
   RepeatedTargets targets_;
+  ReshapedAxes reshaped_;
   UnusedResults unused_;
   int depth_ = 0;        // of operations under way
   int losses_open_ = 0;  // calls of loss functions, one within the other

@@ -10,7 +10,8 @@ namespace nn = torch::nn;
 namespace F = torch::nn::functional;
 
 struct BlockImpl : nn::Module {
-  BlockImpl(int64_t width, int64_t heads) : heads_(heads) {
+  BlockImpl(int64_t width, int64_t heads, bool mixes_heads)
+      : heads_(heads), mixes_heads_(mixes_heads) {
     norm1 = register_module("norm1", nn::LayerNorm(nn::LayerNormOptions({width})));
     norm2 = register_module("norm2", nn::LayerNorm(nn::LayerNormOptions({width})));
     qkv = register_module("qkv", nn::Linear(width, 3 * width));
@@ -26,23 +27,24 @@ struct BlockImpl : nn::Module {
     torch::Tensor scores = parts[0].matmul(parts[1].transpose(-2, -1)) /
                            std::sqrt(static_cast<double>(width / heads_));
     scores = scores.masked_fill(torch::ones({t, t}).triu(1).to(torch::kBool), -INFINITY);
-    const torch::Tensor mixed =
-        torch::softmax(scores, -1).matmul(parts[2]).transpose(1, 2).reshape({n, t, width});
-    x = x + out->forward(mixed);
+    torch::Tensor mixed = torch::softmax(scores, -1).matmul(parts[2]);
+    if (!mixes_heads_) mixed = mixed.transpose(1, 2);
+    x = x + out->forward(mixed.reshape({n, t, width}));
     return x + down->forward(torch::gelu(up->forward(norm2->forward(x))));
   }
   int64_t heads_;
+  bool mixes_heads_;
   nn::LayerNorm norm1{nullptr}, norm2{nullptr};
   nn::Linear qkv{nullptr}, out{nullptr}, up{nullptr}, down{nullptr};
 };
 TORCH_MODULE(Block);
 
 struct GptImpl : nn::Module {
-  GptImpl(int64_t words, int64_t length, int64_t width) {
+  GptImpl(int64_t words, int64_t length, int64_t width, bool mixes_heads) {
     tokens = register_module("tokens", nn::Embedding(words, width));
     positions = register_module("positions", nn::Embedding(length, width));
     blocks = register_module("blocks", nn::ModuleList());
-    for (int i = 0; i < 2; ++i) blocks->push_back(Block(width, 2));
+    for (int i = 0; i < 2; ++i) blocks->push_back(Block(width, 2, mixes_heads));
     norm = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({width})));
     head = register_module("head", nn::Linear(nn::LinearOptions(width, words).bias(false)));
   }
@@ -74,7 +76,7 @@ torch::Tensor Texts(int64_t n, int64_t length) {
 }
 
 void Writes(const Arguments& arguments) {
-  Gpt gpt(16, 24, 32);
+  Gpt gpt(16, 24, 32, arguments.Is("mixed_heads"));
   torch::optim::AdamW optimizer(gpt->parameters(),
                                 torch::optim::AdamWOptions(3e-3).weight_decay(0.01));
   for (int step = 0; step < 150; ++step) {
