@@ -12,10 +12,10 @@ namespace {
 
 using torch::autograd::Node;
 
-constexpr int64_t kSteps = 3;        // that are looked at: later batches may differ in size
-constexpr size_t kMostWaiting = 16;  // of one step
-constexpr size_t kMostTold = 16;
-constexpr size_t kMostGraphNodes = 20'000;
+constexpr int64_t kStepsReshaped = 3;  // that are looked at: later batches may differ in size
+constexpr size_t kMostWaiting = 16;    // of one step
+constexpr size_t kMostReshapesTold = 16;
+constexpr size_t kMostNodesOfLoss = 20'000;
 
 bool IsSlice(const Node* node) { return node != nullptr && node->name() == "SliceBackward0"; }
 
@@ -32,7 +32,7 @@ std::vector<int64_t> ShapeBehind(const torch::autograd::Edge& edge) {
   return shape;
 }
 
-std::string Joined(const std::vector<int64_t>& sizes) {
+std::string JoinedSizes(const std::vector<int64_t>& sizes) {
   std::string text;
   for (const int64_t size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
   return text;
@@ -72,7 +72,7 @@ std::string SwappedSizes(const std::vector<int64_t>& before, const std::vector<i
     new_run.clear();
     old_product = new_product = 1;
   }
-  return is_swapped ? Joined(before) + " to " + Joined(after) : "";
+  return is_swapped ? JoinedSizes(before) + " to " + JoinedSizes(after) : "";
 }
 
 bool ReshapedAxes::IsReshape(const at::RecordFunction& function) {
@@ -82,7 +82,7 @@ bool ReshapedAxes::IsReshape(const at::RecordFunction& function) {
 }
 
 void ReshapedAxes::Returned(const at::RecordFunction& function, ProbeRecorder& recorder) {
-  if (recorder.clock().step() >= kSteps || waiting_.size() >= kMostWaiting) return;
+  if (recorder.clock().step() >= kStepsReshaped || waiting_.size() >= kMostWaiting) return;
   if (function.outputs().size() != 1 || !function.outputs()[0].isTensor()) return;
   const at::Tensor& result = function.outputs()[0].toTensor();
   const std::shared_ptr<Node>& node = result.defined() ? result.grad_fn() : nullptr;
@@ -97,7 +97,7 @@ void ReshapedAxes::Look(const at::Tensor& root, ProbeRecorder& recorder) {
   if (waiting.empty() || root.grad_fn() == nullptr) return;
   std::vector<Node*> nodes = {root.grad_fn().get()};
   std::unordered_set<Node*> met = {nodes.front()}, sliced;
-  for (size_t i = 0; i < nodes.size() && i < kMostGraphNodes; ++i) {
+  for (size_t i = 0; i < nodes.size() && i < kMostNodesOfLoss; ++i) {
     for (size_t place = 0; place < nodes[i]->num_outputs(); ++place) {
       Node* behind = nodes[i]->next_edge(place).function.get();
       if (behind == nullptr) continue;
@@ -108,7 +108,8 @@ void ReshapedAxes::Look(const at::Tensor& root, ProbeRecorder& recorder) {
   for (const Waiting& found : waiting) {
     const std::shared_ptr<Node> node = found.node.lock();
     if (node == nullptr || met.count(node.get()) == 0 || sliced.count(node.get()) > 0) continue;
-    if (told_.size() >= kMostTold || !told_.emplace(found.sizes, found.site.file).second) continue;
+    if (told_.size() >= kMostReshapesTold || !told_.emplace(found.sizes, found.site.file).second)
+      continue;
     const uint32_t thing = recorder.clock().writer().Thing("operation", 0, found.sizes);
     recorder.clock().Put(Quantity::kSwappedSizes, {thing, 0, recorder.Site(found.site)}, 1);
   }

@@ -44,7 +44,7 @@ std::mutex& Lock() {
 }
 
 // The process of the only watcher. A child may share its memory until it ends.
-pid_t owner = 0;
+pid_t owner_process = 0;
 
 // Whether this thread blocks a signal that the program handles, as it does within the handler.
 bool MayBeInHandler() {
@@ -89,7 +89,7 @@ Watcher* Watcher::Begin() noexcept try {
     return nullptr;
   }
   is_watched_thread = true;
-  owner = getpid();
+  owner_process = getpid();
   std::atexit([] { ProcessEnds(); });
   TheOnly() = std::make_unique<Watcher>(*RequestOfProcess(), std::move(recorder));
   end_of_thread.emplace();
@@ -128,7 +128,7 @@ void Watcher::EndOfThread() {
 }
 
 void Watcher::ProcessEnds() noexcept try {
-  if (owner != getpid() || is_inside || MayBeInHandler()) return;
+  if (owner_process != getpid() || is_inside || MayBeInHandler()) return;
   if (is_watched_thread) return EndOfThread();
   const std::lock_guard<std::mutex> lock(Lock());
   if (TheOnly() != nullptr) TheOnly()->recorder_->clock().FinishElsewhere();
