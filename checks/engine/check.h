@@ -111,7 +111,7 @@ struct Check {               // every field is written; none has a default
   // Whose line of the program a finding gets that has none of its own; nothing where no line is to
   // blame.
   std::optional<Event> stands_at;
-  bool names_layers = false;  // the lines that built the layers of its findings are given, too
+  std::vector<Event> also_at = {};  // further events whose lines belong to what is to be mended
   std::vector<Setting> settings;
   Judgement judgement;
   std::vector<Example> examples;

@@ -100,6 +100,48 @@ std::optional<Event> Instead(Event event) {
   }
 }
 
+bool IsBuilding(Event event) {
+  switch (event) {
+    case Event::kAverageBuilt:
+    case Event::kModuleBuilt:
+    case Event::kOptimizerBuilt:
+    case Event::kScalerBuilt:
+    case Event::kScheduler:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether all events of a kind are one, or were at one line.
+bool AreAtOneLine(const Trace& trace, Event event) {
+  std::set<std::pair<std::string, int>> lines;
+  for (const Occurrence& one : trace.Events()) {
+    const NamedSite& site = trace.site(one.site);
+    if (one.event == event && !one.gap && site.line != 0) lines.emplace(site.file, site.line);
+  }
+  return lines.size() == 1;
+}
+
+// Whether the function at `site` also trains: its beginning is no place for a call that belongs to
+// an evaluation.
+bool Trains(const Trace& trace, const NamedSite& site) {
+  return std::ranges::any_of(trace.Events(), [&](const Occurrence& one) {
+    if (one.event != Event::kStep && one.event != Event::kBackward) return false;
+    const NamedSite& other = trace.site(one.site);
+    return other.file == site.file && other.function == site.function;
+  });
+}
+
+// The occurrence whose line is to be added; null if it is not certain which.
+const Occurrence* FindAdded(const Trace& trace, Event event, const Finding& finding) {
+  const bool guesses =
+      !IsBuilding(event) || (event != Event::kModuleBuilt && AreAtOneLine(trace, event));
+  const Occurrence* found = Find(trace, event, !guesses, finding);
+  if (found == nullptr || event != Event::kEvaluationBegan) return found;
+  return Trains(trace, trace.site(found->site)) ? nullptr : found;
+}
+
 bool HasLine(const Finding& finding) {
   return std::ranges::any_of(finding.places,
                              [](const Place& place) { return !place.file.empty(); });
@@ -142,6 +184,19 @@ void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
   }
   if (has_line) return;
   if (const std::optional<Event> other = Instead(event)) GiveLine(evidence, *other, finding);
+}
+
+void AddLine(const Evidence& evidence, Event event, Finding& finding) {
+  for (const auto& [experiment, run] : evidence.runs()) {
+    const Occurrence* found = FindAdded(run.trace, event, finding);
+    if (found == nullptr) continue;
+    Place place = PlaceOf(run.trace, *found);
+    if (std::ranges::find(finding.places, place) != finding.places.end()) return;
+    const auto first_thing = std::ranges::find_if(
+        finding.places, [](const Place& other) { return !other.thing.empty(); });
+    finding.places.insert(GoesFirst(event) ? first_thing : finding.places.end(), std::move(place));
+    return;
+  }
 }
 
 }  // namespace dlcheck

@@ -13,4 +13,10 @@ namespace dlcheck {
 // Cost: one pass over the events of a run.
 void GiveLine(const Evidence& evidence, Event event, Finding& finding);
 
+// Adds the line of such an event although the finding has one: where the call belongs that is
+// missing, or where something was built that is to be built otherwise. Nothing where that is not
+// certain: several lines built such a thing, and the finding names none of them; or an evaluation
+// that is no function of its own.
+void AddLine(const Evidence& evidence, Event event, Finding& finding);
+
 }  // namespace dlcheck

@@ -155,8 +155,8 @@ Result JudgeOne(const Evidence& evidence, const Check& check, const Settings& se
   if (check.stands_at.has_value()) {
     for (Finding& finding : verdict->findings) GiveLine(evidence, *check.stands_at, finding);
   }
-  if (check.names_layers) {
-    for (Finding& finding : verdict->findings) GiveLine(evidence, Event::kModuleBuilt, finding);
+  for (const Event event : check.also_at) {
+    for (Finding& finding : verdict->findings) AddLine(evidence, event, finding);
   }
   const Outcome outcome = verdict->findings.empty() ? Outcome::kPassed : Outcome::kFailed;
   return {&check, outcome, "", *std::move(verdict)};

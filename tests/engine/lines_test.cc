@@ -250,5 +250,66 @@ TEST_F(LinesTest, NoneWhereNoSuchEventWasRecorded) {
   EXPECT_TRUE(PlacesAfter(Event::kSaved, {}, 0).empty());
 }
 
+// A run that builds optimizers at `built`, evaluates in `evaluates` and trains in `trains`.
+Evidence Added(std::vector<int> built, const char* evaluates, const char* trains) {
+  dlcheck::Run run;
+  int number = 0;
+  for (const int line : built) {
+    run.trace.AddEvent(
+        {.event = Event::kOptimizerBuilt,
+         .step = 0,
+         .last_step = 0,
+         .thing = run.trace.AddThing("optimizer", 0, "sgd" + std::to_string(number++)),
+         .site = run.trace.AddSite({"train.py", line, "main"})});
+  }
+  run.trace.AddEvent({.event = Event::kStep,
+                      .step = 1,
+                      .last_step = 1,
+                      .site = run.trace.AddSite({"train.py", 30, trains})});
+  run.trace.AddEvent({.event = Event::kEvaluationBegan,
+                      .step = 1,
+                      .last_step = 1,
+                      .site = run.trace.AddSite({"train.py", 40, evaluates})});
+  Evidence evidence;
+  evidence.Add(kPlain, std::move(run));
+  return evidence;
+}
+
+std::vector<int> LinesWith(const Evidence& evidence, Event event, std::string thing = "") {
+  Finding finding{.severity = Severity::kError,
+                  .message = "",
+                  .places = {{.thing = std::move(thing), .file = "train.py", .line = 30}},
+                  .first_step = 1,
+                  .last_step = 1,
+                  .count = 1,
+                  .measured = 0,
+                  .bound = 0};
+  AddLine(evidence, event, finding);
+  std::vector<int> lines;
+  for (const Place& place : finding.places) lines.push_back(place.line);
+  return lines;
+}
+
+TEST(AddedLines, StandBesideThatOfTheFinding) {
+  const Evidence evidence = Added({5}, "evaluate", "train");
+  EXPECT_THAT(LinesWith(evidence, Event::kOptimizerBuilt), testing::ElementsAre(30, 5));
+  EXPECT_THAT(LinesWith(evidence, Event::kEvaluationBegan), testing::ElementsAre(30, 40));
+}
+
+TEST(AddedLines, AreNotToldTwice) {
+  EXPECT_THAT(LinesWith(Added({5}, "evaluate", "train"), Event::kStep), testing::ElementsAre(30));
+}
+
+TEST(AddedLines, OfOneOfSeveralBuiltAreNothingUnlessTheFindingNamesIt) {
+  const Evidence evidence = Added({5, 6}, "evaluate", "train");
+  EXPECT_THAT(LinesWith(evidence, Event::kOptimizerBuilt), testing::ElementsAre(30));
+  EXPECT_THAT(LinesWith(evidence, Event::kOptimizerBuilt, "sgd1"), testing::ElementsAre(30, 6));
+}
+
+TEST(AddedLines, OfAnEvaluationInTheTrainingFunctionAreNothing) {
+  EXPECT_THAT(LinesWith(Added({5}, "main", "main"), Event::kEvaluationBegan),
+              testing::ElementsAre(30));
+}
+
 }  // namespace
 }  // namespace dlcheck

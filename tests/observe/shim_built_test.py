@@ -1,4 +1,4 @@
-"""The line that built each layer and optimizer is recorded: of a class of the program, the line that calls it."""
+"""The line that built each layer, loss and optimizer is recorded: of a class of the program, the line that calls it."""
 
 import textwrap
 import unittest
@@ -35,9 +35,13 @@ PROGRAM = textwrap.dedent(
             super().__init__(parameters, lr=0.1)               # super
     optimizer = Own(net.parameters())                          # optimizer
     scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 2)  # scheduler
+    near = nn.MSELoss()                                        # near
+    far, other = nn.L1Loss(), None
+    other = nn.L1Loss(reduction="sum")
     for step in range(3):
         optimizer.zero_grad()
-        net(torch.randn(5, 4)).square().mean().backward()
+        output, wanted = net(torch.randn(5, 4)), torch.ones(5, 4)
+        (near(output, wanted) + far(output, wanted) + other(output, wanted)).backward()
         optimizer.step()
         scheduler.step()
     print(net.first.mix.weight.sum().item(), torch.rand(1).item())
@@ -58,11 +62,14 @@ class ShimBuilt(unittest.TestCase):
     def test_of_layers_by_their_names(self):
         self.assertEqual(self.marks("module_built"), {
             "": "net", "first": "first", "first.mix": "mix", "rest": "rest", "rest.0": "rest", "rest.0.mix": "mix",
-            "rest.1": "drop",
+            "rest.1": "drop", "mse_loss": "near",
         })  # fmt: skip
 
     def test_a_copy_has_none(self):
         self.assertNotIn("again", self.marks("module_built"))
+
+    def test_of_two_losses_that_call_one_function_none_is_told(self):
+        self.assertNotIn("l1_loss", self.marks("module_built"))
 
     def test_of_optimizers_and_schedulers(self):
         self.assertEqual(list(self.marks("optimizer_built").values()), ["super"])

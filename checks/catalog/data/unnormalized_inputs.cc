@@ -70,6 +70,7 @@ Check UnnormalizedInputs() {
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kModuleBuilt,
+      .also_at = {Event::kUsed},
       .settings = {kNoted, kWarned},
       .judgement = Reads<&Judge>(),
       .examples = {{"normalized inputs", Expect::kClean, [] { return With(1.1); }},

@@ -103,6 +103,7 @@ for (auto& batch : *val_loader) {
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kEvaluationForward,
+      .also_at = {Event::kEvaluationBegan},
       .settings = {kBatches, kEvaluations},
       .judgement = Reads<&Judge>(),
       .examples = {{"one batch without gradients", Expect::kClean, [] { return Enabled(3); }},

@@ -152,7 +152,7 @@ loss.backward();)"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kBackward,
-      .names_layers = true,
+      .also_at = {Event::kModuleBuilt},
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples =

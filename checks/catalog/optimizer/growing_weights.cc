@@ -60,7 +60,7 @@ Check GrowingWeights() {
       .explains = {"numerics/nonfinite_values", "gradients/exploding"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = std::nullopt,
+      .stands_at = Event::kStep,
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"weights that stay", Expect::kClean, [] { return With(0, 0, 0); }},

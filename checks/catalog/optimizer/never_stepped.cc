@@ -118,6 +118,7 @@ Check NeverStepped() {
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kOptimizerBuilt,
+      .also_at = {Event::kBackward},
       .settings = {kClears},
       .judgement = Reads<&Judge>(),
       .examples =

@@ -59,6 +59,7 @@ Check UnsuitableEpsilon() {
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kOptimizerBuilt,
+      .also_at = {Event::kOptimizerBuilt},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"a small epsilon", Expect::kClean, [] { return With(0, 0, 0); }},

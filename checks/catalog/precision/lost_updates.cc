@@ -122,6 +122,7 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kStep,
+      .also_at = {Event::kOptimizerBuilt},
       .settings = {kEnoughSteps, kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"three quarters of the elements stay unchanged", Expect::kClean,

@@ -52,6 +52,7 @@ if scaler.get_scale() >= before:
       .worst = Severity::kNote,
       .live = false,
       .stands_at = std::nullopt,
+      .also_at = {Event::kScalerBuilt},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"no step skipped", Expect::kClean, [] { return With(0, 0, 0); }},

@@ -88,6 +88,7 @@ for epoch in range(90):
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kScheduler,
+      .also_at = {Event::kStep},
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"stepped once, at the end", Expect::kClean,

@@ -86,7 +86,7 @@ for (auto& batch : *loader) {
       .explains = {"performance/memory_growth"},
       .worst = Severity::kWarning,
       .live = false,
-      .stands_at = Event::kBackward,
+      .stands_at = Event::kLossComputed,
       .settings = {kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"the last ten graphs stay alive", Expect::kClean,

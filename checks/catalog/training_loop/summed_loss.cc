@@ -133,6 +133,7 @@ loss.backward())"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kLossComputed,
+      .also_at = {Event::kModuleBuilt},
       .settings = {kSteps, kTolerance},
       .judgement = Reads<&Judge>(),
       .examples =

@@ -42,6 +42,7 @@ class Moments:
         self.evaluation_begun = Moment()  # (model, root module): after the first batch of a recorded one
         # A training step, in the order of these.
         self.loss_computed = Moment()  # (result): a loss function gave a loss with a graph; sampled steps only
+        self.loss_named = Moment()  # (function, thing): a loss function is called for the first time
         self.loss_examined = Moment()  # (LossCall): the same, where its numbers may be read
         self.loss_compared = Moment()  # the same, after it: in those of the steps that `Recorder.compares`
         self.evaluation_loss = Moment()  # (LossCall): a loss function was called without gradients

@@ -6,6 +6,18 @@ from ..record.identity import IdentityMap
 from ..torch_api.capabilities import scaler_classes
 from ..torch_api.wrapping import Around, followed_by, replace
 
+# Functions that the losses among torch's modules call.
+FUNCTIONS = {
+    torch.nn.CrossEntropyLoss: "cross_entropy",
+    torch.nn.NLLLoss: "nll_loss",
+    torch.nn.KLDivLoss: "kl_div",
+    torch.nn.MSELoss: "mse_loss",
+    torch.nn.BCEWithLogitsLoss: "binary_cross_entropy_with_logits",
+    torch.nn.BCELoss: "binary_cross_entropy",
+    torch.nn.L1Loss: "l1_loss",
+    torch.nn.SmoothL1Loss: "smooth_l1_loss",
+    torch.nn.HuberLoss: "huber_loss",
+}
 MOST_LAYERS = 1 << 14  # whose lines are kept
 MOST_TOLD = 1 << 12
 
@@ -15,6 +27,7 @@ class Built:
         self.guard, self.recorder, self.sites = guard, recorder, sites
         self.lines, self.layers, self.told = IdentityMap(), 0, 0
         self.once = set()  # events that are told of the first thing alone
+        self.losses = {}  # by loss function: the lines that built a module of it
         recorder.moments.begins_anew.append(self.reset)
 
     def reset(self):
@@ -35,6 +48,7 @@ class Built:
 
     def subscribe(self, moments):
         moments.optimizer_made.append(lambda optimizer: self.lines.set(optimizer, self.sites.caller()))
+        moments.loss_named.append(self.tell_loss)
         moments.module_named.append(lambda module, thing: self.tell("module_built", module, thing))
         moments.optimizer_named.append(lambda optimizer, thing: self.tell("optimizer_built", optimizer, thing))
 
@@ -42,7 +56,16 @@ class Built:
         """Of a class of the program: what calls the outermost of its constructors."""
         if self.layers < MOST_LAYERS and layer not in self.lines:
             self.layers += 1
-            self.lines.set(layer, self.sites.caller(constructors_of(type(layer))))
+            line = self.sites.caller(constructors_of(type(layer)))
+            self.lines.set(layer, line)
+            if type(layer) in FUNCTIONS and line is not None:
+                self.losses.setdefault(FUNCTIONS[type(layer)], set()).add(line)
+
+    def tell_loss(self, function, thing):
+        """Of several lines nobody knows which built the one that is called."""
+        lines = self.losses.get(function, ())
+        if len(lines) == 1:
+            self.recorder.event("module_built", thing, site=self.sites.site(*next(iter(lines))), always=True)
 
     def tell_once(self, event, built, thing):
         if event not in self.once:

@@ -64,7 +64,7 @@ class Evaluations:
         self.unreached.reset()
         self.trained = set()  # numbers of rows that a model trained on
         self.earlier = {}  # by loader of a fixed order: the rows of its last evaluation
-        self.loose, self.loose_model, self.loose_site, self.any_loose = 0, None, 0, False
+        self.loose, self.loose_model, self.loose_sites, self.any_loose = 0, None, (0, 0), False
         # Parts of modules that are called without gradients and train nothing, and whether there were any.
         self.enclosed, self.any_enclosed = IdentityMap(), False
 
@@ -112,12 +112,14 @@ class Evaluations:
         """Whether the evaluation under way is, or the one that is about to begin."""
         return self.phase.recorded if self.phase is not None else is_sampled_evaluation(self.seen + 1)
 
-    def begin(self, model, site=0):
+    def begin(self, model, function=0):
+        """`function`: the line at which the function begins that evaluates, if that is not the calling one."""
         self.seen += 1
         recorded = is_sampled_evaluation(self.seen)
         self.phase = Phase(model, recorded)
-        self.recorder.event("evaluation_began", model.thing,
-                            site=site or self.sites.current(recorded), always=recorded)  # fmt: skip
+        if recorded and not function:
+            _, function = self.sites.call_and_function()
+        self.recorder.event("evaluation_began", model.thing, site=function, always=recorded)
         return self.phase
 
     def rows_of(self, inputs):
@@ -158,16 +160,17 @@ class Evaluations:
         if model is not self.loose_model:
             self.loose, self.loose_model = 0, model
         if self.loose == 0:
-            self.loose_site = self.sites.current(True)
+            self.loose_sites = self.sites.call_and_function()
         self.loose, self.any_loose = self.loose + 1, True
 
     def add_passes(self, model, count, passes):
         """An evaluation in training mode with gradients, known as one at its end."""
         self.end()
-        phase = self.begin(model, passes.site)
+        call, function = passes.sites
+        phase = self.begin(model, function)
         phase.batches, phase.is_known_late = count, True
         for _ in range(min(count, MOST_BATCHES)):
-            self.recorder.event("evaluation_forward", model.thing, 1.0, 1.0, site=passes.site, always=phase.recorded)
+            self.recorder.event("evaluation_forward", model.thing, 1.0, 1.0, site=call, always=phase.recorded)
         for rows in passes.rows:
             phase.add(rows)
         self.end()
@@ -224,10 +227,11 @@ class Evaluations:
         count, self.loose = self.loose, 0
         if count < LOOSE or self.phase is not None:
             return
-        phase = self.begin(self.loose_model)
+        call, function = self.loose_sites
+        phase = self.begin(self.loose_model, function)
         thing = self.loose_model.thing
         for _ in range(min(count, MOST_BATCHES)):
-            self.recorder.event("evaluation_forward", thing, 0.0, 1.0, site=self.loose_site, always=phase.recorded)
+            self.recorder.event("evaluation_forward", thing, 0.0, 1.0, site=call, always=phase.recorded)
 
 
 def beginnings_of(tensors_beside):

@@ -121,6 +121,7 @@ class LossHooks:
             self.recorder.attribute(thing, "classes", output.shape[1 if output.dim() > 1 else 0])
         if options.get("label_smoothing"):
             self.recorder.attribute(thing, "label_smoothing", options["label_smoothing"])
+        self.recorder.moments.loss_named(function, thing)
         return thing
 
     def mark_result(self, function, thing, result, output, target, options):

@@ -19,8 +19,8 @@ MOST_OUTPUTS, DEEPEST = 32, 4  # tensors of an output, containers around one
 class Passes:
     """Of one model since the last backward, and since its second forward."""
 
-    def __init__(self, site):
-        self.site = site  # of the second one
+    def __init__(self, sites):
+        self.sites = sites  # of the second one
         self.count, self.lives, self.rows = 1, [], []
 
 
@@ -38,7 +38,7 @@ class UnreachedPasses:
             return
         passes = self.by_model[model]
         if passes is None:
-            passes = self.by_model[model] = Passes(self.evaluations.sites.current(True))
+            passes = self.by_model[model] = Passes(self.evaluations.sites.call_and_function())
         passes.count += 1
         if len(passes.rows) < MOST_BATCHES and self.evaluations.is_recorded():
             passes.rows.append(self.evaluations.rows_of(inputs))

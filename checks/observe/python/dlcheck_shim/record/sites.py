@@ -41,6 +41,15 @@ class Sites:
         found = self.caller()
         return self.site(*found) if found is not None else 0
 
+    def call_and_function(self):
+        """The ids of the calling line and of the line at which the calling function begins; twice the same where that
+        has no name."""
+        found = self.caller()
+        if found is None:
+            return 0, 0
+        code, line = found
+        return self.site(code, line), self.site(code, line if code.co_name.startswith("<") else code.co_firstlineno)
+
     def caller(self, passed_over=()):
         """The code and the line in it that called, but for codes that are passed over; None where only torch is at
         work."""
