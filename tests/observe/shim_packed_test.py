@@ -102,6 +102,7 @@ class ShimPacked(unittest.TestCase):
         trace = tried(SEEN="before if number else same & before")
         self.assertGreater(result(trace, "document_sensitivity"), 1e-3)
         self.assertEqual(said(trace, "crosses_in"), "blocks.1")
+        self.assertTrue(all(row.site for row in trace.of("quantity", "document_sensitivity")))
 
     def test_a_mask_that_keeps_some_positions_apart_is_known_as_one(self):
         by_place = {"SEEN": "positions[..., None] >= positions[..., None, :]"}

@@ -92,6 +92,11 @@ def said(trace, key):
     return trace.attributes.get(("model", "0", "Model"), {}).get(key)
 
 
+def lines_of(trace, quantity, source):
+    """The source of the lines that a trial names beside its results."""
+    return {source.split("\n")[int(row.site[1]) - 1].strip() for row in trace.of("quantity", quantity) if row.site}
+
+
 class ShimTrials(unittest.TestCase):
     def test_a_sound_model_moves_not_at_all(self):
         trace = tried()
@@ -105,9 +110,12 @@ class ShimTrials(unittest.TestCase):
         trace = tried(DIAGONAL="2")
         self.assertGreater(result(trace, "future_sensitivity"), 1e-4)
         self.assertEqual(said(trace, "leaks_in"), "blocks.0")
+        forward = "def forward(self, x, hidden=None):"
+        self.assertEqual(lines_of(trace, "future_sensitivity", program()[-1]), {forward})
         trace = tried(FINAL="x - x.mean(1, keepdim=True)")
         self.assertGreater(result(trace, "future_sensitivity"), 1e-4)
         self.assertIsNone(said(trace, "leaks_in"))  # in the model's own forward
+        self.assertEqual(lines_of(trace, "future_sensitivity", program()[-1]), {forward})
 
     def test_a_model_with_other_targets_may_see_all(self):
         trace = tried(DIAGONAL="LENGTH", TARGETS="batch[:, :-1] % 5")
@@ -132,13 +140,20 @@ class ShimTrials(unittest.TestCase):
     def test_samples_that_mix_are_found_where_a_loader_stacked_them(self):
         mixed = {"FINAL": "x - 0.01 * x.mean(0)"}
         self.assertGreater(result(tried(**mixed), "neighbor_sensitivity"), 1e-4)
+        layer = {"EXTRA": "self.late = nn.Transformer(WIDTH, 2, 1, 1, 32).encoder", "FINAL": "self.late(x)"}
+        trace = tried(**layer)  # which takes the time first
+        self.assertEqual(said(trace, "mixes_in")[:13], "late.layers.0")
+        self.assertEqual(lines_of(trace, "neighbor_sensitivity", program(**layer)[-1]), {"x = self.late(x)"})
         collated = {"LOADER": ", collate_fn=torch.stack"}
         self.assertIsNone(result(tried(**mixed, **collated), "neighbor_sensitivity"))
 
     def test_padding_is_found_by_its_mask(self):
         self.assertEqual(result(tried(**PADDED), "padding_sensitivity"), 0)
         turned = {**PADDED, "CALL": "model(x, x == 0)", "FINAL": "x + x.mean(1, keepdim=True)"}
-        self.assertGreater(result(tried(**turned), "padding_sensitivity"), 1e-4)
+        trace = tried(**turned)
+        self.assertGreater(result(trace, "padding_sensitivity"), 1e-4)
+        forward = "def forward(self, x, hidden=None):"
+        self.assertEqual(lines_of(trace, "padding_sensitivity", program()[-1]), {forward})
         self.assertIsNone(result(tried(**{**PADDED, "CALL": "model(x)"}), "padding_sensitivity"))
 
     def test_how_much_padding_there_is_may_not_matter_where_batches_differ_in_it(self):

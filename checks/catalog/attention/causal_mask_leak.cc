@@ -26,7 +26,8 @@ Check CausalMaskLeak() {
           "and the text that it generates is useless.",
       .method =
           "Replaces the second half of a sequence between two steps. Compares the outputs at the "
-          "first half before and after. Runs the model in evaluation mode.",
+          "first half before and after. Runs the model in evaluation mode. Names the module in "
+          "which the change begins.",
       .fix =
           "Check the mask: is_causal, the diagonal of triu or tril, and its dtype (whether True "
           "shows or hides). Check anything else that mixes positions, such as a norm over time.",

@@ -67,7 +67,8 @@ Check CrossDocumentAttention() {
       .method =
           "Replaces the tokens of some documents in each row and compares the outputs at the other "
           "documents before and after. Repeats this with each row marked as one document. Uses a "
-          "copy of the model in evaluation mode.",
+          "copy of the model in evaluation mode. Names the module in "
+          "which the change begins.",
       .fix =
           "Build the mask from document ids (equal ids, and no later positions), and pass the mask "
           "to every layer. Or use a kernel that takes cumulative lengths.",

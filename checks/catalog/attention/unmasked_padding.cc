@@ -36,7 +36,8 @@ Check UnmaskedPadding() {
       .method =
           "Replaces the padding with other tokens and compares the outputs at the real tokens "
           "before and after. Also runs the row with the most padding alone, with its padding and "
-          "without. Uses a copy of the model in evaluation mode.",
+          "without. Uses a copy of the model in evaluation mode. Names the module in "
+          "which the change begins.",
       .fix =
           "Pass the mask to every layer that mixes positions, and pool over real tokens only. True "
           "hides a position in key_padding_mask but shows it in scaled_dot_product_attention.",

@@ -1,5 +1,8 @@
 #include "checks/catalog/findings/trial_finding.h"
 
+#include <utility>
+#include <vector>
+
 #include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/text.h"
 
@@ -18,12 +21,16 @@ absl::StatusOr<Verdict> JudgeTrials(const Settings& settings, const Sensitivitie
     if (!(trial.share > bound)) continue;
     std::string blame;
     if (!trial.where.empty()) blame = StrCat(" The change begins in ", trial.where, ".");
+    std::vector<Place> places = {{.thing = trial.model, .file = ""}};
+    if (trial.site.line > 0) {
+      places.push_back({.thing = "", .file = trial.site.file, .line = trial.site.line});
+    }
     verdict.findings.push_back(
         {.severity = text.severity,
          .message = StrCat(text.before, trial.model, " changed by ", Short(trial.share),
                            " of their norm at step ", trial.step, " (rounding explains ",
                            Short(trial.rounding), ").", blame),
-         .places = {{.thing = trial.model, .file = ""}},
+         .places = std::move(places),
          .first_step = trial.step,
          .last_step = trial.step,
          .count = 1,

@@ -27,7 +27,8 @@ Check CrossSampleLeak() {
           "behaves differently for a single sample.",
       .method =
           "Replaces the last sample of a batch and compares the outputs for all other samples "
-          "before and after. Uses a copy of the model in evaluation mode.",
+          "before and after. Uses a copy of the model in evaluation mode. Names the module in "
+          "which the change begins.",
       .fix =
           "Look at operations along the first dimension. Typical causes: a recurrent layer or "
           "attention without batch_first=True; a softmax, norm, mean or reshape over dim 0.",

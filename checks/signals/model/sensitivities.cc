@@ -11,7 +11,7 @@ Sensitivities::Of TrialsOf(const Trace& trace, Quantity quantity, std::string_vi
   for (const ThingId model : trace.ThingsWith(quantity)) {
     for (const Sample& sample : trace.Series(quantity, model)) {
       found.trials.push_back({trace.Display(model), sample.step, sample.value, sample.aux,
-                              std::string(trace.Attribute(model, where))});
+                              std::string(trace.Attribute(model, where)), trace.site(sample.site)});
     }
   }
   if (!found.trials.empty()) return found;

@@ -19,6 +19,7 @@ struct Sensitivities {
     double share;     // how far the outputs move, of their norm
     double rounding;  // what rounding alone explains, in the same unit; of `noise`, active dropouts
     std::string where;  // the module that is to blame, or what says more; may be empty
+    NamedSite site;     // its line; none where that is not known
   };
   struct Of {
     std::vector<Trial> trials;

@@ -5,6 +5,7 @@ import torch
 
 from ...state.tokens import sequences, shift_of
 from .bench import distance, floating
+from .blame import Places, blame
 from .changes import other_values
 
 QUANTITIES = {1: "future_sensitivity", 0: "copied_future_sensitivity"}  # by the shift of the targets
@@ -26,18 +27,13 @@ def try_future(trial):
         changed[:, half:] = other_values(tensor)[:, half:]
         return changed
 
-    places = {}
-
-    def look(name, given, made):
-        places.setdefault(name, []).append((early(given, tokens, half), early(made, tokens, half)))
-
-    outputs = trial.outputs(look=look)
+    seen, seen_changed = (Places(trial, lambda value: early(value, tokens, half)) for _ in range(2))
+    outputs = trial.outputs(look=seen.look)
     before = early(outputs, tokens, half)
     if not before:
         return trial.give_up("future", "no output has a position per token")
-    seen, places = places, {}
     again = early(trial.outputs(), tokens, half)
-    changed = trial.outputs(trial.call.changed(change), look=look)
+    changed = trial.outputs(trial.call.changed(change), look=seen_changed.look)
     after = early(changed, tokens, half)
     rounding = max(map(distance, before, again))
     share = max(map(distance, before, after))
@@ -45,9 +41,9 @@ def try_future(trial):
         return trial.give_up("future", "the outputs do not depend on the input that contains the targets")
     if shift == 0 and not any(map(differ, own(outputs, tokens, half), own(changed, tokens, half))):
         return trial.give_up("future", "no output depends on the token at its own position: the model shifts its input")
-    trial.write(QUANTITIES[shift], share, rounding)
-    if shift == 1 and share > rounding:
-        trial.tell("leaks_in", first_leak(seen, places, rounding))
+    leaks = shift == 1 and share > rounding
+    site = blame(trial, "leaks_in", seen, seen_changed, rounding) if leaks else 0
+    trial.write(QUANTITIES[shift], share, rounding, site)
 
 
 def tokens_and_shift(call):
@@ -77,14 +73,3 @@ def own(value, tokens, half):
 
 def differ(one, other):
     return not torch.equal(one, other)
-
-
-def first_leak(before, after, rounding):
-    """The innermost module whose early outputs moved although its early inputs did not."""
-    for name, calls in before.items():
-        for (given, made), (given_after, made_after) in zip(calls, after.get(name, ())):
-            moved = [distance(a, b) > rounding for a, b in zip(made, made_after)]
-            fed = [distance(a, b) > rounding for a, b in zip(given, given_after)]
-            if any(moved) and not any(fed):
-                return name
-    return ""

@@ -1,8 +1,10 @@
 """ROW: what a model says of one sample does not depend on the others in the batch, in evaluation mode."""
 
-
-from .bench import distance
+from .bench import distance, floating
+from .blame import Places, blame
 from .changes import can_be_changed, other_values
+
+ROUNDING = 1e-6  # of the norm of what a module makes
 
 
 def try_neighbors(trial):
@@ -26,8 +28,21 @@ def try_neighbors(trial):
     if not before:
         return trial.give_up("neighbors", "no output has exactly one row per sample")
     after = others(trial.outputs(trial.call.changed(change)), size)
-    trial.write("neighbor_sensitivity", max(map(distance, before, after)),
-                max(map(distance, before, again)))  # fmt: skip
+    share, rounding = max(map(distance, before, after)), max(map(distance, before, again))
+    trial.write("neighbor_sensitivity", share, rounding, mixes(trial, change, size) if share > rounding else 0)
+
+
+def mixes(trial, change, size):
+    """The line of the module in which samples begin to mix. What it makes has all samples in one dimension, which a
+    module that takes the time first may not have first."""
+    seen, seen_changed = (Places(trial, lambda value: rows_of_others(value, size)) for _ in range(2))
+    trial.outputs(look=seen.look)
+    trial.outputs(trial.call.changed(change), look=seen_changed.look)
+    return blame(trial, "mixes_in", seen, seen_changed, ROUNDING)
+
+
+def rows_of_others(value, size):
+    return [t.narrow(t.shape.index(size), 0, size - 1) for t in floating(value) if t.shape.count(size) == 1]
 
 
 def others(outputs, size):

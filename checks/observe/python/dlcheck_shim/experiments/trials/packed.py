@@ -3,8 +3,8 @@
 import torch
 
 from .bench import distance, floating
+from .blame import Places, blame
 from .documents import marks_of
-from .future import first_leak
 
 LEAST = 1e-6  # of an output's norm: motion at one position that is no rounding
 
@@ -31,8 +31,9 @@ def try_packed(trial):
             return trial.give_up("packed", "the model uses the document numbers as values")
         if apart is not None:
             trial.write("document_separation", apart, float(marks.order.max()) + 1)
-        trial.tell("crosses_in", leak(rows, afters[shares.index(share)][0], rounding))
-    trial.write("document_sensitivity", share, rounding)
+        trial.write("document_sensitivity", share, rounding, crosses(rows, afters[shares.index(share)][0], rounding))
+    else:
+        trial.write("document_sensitivity", share, rounding)
 
 
 class Rows:
@@ -117,16 +118,10 @@ def are_values(rows, before, rounding):
     return bool(other) and max(map(distance, before, rows.outputs(other))) > rounding
 
 
-def leak(rows, changed, rounding):
-    """The innermost module in which documents begin to see these ones."""
-    kept, seen = rows.kept(changed), []
-    for changes in ((), rows.changes(changed)):
-        places = {}
-
-        def look(name, given, made, places=places):
-            at = [[t[kept] for t in rows.at_tokens(value)] for value in (given, made)]
-            places.setdefault(name, []).append(at)
-
-        rows.outputs(changes, look)
-        seen.append(places)
-    return first_leak(*seen, rounding)
+def crosses(rows, changed, rounding):
+    """The line of the innermost module in which documents begin to see these ones."""
+    kept = rows.kept(changed)
+    seen, seen_changed = (Places(rows.trial, lambda value: [t[kept] for t in rows.at_tokens(value)]) for _ in range(2))
+    rows.outputs((), seen.look)
+    rows.outputs(rows.changes(changed), seen_changed.look)
+    return blame(rows.trial, "crosses_in", seen, seen_changed, rounding)

@@ -3,7 +3,10 @@
 import torch
 
 from ...state.tokens import sequences
-from .bench import distance
+from .bench import distance, floating
+from .blame import Places, blame
+
+ROUNDING = 1e-6  # of the norm of what a module makes
 
 
 def try_padding(trial):
@@ -54,11 +57,17 @@ def compare(trial, tokens, padded):
         return tensor.masked_scatter(padded, others[: int(padded.sum())])
 
     def kept(outputs):
-        return [t[~padded] for t in outputs if t.dim() >= 2 and t.shape[:2] == tokens.shape]
+        return [t[~padded] for t in floating(outputs) if t.dim() >= 2 and t.shape[:2] == tokens.shape]
 
     before, again = kept(trial.outputs()), kept(trial.outputs())
     if not before:
         return trial.give_up("padding", "no output has a position per token")
     after = kept(trial.outputs(trial.call.changed(change)))
-    trial.write("padding_sensitivity", max(map(distance, before, after)),
-                max(map(distance, before, again)))  # fmt: skip
+    share, rounding = max(map(distance, before, after)), max(map(distance, before, again))
+    site = 0
+    if share > rounding:
+        seen, seen_changed = Places(trial, kept), Places(trial, kept)
+        trial.outputs(look=seen.look)
+        trial.outputs(trial.call.changed(change), look=seen_changed.look)
+        site = blame(trial, "mixes_padding_in", seen, seen_changed, max(rounding, ROUNDING))
+    trial.write("padding_sensitivity", share, rounding, site)

@@ -31,16 +31,16 @@ TRIALS = {
 class Trial:
     """One model on the bench, with the call it is tried on; results go to its own thing."""
 
-    def __init__(self, recorder, model, call, bench, batch_size=0, earlier=()):
-        self.recorder, self.model, self.call, self.bench = recorder, model, call, bench
+    def __init__(self, recorder, sites, model, call, bench, batch_size=0, earlier=()):
+        self.recorder, self.sites, self.model, self.call, self.bench = recorder, sites, model, call, bench
         self.batch_size = batch_size  # of the loader that the batch came from; 0 if there was none
         self.earlier = earlier  # shapes of the inputs of the calls that were tried before
 
     def outputs(self, arguments=None, look=None):
         return self.bench.outputs(arguments or (self.call.args, self.call.kwargs), look)
 
-    def write(self, quantity, value, aux):
-        self.recorder.quantity(quantity, self.model.thing, value, aux)
+    def write(self, quantity, value, aux, site=0):
+        self.recorder.quantity(quantity, self.model.thing, value, aux, site)
 
     def tell(self, key, value):
         if value:
@@ -103,7 +103,7 @@ class Trials:
             recorder.attribute(model.thing, "untried", f"cannot be copied: {type(error).__name__}")
             return
         earlier = self.shapes.setdefault(model, [])
-        trial = Trial(recorder, model, call, bench, self.batch_size(), earlier)
+        trial = Trial(recorder, self.watch.forwards.sites, model, call, bench, self.batch_size(), earlier)
         self.predictions.keep(model, call)
         for name, run in TRIALS.items():
             try:
