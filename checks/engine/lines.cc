@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <ranges>
 #include <set>
 #include <string>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "absl/strings/numbers.h"
 #include "checks/engine/experiment.h"
+#include "checks/engine/text.h"
 
 namespace dlcheck {
 namespace {
@@ -65,13 +67,19 @@ const Occurrence* Find(const Trace& trace, Event event, bool only_own, const Fin
   return own != nullptr || only_own || event == Event::kModuleBuilt ? own : found;
 }
 
+// The line that a loader's attributes name: where it was built, or where its samples are made.
+std::optional<Place> AttributedPlace(const Trace& trace, ThingId loader, std::string_view which) {
+  const std::string file(trace.Attribute(loader, StrCat(which, "_file")));
+  const std::string line(trace.Attribute(loader, StrCat(which, "_line")));
+  int number = 0;
+  if (file.empty() || !absl::SimpleAtoi(line, &number)) return std::nullopt;
+  return Place{.thing = "", .file = file, .line = number};
+}
+
 // Where the event was. What a loader hands out is what it was built for: that line tells more.
 Place PlaceOf(const Trace& trace, const Occurrence& event) {
-  const std::string file(trace.Attribute(event.thing, "built_file"));
-  const std::string line(trace.Attribute(event.thing, "built_line"));
-  int number = 0;
-  if (event.event == Event::kFetched && !file.empty() && absl::SimpleAtoi(line, &number)) {
-    return {.thing = "", .file = file, .line = number};
+  if (event.event == Event::kFetched) {
+    if (std::optional<Place> built = AttributedPlace(trace, event.thing, "built")) return *built;
   }
   const NamedSite& site = trace.site(event.site);
   return {.thing = "", .file = site.file, .line = site.line};
@@ -133,8 +141,29 @@ bool Trains(const Trace& trace, const NamedSite& site) {
   });
 }
 
+// The batch that was fetched closest to the finding, for an evaluation or for training; null if
+// there is none. What happens next tells which: a batch is fetched before anything is done with it.
+const Occurrence* FindFetched(const Trace& trace, bool in_evaluation, const Finding& finding) {
+  const Occurrence* found = nullptr;
+  bool evaluates = false;
+  for (const Occurrence& one : trace.Events() | std::views::reverse) {
+    if (one.event == Event::kEvaluationForward) {
+      evaluates = true;
+    } else if (one.event != Event::kFetched && one.event != Event::kEvaluationBegan) {
+      evaluates = false;
+    } else if (one.event == Event::kFetched && !one.gap && evaluates == in_evaluation) {
+      // Of several in one step the first, which comes last here.
+      const bool is_farther = found != nullptr && IsCloser(*found, one, finding.first_step);
+      if (!is_farther) found = &one;
+    }
+  }
+  return found;
+}
+
 // The occurrence whose line is to be added; null if it is not certain which.
-const Occurrence* FindAdded(const Trace& trace, Event event, const Finding& finding) {
+const Occurrence* FindAdded(const Trace& trace, Event event, bool in_evaluation,
+                            const Finding& finding) {
+  if (event == Event::kFetched) return FindFetched(trace, in_evaluation, finding);
   const bool guesses =
       !IsBuilding(event) || (event != Event::kModuleBuilt && AreAtOneLine(trace, event));
   const Occurrence* found = Find(trace, event, !guesses, finding);
@@ -163,6 +192,13 @@ void GiveLossLines(const Trace& trace, Finding& finding) {
   finding.places = std::move(places);
 }
 
+void AddPlace(Event event, const Place& place, Finding& finding) {
+  if (std::ranges::find(finding.places, place) != finding.places.end()) return;
+  const auto first_thing =
+      std::ranges::find_if(finding.places, [](const Place& other) { return !other.thing.empty(); });
+  finding.places.insert(GoesFirst(event) ? first_thing : finding.places.end(), place);
+}
+
 }  // namespace
 
 void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
@@ -186,15 +222,15 @@ void GiveLine(const Evidence& evidence, Event event, Finding& finding) {
   if (const std::optional<Event> other = Instead(event)) GiveLine(evidence, *other, finding);
 }
 
-void AddLine(const Evidence& evidence, Event event, Finding& finding) {
+void AddLine(const Evidence& evidence, Event event, bool in_evaluation, Finding& finding) {
   for (const auto& [experiment, run] : evidence.runs()) {
-    const Occurrence* found = FindAdded(run.trace, event, finding);
+    const Occurrence* found = FindAdded(run.trace, event, in_evaluation, finding);
     if (found == nullptr) continue;
-    Place place = PlaceOf(run.trace, *found);
-    if (std::ranges::find(finding.places, place) != finding.places.end()) return;
-    const auto first_thing = std::ranges::find_if(
-        finding.places, [](const Place& other) { return !other.thing.empty(); });
-    finding.places.insert(GoesFirst(event) ? first_thing : finding.places.end(), std::move(place));
+    AddPlace(event, PlaceOf(run.trace, *found), finding);
+    if (event == Event::kFetched) {
+      if (auto data = AttributedPlace(run.trace, found->thing, "data"))
+        AddPlace(event, *data, finding);
+    }
     return;
   }
 }

@@ -16,7 +16,8 @@ void GiveLine(const Evidence& evidence, Event event, Finding& finding);
 // Adds the line of such an event although the finding has one: where the call belongs that is
 // missing, or where something was built that is to be built otherwise. Nothing where that is not
 // certain: several lines built such a thing, and the finding names none of them; or an evaluation
-// that is no function of its own.
-void AddLine(const Evidence& evidence, Event event, Finding& finding);
+// that is no function of its own. `in_evaluation`: the finding is about evaluations, and so are its
+// batches.
+void AddLine(const Evidence& evidence, Event event, bool in_evaluation, Finding& finding);
 
 }  // namespace dlcheck

@@ -155,8 +155,9 @@ Result JudgeOne(const Evidence& evidence, const Check& check, const Settings& se
   if (check.stands_at.has_value()) {
     for (Finding& finding : verdict->findings) GiveLine(evidence, *check.stands_at, finding);
   }
+  const bool in_evaluation = check.stands_at == Event::kEvaluationForward;
   for (const Event event : check.also_at) {
-    for (Finding& finding : verdict->findings) AddLine(evidence, event, finding);
+    for (Finding& finding : verdict->findings) AddLine(evidence, event, in_evaluation, finding);
   }
   const Outcome outcome = verdict->findings.empty() ? Outcome::kPassed : Outcome::kFailed;
   return {&check, outcome, "", *std::move(verdict)};

@@ -138,6 +138,57 @@ TEST(Lines, OfABatchFetchedTheLineThatBuiltItsLoader) {
   EXPECT_EQ(line_of(run), 3);
 }
 
+std::vector<int> LinesWith(const Evidence& evidence, Event event, std::string thing = "",
+                           bool in_evaluation = false) {
+  Finding finding{.severity = Severity::kError,
+                  .message = "",
+                  .places = {{.thing = std::move(thing), .file = "train.py", .line = 30}},
+                  .first_step = 1,
+                  .last_step = 1,
+                  .count = 1,
+                  .measured = 0,
+                  .bound = 0};
+  AddLine(evidence, event, in_evaluation, finding);
+  std::vector<int> lines;
+  for (const Place& place : finding.places) lines.push_back(place.line);
+  return lines;
+}
+
+TEST(AddedLines, OfABatchFetchedAreThoseOfItsLoaderAndOfItsData) {
+  dlcheck::Run run;
+  const ThingId loader = run.trace.AddThing("loader", 0, "");
+  run.trace.AddEvent({.event = Event::kFetched,
+                      .thing = loader,
+                      .site = run.trace.AddSite({"train.py", 10, "main"})});
+  run.trace.SetAttribute(loader, "built_file", "train.py");
+  run.trace.SetAttribute(loader, "built_line", "8");
+  run.trace.SetAttribute(loader, "data_file", "data.py");
+  run.trace.SetAttribute(loader, "data_line", "3");
+  Evidence evidence;
+  evidence.Add(kPlain, std::move(run));
+  EXPECT_THAT(LinesWith(evidence, Event::kFetched), testing::ElementsAre(30, 8, 3));
+}
+
+TEST(AddedLines, OfABatchFetchedAreOfAnEvaluationWhereTheFindingIs) {
+  dlcheck::Run run;
+  const auto happens = [&run](Event event, int line) {
+    run.trace.AddEvent({.event = event,
+                        .step = 1,
+                        .last_step = 1,
+                        .site = run.trace.AddSite({"train.py", line, "main"})});
+  };
+  happens(Event::kFetched, 21);
+  happens(Event::kEvaluationBegan, 20);
+  happens(Event::kEvaluationForward, 22);
+  happens(Event::kFetched, 10);
+  happens(Event::kEvaluationEnded, 22);
+  happens(Event::kStep, 11);
+  Evidence evidence;
+  evidence.Add(kPlain, std::move(run));
+  EXPECT_THAT(LinesWith(evidence, Event::kFetched), testing::ElementsAre(30, 10));
+  EXPECT_THAT(LinesWith(evidence, Event::kFetched, "", true), testing::ElementsAre(30, 21));
+}
+
 // Events of one kind, a line each, of things with these names.
 Place FirstPlaceAfter(Event event, std::string_view kind, std::vector<std::string> names,
                       std::vector<Place> places) {
@@ -273,21 +324,6 @@ Evidence Added(std::vector<int> built, const char* evaluates, const char* trains
   Evidence evidence;
   evidence.Add(kPlain, std::move(run));
   return evidence;
-}
-
-std::vector<int> LinesWith(const Evidence& evidence, Event event, std::string thing = "") {
-  Finding finding{.severity = Severity::kError,
-                  .message = "",
-                  .places = {{.thing = std::move(thing), .file = "train.py", .line = 30}},
-                  .first_step = 1,
-                  .last_step = 1,
-                  .count = 1,
-                  .measured = 0,
-                  .bound = 0};
-  AddLine(evidence, event, finding);
-  std::vector<int> lines;
-  for (const Place& place : finding.places) lines.push_back(place.line);
-  return lines;
 }
 
 TEST(AddedLines, StandBesideThatOfTheFinding) {

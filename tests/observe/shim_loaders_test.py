@@ -24,6 +24,16 @@ IN_THE_LOOP = textwrap.dedent(
             optimizer.zero_grad(); model(x).sum().backward(); optimizer.step()
     """
 )
+# A subset of a data set of the program's own.
+OWN = """
+class Rows(torch.utils.data.Dataset):
+    def __len__(self):
+        return 24
+    def __getitem__(self, i):
+        return (torch.full((2,), float(i)),)
+table = TensorDataset(torch.rand(8, 2))
+other = torch.utils.data.Subset(Rows(), range(12))
+"""
 
 
 class Loaders(unittest.TestCase):
@@ -47,6 +57,14 @@ class Loaders(unittest.TestCase):
         self.assertEqual([source[line - 1].strip()[:22] for line in lines],
                          ["kept = DataLoader(tabl", "for (x,) in DataLoader", "for (x,) in DataLoader"])
         self.assertEqual(len(set(lines)), 3)
+
+    def test_each_has_the_line_that_built_its_data_or_makes_its_samples(self):
+        own = IN_THE_LOOP.replace("table, other = TensorDataset(torch.rand(8, 2)), TensorDataset(torch.rand(12, 2))", OWN)
+        for program, begins in ((IN_THE_LOOP, ["table,"] * 3), (own, ["table ="] * 2 + ["def __getitem__(self, i):"])):
+            trace = run_watched(python("-c", program)).main
+            loaders = dict.fromkeys(row.thing for row in trace.of("event", "fetched"))
+            lines = [program.split("\n")[int(trace.attributes[thing]["data_line"]) - 1].strip() for thing in loaders]
+            self.assertEqual([line[: len(begin)] for line, begin in zip(lines, begins)], begins)
 
     def test_what_they_hand_out_is_known_again_whatever_the_program_makes_of_it(self):
         changed = IN_THE_LOOP.replace("model(x)", "model(x + torch.rand(4, 2))")

@@ -54,6 +54,7 @@ Check EditedInPlace() {
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = std::nullopt,
+      .also_at = {Event::kFetched},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"samples that stay", Expect::kClean, [] { return With(0, 0, 0); }},

@@ -53,6 +53,7 @@ Check IdenticalSamples() {
       .worst = Severity::kNote,
       .live = false,
       .stands_at = std::nullopt,
+      .also_at = {Event::kFetched},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"different rows", Expect::kClean, [] { return With(64, 8, 0); }},

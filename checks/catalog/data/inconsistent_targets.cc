@@ -82,6 +82,7 @@ Check InconsistentTargets() {
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kUsed,
+      .also_at = {Event::kFetched},
       .settings = {kShare},
       .judgement = Reads<&Judge>(),
       .examples = {{"different targets in four of five repeated steps", Expect::kClean,

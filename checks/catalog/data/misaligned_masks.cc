@@ -50,6 +50,7 @@ Check MisalignedMasks() {
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kLossComputed,
+      .also_at = {Event::kFetched},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"all as they are", Expect::kClean, [] { return With(30, 64, 0); }},

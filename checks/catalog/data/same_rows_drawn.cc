@@ -56,6 +56,7 @@ for step in range(steps):
       .worst = Severity::kNote,
       .live = false,
       .stands_at = std::nullopt,
+      .also_at = {Event::kFetched},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"other rows in each step", Expect::kClean, [] { return With(0, 0, 0); }},

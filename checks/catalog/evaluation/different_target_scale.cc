@@ -64,6 +64,7 @@ with torch.no_grad():
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kEvaluationForward,
+      .also_at = {Event::kFetched},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"one scale", Expect::kClean, [] { return With(1.1, 0.2); }},

@@ -135,6 +135,7 @@ Check RisingLoss() {
       .worst = Severity::kNote,
       .live = false,
       .stands_at = Event::kEvaluationForward,
+      .also_at = {Event::kFetched},
       .settings = {kEvaluations, kRise, kSteadyRise},
       .judgement = Reads<&Judge>(),
       .examples = {{"a loss that stays", Expect::kClean, [] { return Evaluations(1.1); }},

@@ -12,7 +12,7 @@ from ..torch_api.wrapping import tell_lengths
 
 DRAWN = ("random", "distributed")  # orders that say nothing of the samples
 MOST_SEEDS = 256  # of iterations that are told apart
-MOST_WRAPPED = 4  # samplers of batches around one another
+MOST_WRAPPED = 4  # samplers of batches around one another, or subsets of a data set
 UNKNOWN = "unknown"
 # Samplers that leave out samples on purpose or by chance.
 CHOOSING = ("RandomSampler", "WeightedRandomSampler", "SubsetRandomSampler", "DistributedSampler")
@@ -62,12 +62,13 @@ class LoaderFacts:
     """What is kept of a loader, which is gone before its batches are where it was made in the line of
     the loop. One that is made again in its place, for the next epoch, has the same."""
 
-    def __init__(self, loader, lengths, line):
+    def __init__(self, loader, lengths, lines):
         self.loader = weakref.ref(loader)
         self.attributes = attributes_of(loader)
         self.key = (id(loader.dataset), *self.attributes.values())
         self.lengths = lengths
-        self.line = line  # (file, number) that built it; None where that was not seen
+        self.line = lines.get(loader)  # (file, number) that built it; None where that was not seen
+        self.data_line = line_of_data(loader.dataset, lines)
         self.samples = lengths.of(loader.dataset)
         self.dataset = reference_to(loader.dataset) if self.samples is None else nobody
         self.dealt = dealing_of(innermost_sampler(loader))
@@ -97,6 +98,8 @@ class LoaderFacts:
         found, samples = dict(self.attributes), self.samples
         if self.line is not None:
             found["built_file"], found["built_line"] = self.line
+        if self.data_line is not None:
+            found["data_file"], found["data_line"] = self.data_line
         if self.dealt is not None:
             dealt_to, total = self.dealt
             found["dealt_to"] = dealt_to
@@ -116,6 +119,19 @@ def reference_to(dataset):
         return weakref.ref(dataset)
     except TypeError:
         return nobody
+
+
+def line_of_data(dataset, lines):
+    """(file, number) where the samples are made: where the program's own function for one begins, else the line that
+    built the data set; None where neither is known."""
+    for _ in range(MOST_WRAPPED):
+        if type(dataset) is torch.utils.data.Subset:
+            dataset = dataset.dataset
+    for name in ("__getitem__", "__iter__"):
+        code = getattr(getattr(type(dataset), name, None), "__code__", None)
+        if code is not None and kind_of(code.co_filename) == OWN:
+            return code.co_filename, code.co_firstlineno
+    return lines.get(dataset)
 
 
 def attributes_of(loader):

@@ -55,7 +55,9 @@ class Loaders:
     def watch_all(self):
         self.lengths.watch_all()
         built = self.guard.isolated("fetch")(self.built)
-        replace([torch.utils.data.DataLoader], "__init__", Around(lambda args, _: built(*args[:1])))
+        data = torch.utils.data
+        for kind in (data.DataLoader, data.TensorDataset):
+            replace([kind], "__init__", Around(lambda args, _: built(*args[:1])))
         iterator = private.LoaderIterator
         begins = self.guard.isolated("fetch")(self.begins)
         replace([iterator], "__init__", followed_by(lambda _, args, __: begins(*args[:2])))
@@ -75,10 +77,10 @@ class Loaders:
         moments.batch_enters.append(enters)
         moments.step_ends.append(self.end_step)
 
-    def built(self, loader):
+    def built(self, loader_or_data):
         found = self.sites.caller()
         if found is not None:
-            self.lines.set(loader, (found[0].co_filename, found[1]))
+            self.lines.set(loader_or_data, (found[0].co_filename, found[1]))
 
     def begins(self, iterator, loader):
         self.begun += 1
@@ -115,7 +117,7 @@ class Loaders:
         facts = next((known for known in self.told_apart if known.loader() is loader), None)
         if facts is not None:
             return facts
-        facts = LoaderFacts(loader, self.lengths, self.lines.get(loader))
+        facts = LoaderFacts(loader, self.lengths, self.lines)
         before = next((known for known in self.told_apart if facts.follows(known)), None)
         if before is not None:
             before.loader = facts.loader
