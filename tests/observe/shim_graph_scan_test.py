@@ -8,7 +8,7 @@ import unittest
 from tests.observe.reading import ROOT, python, run_unwatched, run_watched
 
 sys.path.insert(0, str(ROOT / "checks/observe/python"))
-from dlcheck_shim.autograd.rearranged import runs, swaps  # noqa: E402
+from dlcheck_shim.autograd.rearranged import regroups, runs, swaps  # noqa: E402
 
 PROGRAM = textwrap.dedent(
     """
@@ -62,6 +62,17 @@ class Sizes(unittest.TestCase):
                               ((6, 4), (3, 8)), ((8, 1, 5), (8, 5, 1)), ((0, 3), (0, 3))):  # fmt: skip
             self.assertFalse(swaps(before, after), (before, after))
 
+    def test_axes_that_are_regrouped_may_have_the_sizes_of_a_swap(self):
+        for before, after in (((12, 8, 32), (12, 32, 8)), ((12, 32, 8), (12, 8, 32))):
+            self.assertTrue(regroups(before, after), (before, after))
+        for before, after in (((8, 12, 16), (12, 8, 16)), ((8, 10, 32), (8, 4, 10, 8)), ((6, 10, 24), (6, 24, 10))):
+            self.assertFalse(regroups(before, after), (before, after))
+
+
+# As LibTorch's own layer does: the time first, the heads beside the samples, of which there are as many as features.
+BESIDE, BACK = "x.transpose(0, 1).contiguous().view(10, 24, 6).transpose(0, 1)", \
+               "return (weights @ v).transpose(0, 1).reshape(10, 6, 24).transpose(0, 1)"
+
 
 class Watched(unittest.TestCase):
     def told(self, quantity, **changes):
@@ -72,6 +83,15 @@ class Watched(unittest.TestCase):
     def test_heads_that_are_split_by_a_reshape_alone_are_told_with_their_line(self):
         self.assertEqual(self.told("swapped_sizes", split=UNSPLIT),
                          [("6x10x24 to 6x4x10x6", 1, "9")])
+
+    def test_heads_that_are_put_beside_the_samples_are_not_told_unless_the_transpose_is_left_out(self):
+        left_out, first = BACK.replace(".transpose(0, 1).reshape", ".reshape"), BESIDE.replace("x.transpose(0, 1)", "x")
+        for split, back, found in ((BESIDE, BACK, []), (first, BACK, ["6x10x24 to 10x24x6"]),
+                                   (BESIDE, left_out, ["24x10x6 to 10x6x24"])):  # fmt: skip
+            text = program(split, "(q @ k.mT).softmax(-1)")
+            text = text.replace("return (weights @ v).transpose(1, 2).flatten(2)", back)
+            told = run_watched(python("-c", text)).main.of("quantity", "swapped_sizes")
+            self.assertEqual([row.thing[2] for row in told], found, (split, back))
 
     def test_a_shift_of_relative_positions_is_not_told(self):
         shift = "(lambda r: F.pad(r, (1, 0)).view(6, 4, 11, 10)[:, :, 1:].reshape(6, 4, 10, 10))(q @ k.mT).softmax(-1)"

@@ -1,6 +1,7 @@
-// Rows of numbers, of which attention finds the largest; LibTorch's own layer, given as many
-// samples as a head has features.
+// Rows of numbers, of which attention finds the largest; LibTorch's own layer, and the same by
+// hand, given as many samples as a head has features.
 #include <cstdio>
+#include <vector>
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
@@ -25,8 +26,31 @@ struct FinderImpl : nn::Module {
 };
 TORCH_MODULE(Finder);
 
+struct FinderByHandImpl : nn::Module {
+  FinderByHandImpl() {
+    register_module("in", in);
+    register_module("mix", mix);
+    register_module("out", out);
+  }
+  // x (time, samples, 1)
+  torch::Tensor forward(const torch::Tensor& x) {
+    const int64_t time = x.size(0), samples = x.size(1);
+    const std::vector<torch::Tensor> parts = mix(in(x)).chunk(3, -1);
+    const auto beside = [&](const torch::Tensor& part) {
+      return part.contiguous().view({time, samples * 4, 8}).transpose(0, 1);
+    };
+    const torch::Tensor weights =
+        torch::softmax(beside(parts[0]).matmul(beside(parts[1]).transpose(1, 2)) / 8.0, -1);
+    const torch::Tensor mixed = weights.matmul(beside(parts[2])).transpose(0, 1).contiguous();
+    return out(mixed.view({time, samples, 32})).squeeze(-1).transpose(0, 1);
+  }
+  nn::Linear in{1, 32}, mix{32, 96}, out{32, 1};
+};
+TORCH_MODULE(FinderByHand);
+
+template <typename Net>
 void Attends(const Arguments&) {
-  Finder net;
+  Net net;
   torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(3e-3));
   double last = 0;
   for (int step = 0; step < 150; ++step) {
@@ -41,6 +65,7 @@ void Attends(const Arguments&) {
   PrintState(net->parameters());
 }
 
-const Registered a("attends", Attends);
+const Registered a("attends", Attends<Finder>);
+const Registered b("attends_by_hand", Attends<FinderByHand>);
 
 }  // namespace

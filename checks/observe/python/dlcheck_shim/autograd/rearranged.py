@@ -7,6 +7,7 @@ from ..torch_api import private
 from .loss_graph import only_input
 
 RESHAPING = ("ViewBackward0", "UnsafeViewBackward0", "ReshapeAliasBackward0")
+TRANSPOSES = ("TransposeBackward0", "PermuteBackward0")
 # Nodes that keep the axes of what they are given in their places.
 KEEPING = {
     "ExpandBackward0", "CloneBackward0", "ToCopyBackward0", "NativeDropoutBackward0", "MulBackward0", "DivBackward0",
@@ -25,7 +26,12 @@ def swapped_sizes(node, user):
     if node.name() not in RESHAPING:
         return None
     before, after = private.saved(node, "self_sym_sizes"), shape_of(node)
-    if before is None or after is None or is_slice(user) or is_slice(only_input(node)):
+    given = only_input(node)
+    if before is None or after is None or is_slice(user) or is_slice(given):
+        return None
+    if given is not None and given.name() == "CloneBackward0":  # contiguous()
+        given = only_input(given)
+    if regroups(before, after) and (is_transpose(user) or is_transpose(given)):
         return None
     return sizes_swapped(before, after)
 
@@ -35,6 +41,22 @@ def sizes_swapped(before, after):
     return f"{'x'.join(map(str, before))} to {'x'.join(map(str, after))}" if swaps(before, after) else None
 
 
+def regroups(before, after):
+    """Whether the last axis may have been cut, and its larger part joined to the one before, as (time, batch, features)
+    becomes (time, batch times heads, features of a head), or the other way round. Where the batch is as large as the
+    last part, its sizes are those of a swap."""
+    pairs = [(old, new) for old, new in runs(*map(without_ones, (before, after))) if mixes(old, new)]
+    return all(len(old) == len(new) == 2 and (old[1] % new[1] == 0 or new[1] % old[1] == 0) for old, new in pairs)
+
+
+def without_ones(sizes):
+    return [size for size in sizes if size != 1]
+
+
+def is_transpose(node):
+    return node is not None and node.name() in TRANSPOSES
+
+
 def is_slice(node):
     return node is not None and node.name() == "SliceBackward0"
 
@@ -42,7 +64,7 @@ def is_slice(node):
 def swaps(before, after):
     """Whether one of the sizes stands at a place where its axis cannot be: both shapes are cut into the
     smallest runs of equal product, within which numbers mix."""
-    return any(mixes(old, new) for old, new in runs([n for n in before if n != 1], [n for n in after if n != 1]))
+    return any(mixes(old, new) for old, new in runs(without_ones(before), without_ones(after)))
 
 
 def mixes(old, new):
