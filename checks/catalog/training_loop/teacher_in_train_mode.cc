@@ -38,8 +38,9 @@ Check TeacherInTrainMode() {
           "other samples. Targets from it are noise.",
       .method =
           "Watches networks with dropout or batch normalization that are called in training mode. "
-          "Reports one that is called without gradients and never changes. Also reports one that "
-          "no backward reached for 64 steps.",
+          "Reports one that is called without gradients while its weights stay the same, also "
+          "after it was trained and frozen. Also reports one that no backward reached for 64 "
+          "steps.",
       .fix = "Call teacher.eval() once before training.",
       .limits = {.needs = "A Python program with an optimizer step.",
                  .silent_when = "The weights change, as those of a moving average. Fewer than "

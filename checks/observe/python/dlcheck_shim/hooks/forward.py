@@ -77,6 +77,8 @@ class ForwardHooks:
                 self.model, self.evaluating = model, True
                 args = inputs_of(args, sys._getframe(1) if kwargs is None else kwargs)
                 self.begin_evaluation(model, module, args)
+                if module.training and self.recorder.sampled:
+                    self.strangers.frozen.called(module)
             elif self.recorder.opened:
                 self.strangers.called(module)
         return None

@@ -1,4 +1,4 @@
-"""Tells of networks that are never trained, as teachers and feature extractors are, and run in training mode all
+"""Tells of networks that are not trained, or no longer, as teachers and feature extractors are, and run in training mode all
 the same: their dropout makes what they give random, their batch normalization depends on the batch.
 """
 
@@ -27,7 +27,7 @@ class FrozenNetworks:
 
     def called(self, module):
         """In training mode, with gradients disabled, by the program itself, in a sampled step."""
-        if module in self.models.modules:
+        if module in self.models.modules and any(p.requires_grad for p in walking.parameters(module)):
             return
         if module not in self.known:
             self.meet(module)
