@@ -19,6 +19,16 @@ std::string How(const Ending& ending) {
   }
 }
 
+// Of a program that was ended from outside the last steps may not have been written.
+std::string Until(const RunEnding& run) {
+  const Ending::How how = run.ending.how;
+  const bool may_be_cut = how == Ending::How::kKilled || how == Ending::How::kDeadline;
+  if (run.steps == 0) {
+    return StrCat(" before its first optimizer step", may_be_cut ? " was recorded" : "");
+  }
+  return StrCat(may_be_cut ? " after at least " : " after ", Counted(run.steps, "optimizer step"));
+}
+
 absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {
   Verdict verdict{.findings = {}, .judged = Counted(run.steps, "optimizer step")};
   const Ending::How how = run.ending.how;
@@ -26,10 +36,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {
   if (how == Ending::How::kTruncated) {
     return absl::NotFoundError("the end of the program was not recorded");
   }
-  std::string message =
-      StrCat("The program ", How(run.ending),
-             run.steps == 0 ? std::string(" before its first optimizer step")
-                            : StrCat(" after ", Counted(run.steps, "optimizer step")));
+  std::string message = StrCat("The program ", How(run.ending), Until(run));
   if (run.model.find('/') != std::string::npos) StrAppend(&message, " of the model ", run.model);
   std::vector<Place> places;
   if (!run.exception.empty()) {
@@ -54,7 +61,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {
   return verdict;
 }
 
-Evidence EndedWith(int status, std::string_view exception = "") {
+Evidence EndedWith(int status, std::string_view exception = "",
+                   Ending::How how = Ending::How::kFailed) {
   RunBuilder run = TwoLayers();
   if (!exception.empty()) {
     run.Process("exception", exception);
@@ -62,7 +70,7 @@ Evidence EndedWith(int status, std::string_view exception = "") {
     run.Process("exception_line", "12");
   }
   for (int step = 0; step < 4; ++step) AddStep(run, {.held = {}});
-  run.Ends(status == 0 ? Ending::How::kFinished : Ending::How::kFailed, status);
+  run.Ends(status == 0 ? Ending::How::kFinished : how, status);
   return PlainOnly(run);
 }
 
@@ -106,6 +114,8 @@ Check Failed() {
       .judgement = Reads<&Judge>(),
       .examples = {{"status 0", Expect::kClean, [] { return EndedWith(0); }},
                    {"status 1", Expect::kError, [] { return EndedWith(1); }},
+                   {"a signal", Expect::kError,
+                    [] { return EndedWith(9, "", Ending::How::kKilled); }},
                    {"an exception", Expect::kError,
                     [] { return EndedWith(1, "ValueError: 3 is no class"); }}},
   };
