@@ -34,6 +34,18 @@ class Rows(torch.utils.data.Dataset):
 table = TensorDataset(torch.rand(8, 2))
 other = torch.utils.data.Subset(Rows(), range(12))
 """
+STRANGE = """
+class Gives:
+    def __call__(self, i):
+        return (torch.full((2,), float(i)),)
+    def __getattr__(self, name):
+        raise RuntimeError(f"asked for {name}")
+class Rows:
+    __getitem__ = Gives()
+    def __len__(self):
+        return 12
+table, other = TensorDataset(torch.rand(8, 2)), Rows()
+"""
 
 
 class Loaders(unittest.TestCase):
@@ -65,6 +77,13 @@ class Loaders(unittest.TestCase):
             loaders = dict.fromkeys(row.thing for row in trace.of("event", "fetched"))
             lines = [program.split("\n")[int(trace.attributes[thing]["data_line"]) - 1].strip() for thing in loaders]
             self.assertEqual([line[: len(begin)] for line, begin in zip(lines, begins)], begins)
+
+    def test_nothing_is_asked_of_what_stands_in_the_place_of_a_function(self):
+        program = IN_THE_LOOP.replace("table, other = TensorDataset(torch.rand(8, 2)), TensorDataset(torch.rand(12, 2))", STRANGE)
+        run = run_watched(python("-c", program))
+        self.assertEqual((run.status, run.err), (0, ""))
+        loaders = dict.fromkeys(row.thing for row in run.main.of("event", "fetched"))
+        self.assertEqual(["data_line" in run.main.attributes[thing] for thing in loaders], [True, True, False])
 
     def test_what_they_hand_out_is_known_again_whatever_the_program_makes_of_it(self):
         changed = IN_THE_LOOP.replace("model(x)", "model(x + torch.rand(4, 2))")

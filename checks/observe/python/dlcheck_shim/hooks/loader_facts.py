@@ -128,9 +128,9 @@ def line_of_data(dataset, lines):
         if type(dataset) is torch.utils.data.Subset:
             dataset = dataset.dataset
     for name in ("__getitem__", "__iter__"):
-        code = getattr(getattr(type(dataset), name, None), "__code__", None)
-        if code is not None and kind_of(code.co_filename) == OWN:
-            return code.co_filename, code.co_firstlineno
+        makes = getattr(type(dataset), name, None)
+        if isinstance(makes, types.FunctionType) and kind_of(makes.__code__.co_filename) == OWN:
+            return makes.__code__.co_filename, makes.__code__.co_firstlineno
     return lines.get(dataset)
 
 

@@ -4,6 +4,8 @@ and its line in the program."""
 from ...record.sites import OWN, kind_of
 from .bench import distance
 
+ROUNDING = 1e-6  # of the norm of what a module makes
+
 
 class Places:
     """What each module on the bench was given and made, as far as it must not move: that is `kept(value)`."""

@@ -1,10 +1,8 @@
 """ROW: what a model says of one sample does not depend on the others in the batch, in evaluation mode."""
 
 from .bench import distance, floating
-from .blame import Places, blame
+from .blame import ROUNDING, Places, blame
 from .changes import can_be_changed, other_values
-
-ROUNDING = 1e-6  # of the norm of what a module makes
 
 
 def try_neighbors(trial):

@@ -4,9 +4,7 @@ import torch
 
 from ...state.tokens import sequences
 from .bench import distance, floating
-from .blame import Places, blame
-
-ROUNDING = 1e-6  # of the norm of what a module makes
+from .blame import ROUNDING, Places, blame
 
 
 def try_padding(trial):
