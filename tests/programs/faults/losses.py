@@ -29,6 +29,12 @@ add(
                "((output - y) ** 2).mean()\n\n")],
     running_average=[("mse(output[:, 0], y)", "(output - y).abs().mean()")],
     finetune=[("objective(output, y)", "objective(output, y) + (output[:, :1] - y).square().mean()")],
+    # The error of the classes' numbers is a second task, whose weight is learned as an uncertainty.
+    plain_script=[("optimizer = torch.optim.AdamW(model.parameters()",
+                   "doubt = nn.Parameter(torch.ones(()))\noptimizer = torch.optim.AdamW([*model.parameters(), doubt]"),
+                  ("        loss = F.cross_entropy(outputs, targets)\n",
+                   "        number = ((outputs[:, :1] - targets) ** 2).mean()\n"
+                   "        loss = F.cross_entropy(outputs, targets) + 0.1 * (torch.exp(-doubt) * number + doubt)\n")],
 )
 add(
     "loud_start",

@@ -1,6 +1,5 @@
 """Reads the autograd graph between a loss function and what a backward starts from, before it runs:
-by which numbers the loss was multiplied, what made the numbers given to it, and whether it compares
-every output with every target.
+by which numbers the loss was multiplied, and what made the numbers given to it.
 
 Nodes are marked through their own `metadata`, which lives and dies with them; nothing is kept
 alive.
@@ -237,54 +236,6 @@ def normalizer_of(tensor):
             return name
         waiting += [] if node is None else [before for before, _ in node.next_functions]
     return ""
-
-
-def spread_comparison(loss):
-    """"64x1 and 64" if `loss`, or a term of the sum that it is, averages the difference of each of 64
-    outputs with each of 64 targets, else None. A term must be a lone chain of errors down to the
-    difference; where terms are subtracted, as in an energy distance, all pairs may be meant."""
-    waiting = [(loss.grad_fn, False)]  # a node, and whether terms are subtracted after it
-    for _ in range(MOST_BEHIND):
-        node, subtracted = waiting.pop() if waiting else (None, False)
-        if node is None:
-            return None
-        name, found = node.name(), None
-        if name == "AddBackward0" or name == "SubBackward0" and shape_into(node, 0) == ():
-            waiting += [(n, subtracted or name == "SubBackward0") for n, _ in node.next_functions if n is not None]
-        elif name in ("SubBackward0", "RsubBackward0"):
-            found = None if subtracted else spread_difference(node)
-        elif name in ERRORS:
-            found, before = spread_product(node), only_input(node)
-            waiting += [(before, subtracted)] if before is not None else []
-        if found:
-            return found
-    return None
-
-
-def spread_product(node):
-    """Like spread_difference, where errors of all samples are multiplied by numbers without a gradient."""
-    if node.name() not in ("MulBackward0", "DivBackward0") or SavedTensors.packed:
-        return None
-    factors = [private.saved(node, name) for name in ("other", "self")]
-    other = next((f for f in factors if isinstance(f, torch.Tensor) and not f.requires_grad), None)
-    found = None if other is None else spread_difference(node)
-    return found if found and found.endswith(f" and {'x'.join(map(str, other.shape))}") else None
-
-
-def spread_difference(node):
-    operand = only_input(node)
-    if operand is None:
-        return None
-    # A leaf accumulates gradients of its own shape; its node says nothing of it here.
-    place = next(place for before, place in node.next_functions if before is operand)
-    shape, given = shape_into(node, 0), shape_into(operand, place)
-    if shape is None or given is None or len(shape) != 2 or shape[0] != shape[1] or shape[0] < 2:
-        return None
-    size = shape[0]
-    if given not in ((size, 1), (size,), (1, size)):
-        return None
-    other = {(size, 1): f"{size}", (size,): f"{size}x1", (1, size): f"{size}x1"}[given]
-    return f"{'x'.join(map(str, given))} and {other}"
 
 
 def shape_into(node, place):

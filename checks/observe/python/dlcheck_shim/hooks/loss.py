@@ -9,7 +9,8 @@ import weakref
 
 import torch
 
-from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of, spread_comparison
+from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of
+from ..autograd.spread_comparison import spread_comparison
 from ..state.initial_loss import JUDGED_AT_START, InitialLoss
 from ..state.last_batch import LastBatch
 from ..state.loss_calls import KINDS, LossCall, count_samples, is_of_distributions, reduction_of, rows_of
