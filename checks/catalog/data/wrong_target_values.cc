@@ -10,6 +10,7 @@ namespace {
 // "takes targets of -1 and 1" and what the others are.
 std::pair<std::string, std::string> TakenBy(const std::string& function) {
   if (function == "ctc_loss") return {"takes no blank among its targets", "the blank"};
+  if (function == "kl_div") return {"takes probabilities as targets", "negative"};
   if (function == "poisson_nll_loss") return {"takes no negative targets", "negative"};
   return {"takes targets of -1 and 1", "others"};
 }
@@ -27,8 +28,9 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kWrongTarg
   return verdict;
 }
 
-Evidence With(double value, double aux, int times = 1) {
-  return Stating(Quantity::kWrongTargets, "loss", "cosine_embedding_loss", value, aux, times);
+Evidence With(double value, double aux, int times = 1,
+              const std::string& function = "cosine_embedding_loss") {
+  return Stating(Quantity::kWrongTargets, "loss", function, value, aux, times);
 }
 
 }  // namespace
@@ -43,10 +45,11 @@ Check WrongTargetValues() {
           "loss of its sample a constant, and a blank cannot be told from a symbol.",
       .method =
           "Looks at the targets of margin_ranking_loss, hinge_embedding_loss, "
-          "cosine_embedding_loss, soft_margin_loss, poisson_nll_loss and ctc_loss.",
+          "cosine_embedding_loss, soft_margin_loss, poisson_nll_loss, ctc_loss and kl_div.",
       .fix =
           "Convert the targets: 2 * y - 1 for labels of 0 and 1. For ctc_loss, number the "
-          "symbols from 1 on, or pass blank=.",
+          "symbols from 1 on, or pass blank=. For kl_div with log-probabilities as targets, "
+          "pass log_target=True.",
       .limits = {.needs = "A Python program, and targets on the CPU or CUDA.",
                  .silent_when = "",
                  .severity = "Always an error.",
@@ -59,7 +62,7 @@ loss = F.cosine_embedding_loss(model(a), model(b), y))"},
       .cpp = {},
       .sources = {"PyTorch documentation of these functions: shapes and values of target"},
       .covers = {"invalid-class-labels"},
-      .explains = {},
+      .explains = {"numerics/nonfinite_values"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kLossComputed,
@@ -67,7 +70,9 @@ loss = F.cosine_embedding_loss(model(a), model(b), y))"},
       .judgement = Reads<&Judge>(),
       .examples = {{"targets that it takes", Expect::kClean, [] { return With(0, 0, 0); }},
                    {"zeros in the place of minus one", Expect::kError,
-                    [] { return With(0.5, 64); }}},
+                    [] { return With(0.5, 64); }},
+                   {"log-probabilities in the place of probabilities", Expect::kError,
+                    [] { return With(1, 64, 1, "kl_div"); }}},
   };
 }
 

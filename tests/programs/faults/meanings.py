@@ -206,3 +206,10 @@ add(
                    "        loss = loss + 0.01 * nn.functional.ctc_loss(every, first, *sizes, zero_infinity=True)\n"
                    "        optimizer.zero_grad()\n")],
 )  # fmt: skip
+add(
+    "logarithms_of_targets",
+    "data/wrong_target_values",
+    folder="healthy",
+    teaches_the_teacher=[(", sure, reduction=", ", sure.log(), reduction=")],
+    slow_teacher=[("soft = F.softmax(teacher(x) / T, dim=1)", "soft = F.log_softmax(teacher(x) / T, dim=1)")],
+)

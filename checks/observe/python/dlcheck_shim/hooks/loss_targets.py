@@ -1,4 +1,6 @@
-"""Looks at the targets of loss functions that take some numbers only: signs, counts, and symbols without the blank."""
+"""Looks at the targets of loss functions that take some numbers only: signs, counts, probabilities, and
+symbols without the blank.
+"""
 
 import inspect
 
@@ -9,7 +11,7 @@ from ..torch_api.capabilities import is_compiling, tracing_state
 from ..torch_api.on_host import on_host
 from ..torch_api.wrapping import followed_by, replace
 
-SIGNS, COUNTS, SYMBOLS = "-1 and 1", "no negative numbers", "no blank"
+SIGNS, COUNTS, SYMBOLS, PROBABILITIES = "-1 and 1", "no negative numbers", "no blank", "probabilities"
 TAKES = {
     "margin_ranking_loss": SIGNS,
     "hinge_embedding_loss": SIGNS,
@@ -17,6 +19,7 @@ TAKES = {
     "soft_margin_loss": SIGNS,
     "poisson_nll_loss": COUNTS,
     "ctc_loss": SYMBOLS,
+    "kl_div": PROBABILITIES,
 }
 ORDER = {name: tuple(inspect.signature(getattr(torch.nn.functional, name)).parameters) for name in TAKES}
 MOST_ENTRIES = 1 << 16
@@ -58,7 +61,9 @@ def wrong_targets(takes, target, options):
     """Which targets are none that the function takes; None where that is not known."""
     if takes == SIGNS:  # beside -1, a 0 is a tie, as sign() gives it
         return None if bool((target == -1).any()) else target != 1
-    if takes == COUNTS:
+    if takes == PROBABILITIES and options.get("log_target"):
+        return None
+    if takes in (COUNTS, PROBABILITIES):
         return target < 0
     blank, lengths = options.get("blank", 0), options.get("target_lengths")
     if target.dim() == 2:
