@@ -8,7 +8,7 @@
 namespace dlcheck::reference {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 const std::vector<std::pair<std::string, torch::ScalarType>>& TypeNames() {
   static const std::vector<std::pair<std::string, torch::ScalarType>> names = {
@@ -34,18 +34,18 @@ torch::ScalarType TypeOf(const std::string& path, const std::string& name) {
 }
 
 // The header and where the elements begin.
-std::pair<Json, size_t> HeaderOf(const std::string& path, std::string_view bytes) {
+std::pair<OrderedJson, size_t> HeaderOf(const std::string& path, std::string_view bytes) {
   uint64_t length = 0;
   if (bytes.size() < sizeof(length)) throw InputRejected(path, "is cut off in its first 8 bytes");
   std::memcpy(&length, bytes.data(), sizeof(length));
   if (length > bytes.size() - sizeof(length)) throw InputRejected(path, "is cut off in its header");
-  Json header =
-      Json::parse(bytes.substr(sizeof(length), length), nullptr, /*allow_exceptions=*/false);
+  OrderedJson header =
+      OrderedJson::parse(bytes.substr(sizeof(length), length), nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) throw InputRejected(path, "has a header that is no JSON object");
   return {std::move(header), sizeof(length) + length};
 }
 
-torch::Tensor TensorOf(const std::string& path, const std::string& name, const Json& entry,
+torch::Tensor TensorOf(const std::string& path, const std::string& name, const OrderedJson& entry,
                        std::string_view elements) {
   const auto type = TypeOf(path, entry.at("dtype").get<std::string>());
   const auto shape = entry.at("shape").get<std::vector<int64_t>>();
@@ -74,7 +74,7 @@ torch::Tensor TensorOf(const std::string& path, const std::string& name, const J
 
 std::string TensorFileBytes(const NamedTensors& tensors) {
   std::vector<torch::Tensor> copies;
-  Json header = Json::object();
+  OrderedJson header = OrderedJson::object();
   uint64_t end = 0;
   for (const auto& [name, tensor] : tensors) {
     copies.push_back(tensor.detach().to(torch::kCPU).contiguous());
@@ -105,7 +105,7 @@ std::map<std::string, torch::Tensor> TensorsOf(const std::string& path, std::str
       if (name == "__metadata__") continue;
       tensors[name] = TensorOf(path, name, entry, elements);
     }
-  } catch (const Json::exception&) {
+  } catch (const OrderedJson::exception&) {
     throw InputRejected(path, "has a header with an entry that describes no tensor");
   }
   return tensors;

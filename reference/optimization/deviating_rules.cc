@@ -17,7 +17,7 @@ Tensor PreparedGradient(const Optimizer::Options& options, const UpdateArguments
 }
 
 // Only for kRateInMomentum.
-void UpdateSgd(const Optimizer::Options& options, const UpdateArguments& arguments) {
+void UpdateDeviatingSgd(const Optimizer::Options& options, const UpdateArguments& arguments) {
   for (size_t i = 0; i < arguments.weights.size(); ++i) {
     const Tensor& weight = arguments.weights[i];
     const Tensor change =
@@ -32,7 +32,7 @@ void UpdateSgd(const Optimizer::Options& options, const UpdateArguments& argumen
   }
 }
 
-void UpdateAdam(const Optimizer::Options& options, const UpdateArguments& arguments) {
+void UpdateDeviatingAdam(const Optimizer::Options& options, const UpdateArguments& arguments) {
   const OptimizerDeviation deviation = options.deviation;
   const bool is_corrected = deviation != OptimizerDeviation::kNoBiasCorrection;
   for (size_t i = 0; i < arguments.weights.size(); ++i) {
@@ -89,9 +89,9 @@ bool HasDeviatingRule(OptimizerDeviation deviation) {
 void UpdateDeviating(const Optimizer::Options& options, const UpdateArguments& arguments) {
   if (arguments.found_inf.defined() && arguments.found_inf.item<double>() != 0) return;
   if (options.rule == Optimizer::Rule::kSgd) {
-    UpdateSgd(options, arguments);
+    UpdateDeviatingSgd(options, arguments);
   } else {
-    UpdateAdam(options, arguments);
+    UpdateDeviatingAdam(options, arguments);
   }
 }
 

@@ -27,11 +27,11 @@ constexpr int64_t kLimit = 32 * 64 * kElements;
 
 // A file that is gone after a scope. No temporary folder: libtorch exports a
 // std::filesystem::remove_all of its own, which crashes.
-class File {
+class WindowsFile {
  public:
-  explicit File(const Fixture& fixture) { EXPECT_TRUE(WriteFixture(path_, fixture).ok()); }
-  explicit File(const TokenSet& tokens) { EXPECT_TRUE(WriteTokens(path_, tokens).ok()); }
-  ~File() { unlink(path_.c_str()); }
+  explicit WindowsFile(const Fixture& fixture) { EXPECT_TRUE(WriteFixture(path_, fixture).ok()); }
+  explicit WindowsFile(const TokenSet& tokens) { EXPECT_TRUE(WriteTokens(path_, tokens).ok()); }
+  ~WindowsFile() { unlink(path_.c_str()); }
   const std::string& path() const { return path_; }
 
  private:
@@ -81,7 +81,7 @@ TokenSet Tokens(ElementType type) {
   return set;
 }
 
-std::vector<int64_t> AllOf(const Source& source) {
+std::vector<int64_t> AllRows(const Source& source) {
   std::vector<int64_t> rows(static_cast<size_t>(source.rows()));
   for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int64_t>(i);
   return rows;
@@ -90,7 +90,7 @@ std::vector<int64_t> AllOf(const Source& source) {
 void ExpectSameRows(const Source& whole, const Source& windows) {
   ASSERT_EQ(whole.rows(), windows.rows());
   const int64_t last = whole.rows() - 1;
-  for (const auto& rows : {AllOf(whole), {last, 3, 0, 3, 70, last}, {5}, EpochOrder(70, 1, 1)}) {
+  for (const auto& rows : {AllRows(whole), {last, 3, 0, 3, 70, last}, {5}, EpochOrder(70, 1, 1)}) {
     const Batch one = whole.Take(rows), other = windows.Take(rows);
     EXPECT_TRUE(torch::equal(one.x, other.x));
     EXPECT_TRUE(torch::equal(one.y, other.y));
@@ -114,7 +114,7 @@ TEST(Windows, GiveTheRowsThatReadingWholeGives) {
   for (const ElementType type :
        {ElementType::kUint8, ElementType::kUint16, ElementType::kInt32, ElementType::kUint32,
         ElementType::kInt64, ElementType::kUint64, ElementType::kFloat32}) {
-    const File file(Samples(type));
+    const WindowsFile file(Samples(type));
     const Dataset whole = LoadDataset(file.path(), std::nullopt);
     ASSERT_EQ(whole.windows, nullptr);
     // Down to a cache that holds no row.
@@ -133,7 +133,7 @@ TEST(Windows, GiveTheRowsThatReadingWholeGives) {
 }
 
 TEST(Windows, TakeTheNormalizationThatIsAskedFor) {
-  const File file(Samples());
+  const WindowsFile file(Samples());
   const Normalization normal{10, 3};
   ExpectSameRows(*LoadDataset(file.path(), normal).train,
                  *LoadDataset(file.path(), normal, kLimit).train);
@@ -142,7 +142,7 @@ TEST(Windows, TakeTheNormalizationThatIsAskedFor) {
 // All rows at once, as the definition says.
 TEST(Windows, AndWholeDataAreNormalizedBitForBitAsAllRowsAtOnce) {
   Fixture fixture = Samples(ElementType::kFloat32);
-  const File file(fixture);
+  const WindowsFile file(fixture);
   const Statistics& known = fixture.statistics;
   const torch::Tensor raw =
       torch::from_blob(fixture.x.data(), {kRows, 3, 4, 4}, torch::kFloat32).to(torch::kFloat64);
@@ -152,20 +152,20 @@ TEST(Windows, AndWholeDataAreNormalizedBitForBitAsAllRowsAtOnce) {
                                      .index_select(0, torch::tensor(train));
   for (const int64_t limit : {kMostWholeBytes, kLimit}) {
     const Dataset data = LoadDataset(file.path(), std::nullopt, limit);
-    EXPECT_TRUE(torch::equal(data.train->Take(AllOf(*data.train)).x, expected));
+    EXPECT_TRUE(torch::equal(data.train->Take(AllRows(*data.train)).x, expected));
   }
   EXPECT_TRUE(torch::equal(LoadDataset(file.path(), std::nullopt).mean_image,
                            expected.mean(0, /*keepdim=*/true)));
 }
 
 TEST(Windows, AreForDataAboveTheLimit) {
-  const File file(Samples());
+  const WindowsFile file(Samples());
   EXPECT_EQ(LoadDataset(file.path(), std::nullopt, kRows * kElements).windows, nullptr);
   EXPECT_NE(LoadDataset(file.path(), std::nullopt, kRows * kElements - 1).windows, nullptr);
 }
 
 TEST(Windows, CountTargetsWithoutReadingSamples) {
-  const File file(Samples());
+  const WindowsFile file(Samples());
   const Dataset windows = LoadDataset(file.path(), std::nullopt, kLimit);
   EXPECT_TRUE(torch::equal(CountTargets(*windows.train, 3),
                            CountTargets(*LoadDataset(file.path(), std::nullopt).train, 3)));
@@ -190,8 +190,8 @@ void ExpectQuasiRandomEpochs(const std::shared_ptr<const Source>& source) {
   };
   const auto ours = batches(1);
   const std::vector<int64_t> first = EpochOf(*ours, 0), second = EpochOf(*ours, 1);
-  EXPECT_THAT(first, testing::UnorderedElementsAreArray(AllOf(*source)));
-  EXPECT_THAT(second, testing::UnorderedElementsAreArray(AllOf(*source)));
+  EXPECT_THAT(first, testing::UnorderedElementsAreArray(AllRows(*source)));
+  EXPECT_THAT(second, testing::UnorderedElementsAreArray(AllRows(*source)));
   EXPECT_NE(first, second);
   EXPECT_EQ(EpochOf(*batches(1), 1), second);
   EXPECT_EQ(EpochOf(*ours, 0), first);
@@ -201,14 +201,14 @@ void ExpectQuasiRandomEpochs(const std::shared_ptr<const Source>& source) {
 }
 
 TEST(Windows, AreTakenInAnOrderOfTheSeedAndTheEpoch) {
-  const File samples(Samples());
+  const WindowsFile samples(Samples());
   ExpectQuasiRandomEpochs(LoadDataset(samples.path(), std::nullopt, kLimit).train);
-  const File tokens(Tokens(ElementType::kUint8));
+  const WindowsFile tokens(Tokens(ElementType::kUint8));
   ExpectQuasiRandomEpochs(LoadTokens(tokens.path(), 20, 29000).train);
 }
 
 TEST(Windows, KeepTheOrderOfTheSourceWithoutShuffling) {
-  const File file(Samples());
+  const WindowsFile file(Samples());
   const Batches batches(LoadDataset(file.path(), std::nullopt, kLimit).train,
                         {.batch_size = 100, .keep_last = true, .shuffle = false});
   const std::vector<int64_t> rows = EpochOf(batches, 0);
@@ -216,7 +216,7 @@ TEST(Windows, KeepTheOrderOfTheSourceWithoutShuffling) {
 }
 
 TEST(Windows, AreReadOnceAnEpochAndHoldNoMoreThanTheLimit) {
-  const File file(Samples());
+  const WindowsFile file(Samples());
   const Dataset data = LoadDataset(file.path(), std::nullopt, kLimit);
   const auto windows = static_cast<int64_t>(data.train->WindowEnds().size());
   EXPECT_EQ(windows, (kRows + 63) / 64);
@@ -233,7 +233,7 @@ TEST(Windows, BecomeSmallerWhereTheLimitIsTight) {
   EXPECT_EQ(RowsOfAWindow(100, 1 << 30), 64);
   EXPECT_EQ(RowsOfAWindow(100, 2 * kWindowsTogether * 100 * 10), 10);
   EXPECT_EQ(RowsOfAWindow(100, 99), 1);
-  const File file(Samples());
+  const WindowsFile file(Samples());
   const Dataset data = LoadDataset(file.path(), std::nullopt, 3 * kElements);
   const Batches batches(data.train, {.batch_size = 100, .keep_last = true, .seed = 3});
   for (int64_t step = 0; step < batches.steps_an_epoch(); ++step) batches.At(step);
@@ -242,7 +242,7 @@ TEST(Windows, BecomeSmallerWhereTheLimitIsTight) {
 }
 
 TEST(Windows, MixRowsOfManyPlaces) {
-  const File file(Samples());
+  const WindowsFile file(Samples());
   const Dataset data = LoadDataset(file.path(), std::nullopt, kLimit);
   const std::vector<int64_t> ends = data.train->WindowEnds();
   const Batches batches(data.train, {.batch_size = 64, .seed = 5});
@@ -257,7 +257,7 @@ TEST(Windows, MixRowsOfManyPlaces) {
 }
 
 TEST(Windows, AreTheSameForManyThreads) {
-  const File file(Samples());
+  const WindowsFile file(Samples());
   const Dataset data = LoadDataset(file.path(), std::nullopt, kLimit);
   const Batches batches(data.train, {.batch_size = 50, .seed = 3});
   const Dataset other = LoadDataset(file.path(), std::nullopt, kLimit);
@@ -281,14 +281,14 @@ void Overwrite(const std::string& path, std::streamoff first, size_t bytes) {
 
 TEST(Windows, OfAFileThatWasDamagedAreRefused) {
   const Fixture fixture = Samples(ElementType::kFloat32);
-  const File file(fixture);
+  const WindowsFile file(fixture);
   const Dataset data = LoadDataset(file.path(), std::nullopt, kLimit);
   std::ifstream stream(file.path(), std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(stream), {}};
   const size_t x = bytes.find(std::string(fixture.x.begin(), fixture.x.begin() + 400));
   ASSERT_NE(x, std::string::npos);
   Overwrite(file.path(), static_cast<std::streamoff>(x + 4000 * fixture.row_bytes()), 400);
-  const std::vector<int64_t> all = AllOf(*data.train);
+  const std::vector<int64_t> all = AllRows(*data.train);
   EXPECT_EQ(CauseOf(file.path(), [&] { data.train->Take({0, 1, 2}); }), "none");
   EXPECT_THAT(CauseOf(file.path(), [&] { data.train->Take(all); }),
               "samples/x row 4000 has changed since the file was opened");
@@ -298,7 +298,7 @@ TEST(Windows, OfAFileThatWasDamagedAreRefused) {
 }
 
 TEST(Windows, OfTokensThatWereCutOffAreRefused) {
-  const File file(Tokens(ElementType::kUint8));
+  const WindowsFile file(Tokens(ElementType::kUint8));
   const Dataset data = LoadTokens(file.path(), 20, 1000);
   ASSERT_EQ(truncate(file.path().c_str(), 10000), 0);
   EXPECT_EQ(CauseOf(file.path(), [&] { data.train->Take({1200}); }),
@@ -312,7 +312,7 @@ TEST(Windows, OfHostileFilesAreRefusedAsWholeOnesAre) {
   broken[1].y[7] = 3;
   broken[2].splits.val.clear();
   for (const Fixture& fixture : broken) {
-    const File file(fixture);
+    const WindowsFile file(fixture);
     const std::string cause = CauseOf(file.path(), [&] { LoadDataset(file.path(), std::nullopt); });
     EXPECT_NE(cause, "none");
     EXPECT_EQ(CauseOf(file.path(), [&] { LoadDataset(file.path(), std::nullopt, kLimit); }), cause);
@@ -321,7 +321,7 @@ TEST(Windows, OfHostileFilesAreRefusedAsWholeOnesAre) {
 
 TEST(Windows, OfTokensGiveTheRowsThatReadingWholeGives) {
   for (const ElementType type : {ElementType::kUint8, ElementType::kUint16}) {
-    const File file(Tokens(type));
+    const WindowsFile file(Tokens(type));
     const Dataset whole = LoadTokens(file.path(), 20, 1 << 20);
     EXPECT_EQ(whole.windows, nullptr);
     EXPECT_TRUE(whole.train->WindowEnds().empty());
@@ -337,7 +337,7 @@ TEST(Windows, OfTokensGiveTheRowsThatReadingWholeGives) {
 }
 
 TEST(Windows, OfTokensAreReadOnceAnEpoch) {
-  const File file(Tokens(ElementType::kUint8));
+  const WindowsFile file(Tokens(ElementType::kUint8));
   const Dataset data = LoadTokens(file.path(), 5, 29000);
   const Batches batches(data.train, {.batch_size = 100, .keep_last = true, .seed = 3});
   for (int64_t step = 0; step < batches.steps_an_epoch(); ++step) batches.At(step);

@@ -3,7 +3,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace adversaries {
 
 namespace nn = torch::nn;
 
@@ -41,4 +41,4 @@ void Adversaries(const Arguments& arguments) {
 
 const Registered registered("adversaries", Adversaries);
 
-}  // namespace
+}  // namespace adversaries

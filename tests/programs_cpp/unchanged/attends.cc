@@ -5,7 +5,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace attends {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -68,4 +68,4 @@ void Attends(const Arguments&) {
 const Registered a("attends", Attends<Finder>);
 const Registered b("attends_by_hand", Attends<FinderByHand>);
 
-}  // namespace
+}  // namespace attends

@@ -4,7 +4,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace crowds {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -31,4 +31,4 @@ void Crowds(const Arguments&) {
 
 const Registered a("crowds", Crowds);
 
-}  // namespace
+}  // namespace crowds

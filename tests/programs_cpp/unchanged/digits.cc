@@ -4,7 +4,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace digits {
 
 struct Net : torch::nn::Module {
   explicit Net(const std::string& fault)
@@ -106,4 +106,4 @@ void Digits(const Arguments& arguments) {
 
 const Registered registered("digits", Digits);
 
-}  // namespace
+}  // namespace digits

@@ -9,7 +9,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace endings {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -58,4 +58,4 @@ const Registered a("leaves_at_once", LeavesAtOnce);
 const Registered b("leaves_by_another_thread", LeavesByAnotherThread);
 const Registered c("leaves_by_a_signal", LeavesByASignal);
 
-}  // namespace
+}  // namespace endings

@@ -4,7 +4,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace labels {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -93,4 +93,4 @@ void Numbers(const Arguments& arguments) {
 
 const Registered a("labels", Labels), b("pairs", Pairs), c("numbers", Numbers);
 
-}  // namespace
+}  // namespace labels

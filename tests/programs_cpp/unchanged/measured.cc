@@ -4,7 +4,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace measured {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -62,4 +62,4 @@ void Train(const Arguments& arguments, bool guards) {
 const Registered a("measured", [](const Arguments& arguments) { Train(arguments, false); });
 const Registered b("measured_once", [](const Arguments& arguments) { Train(arguments, true); });
 
-}  // namespace
+}  // namespace measured

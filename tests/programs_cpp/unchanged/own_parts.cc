@@ -5,7 +5,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace own_parts {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -171,4 +171,4 @@ void Folds(const Arguments&) {
 const Registered a("own_function", OwnFunction), b("own_optimizer", OwnOptimizer),
     c("transfers", Transfers), d("policy", Policy), e("averages", Averages), f("folds", Folds);
 
-}  // namespace
+}  // namespace own_parts

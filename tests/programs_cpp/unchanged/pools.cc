@@ -5,7 +5,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace pools {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -72,4 +72,4 @@ void Pools(const Arguments& arguments) {
 
 const Registered a("pools", Pools);
 
-}  // namespace
+}  // namespace pools

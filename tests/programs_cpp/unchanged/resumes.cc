@@ -4,7 +4,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace resumes {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -74,4 +74,4 @@ void Resumes(const Arguments& arguments) {
 
 const Registered registered("resumes", Resumes);
 
-}  // namespace
+}  // namespace resumes

@@ -5,7 +5,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace rivals {
 
 namespace nn = torch::nn;
 
@@ -39,4 +39,4 @@ void Rivals(const Arguments&) {
 
 const Registered a("rivals", Rivals);
 
-}  // namespace
+}  // namespace rivals

@@ -4,7 +4,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace sequences {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -130,4 +130,4 @@ void Reads(const Arguments&) {
 
 const Registered a("writes", Writes), b("reads", Reads);
 
-}  // namespace
+}  // namespace sequences

@@ -4,7 +4,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace small_models {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -123,4 +123,4 @@ void Accumulates(const Arguments& arguments) {
 const Registered a("regression", Regression), b("autoencoder", Autoencoder),
     c("logistic", Logistic), d("accumulates", Accumulates);
 
-}  // namespace
+}  // namespace small_models

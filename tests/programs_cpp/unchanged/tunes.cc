@@ -4,7 +4,7 @@
 
 #include "tests/programs_cpp/unchanged/programs.h"
 
-namespace {
+namespace tunes {
 
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -35,4 +35,4 @@ void Tunes(const Arguments&) {
 
 const Registered a("tunes", Tunes);
 
-}  // namespace
+}  // namespace tunes

@@ -9,8 +9,8 @@ namespace {
 using torch::Tensor;
 using Operation = std::function<Tensor()>;
 
-struct Inputs {
-  explicit Inputs(const Case& run)
+struct AutocastInputs {
+  explicit AutocastInputs(const Case& run)
       : a(run.Input("a")),
         b(run.Input("b")),
         v(run.Input("v")),
@@ -30,7 +30,7 @@ struct Inputs {
 
 using Table = std::map<std::string, Operation>;
 
-void AddProducts(Table& table, const Inputs& in) {
+void AddProducts(Table& table, const AutocastInputs& in) {
   table["mm"] = [&] { return torch::mm(in.a, in.b); };
   table["matmul"] = [&] { return torch::matmul(in.batch, in.b); };
   table["bmm"] = [&] { return torch::bmm(in.batch, in.batch); };
@@ -55,7 +55,7 @@ void AddProducts(Table& table, const Inputs& in) {
   };
 }
 
-void AddReductions(Table& table, const Inputs& in) {
+void AddReductions(Table& table, const AutocastInputs& in) {
   table["sum"] = [&] { return in.Low().sum(); };
   table["mean"] = [&] { return in.Low().mean(1); };
   table["prod"] = [&] { return in.Low().prod(1); };
@@ -79,7 +79,7 @@ void AddReductions(Table& table, const Inputs& in) {
   table["cdist"] = [&] { return torch::cdist(in.a, in.b); };
 }
 
-void AddElementwise(Table& table, const Inputs& in) {
+void AddElementwise(Table& table, const AutocastInputs& in) {
   table["relu"] = [&] { return in.Low().relu(); };
   table["gelu"] = [&] { return at::gelu(in.Low()); };
   table["silu"] = [&] { return at::silu(in.Low()); };
@@ -105,7 +105,7 @@ void AddElementwise(Table& table, const Inputs& in) {
   table["embedding"] = [&] { return torch::embedding(in.a, in.target); };
 }
 
-void AddLossesAndPools(Table& table, const Inputs& in) {
+void AddLossesAndPools(Table& table, const AutocastInputs& in) {
   table["cross_entropy"] = [&] { return torch::cross_entropy_loss(in.Low(), in.target); };
   table["nll_loss"] = [&] { return torch::nll_loss(in.Low().log_softmax(1), in.target); };
   table["mse_loss"] = [&] { return torch::mse_loss(in.Low(), in.b); };
@@ -127,7 +127,7 @@ void AddLossesAndPools(Table& table, const Inputs& in) {
 
 // Parameter: `type` of autocast. Puts out the result of each operation under its name.
 void AutocastTable(Case& run) {
-  const Inputs in(run);
+  const AutocastInputs in(run);
   Table table;
   AddProducts(table, in);
   AddReductions(table, in);
