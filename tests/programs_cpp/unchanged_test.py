@@ -75,6 +75,8 @@ FAULTS = {
         "torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(2e-3));"),
     ("writes", "shifted_twice"): ("data/shifted_targets",
         "loss.backward();"),
+    ("writes", "clipped_to_nothing"): ("gradients/always_clipped",
+        'nn::utils::clip_grad_norm_(gpt->parameters(), arguments.Is("clipped_to_nothing") ? 1e-6 : 1.0);'),
     ("writes", "mixed_heads"): ("model/reshape_swaps_axes", "x = x + out->forward(mixed.reshape({n, t, width}));"),
     ("pools", "along_batch"): ("model/swapped_batch_axis",
         "const torch::Tensor states = std::get<0>(gru(table(words)));"),
@@ -140,6 +142,15 @@ class Others(unittest.TestCase):
                 done = subprocess.run([BUILD / "bin" / "dlcheck", "run", "--output-dir", Path(folder) / "out", "--", PROGRAM,
                                        *words], capture_output=True, text=True, check=False)
                 self.assertEqual(done.returncode, status, done.stderr)
+
+    @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
+    def test_steps_of_a_program_that_ends_unseen_are_said_to_be_at_least_so_many(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done, result = run(folder, "leaves_at_once", "unseen")
+            (finding,) = (f for check in result["checks"] if check["id"] == "program/failed" for f in check["findings"])
+            self.assertRegex(finding["message"], r"exited with status 3 after at least \d+ optimizer steps")
+            self.assertTrue(result["coverage"]["cut"])
+            self.assertRegex(done.stderr, r"of at least \d+ steps")
 
     @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
     def test_a_launcher_may_come_before_and_two_variables_are_in_the_environment(self):

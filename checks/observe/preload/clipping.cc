@@ -27,6 +27,10 @@ bool Clipping::IsNorm(const at::RecordFunction& function) {
 void Clipping::Returned(const at::RecordFunction& function) {
   if (function.outputs().empty() || !IsNumber(function.outputs()[0])) return;
   norm_ = function.outputs()[0].toTensor().item<double>();
+}
+
+// As it begins: an operation that has returned has its inputs no more.
+void Clipping::SawNorm(const at::RecordFunction& function) {
   const auto inputs = function.inputs();
   kind_ = inputs.size() > 1 && inputs[1].isScalar() ? inputs[1].toScalar().toDouble() : 2;
 }
@@ -54,6 +58,7 @@ bool Clipping::IsGradient(const at::Tensor& tensor, const ProbeRecorder& recorde
 void Clipping::Saw(const at::RecordFunction& function, ProbeRecorder& recorder) {
   const std::string_view name = function.name();
   if (name == "aten::clamp") return SawFactor(function);
+  if (IsNorm(function)) return SawNorm(function);
   const bool scales = name == "aten::mul_" && bound_ > 0;
   const bool cuts = name == "aten::clamp_";
   if ((!scales && !cuts) || recorder.clock().step() == step_) return;

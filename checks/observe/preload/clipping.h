@@ -18,12 +18,13 @@ class Clipping {
   static bool IsNorm(const at::RecordFunction& function);
 
  private:
+  void SawNorm(const at::RecordFunction& function);
   void SawFactor(const at::RecordFunction& function);
   static bool IsGradient(const at::Tensor& tensor, const ProbeRecorder& recorder);
 
   double norm_ = -1;   // the last that was calculated, of all gradients together if it is clipped
   double bound_ = 0;   // that the next product of a gradient brings them to; 0: none
-  double kind_ = 2;    // which norm
+  double kind_ = 2;    // which norm that was
   int64_t step_ = -1;  // that was clipped last
 };
 

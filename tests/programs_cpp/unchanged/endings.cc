@@ -1,5 +1,6 @@
 // Programs that end in the midst of things: no destructor runs, or another thread ends the process.
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,6 +38,7 @@ void LeavesAtOnce(const Arguments& arguments) {
   std::fflush(stdout);
   if (arguments.Is("_Exit")) std::_Exit(0);
   if (arguments.Is("quick_exit")) std::quick_exit(0);
+  if (arguments.Is("unseen")) syscall(SYS_exit_group, 3);
   _exit(0);
 }
 
