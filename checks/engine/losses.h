@@ -10,6 +10,7 @@ namespace dlcheck {
 struct Losses {
   std::vector<std::string> damaged;  // not as it was written, or of another run
   std::vector<std::string> missing;  // never written
+  bool cut = false;  // the records of some process have no end, as of one that was killed
 
   bool empty() const { return damaged.empty() && missing.empty(); }
 };

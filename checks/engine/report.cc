@@ -109,6 +109,7 @@ Coverage CoverageOf(const Evidence& evidence) {
   const Run* plain = evidence.RunOf(kPlain);
   if (plain == nullptr) return coverage;
   const Trace& trace = plain->trace;
+  coverage.cut = plain->MayBeCut();
   coverage.unseen = UnseenIn(trace);
   coverage.processes = ProcessesIn(trace);
   std::map<uint16_t, std::pair<int64_t, int64_t>> steps;  // of each process: all, sampled

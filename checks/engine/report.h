@@ -43,6 +43,7 @@ struct Result {
 struct Coverage {
   bool training = false;                 // an optimizer step or a backward call, in any run
   int64_t steps = 0, sampled_steps = 0;  // of the process with most
+  bool cut = false;                      // the program may have made more steps
   int64_t parameters = 0, parameters_with_gradient = 0;
   Unseen unseen = {};
   std::vector<ProcessSummary> processes = {};  // of a run of several that trained

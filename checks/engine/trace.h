@@ -106,6 +106,11 @@ struct Run {
   Trace trace;
   Ending ending;
   Losses losses = {};
+
+  // Whether the program may have made steps after the last that was recorded.
+  bool MayBeCut() const {
+    return losses.cut || ending.how == Ending::How::kKilled || ending.how == Ending::How::kDeadline;
+  }
 };
 
 }  // namespace dlcheck

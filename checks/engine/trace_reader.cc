@@ -55,13 +55,14 @@ void CompareWithEnding(const RecordedEnding& recorded, const std::vector<Process
   }
 }
 
-// Processes of a run that ended well, whose records have no end. Workers of loaders, and daemons
-// that end with the process that started them, may be ended from outside.
+// Processes whose records have no end, which is a loss where the run ended well. Workers of
+// loaders, and daemons that end with the process that started them, may be ended from outside.
 void FindUnended(const Ending& ending, const std::vector<ProcessFiles>& all, Losses& losses) {
-  if (ending.how != Ending::How::kFinished) return;
   for (const ProcessFiles& files : all) {
     const bool may_be_ended = files.role == "worker" || files.role == "daemon";
     if (files.extent.ended || may_be_ended || !files.damage.empty()) continue;
+    losses.cut = true;
+    if (ending.how != Ending::How::kFinished) continue;
     losses.missing.push_back(StrCat("the records of process ",
                                     files.stem.substr(files.stem.rfind('/') + 1),
                                     " stop before it ended"));

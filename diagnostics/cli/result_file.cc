@@ -139,6 +139,7 @@ Coverage CoverageFrom(const Json& json) {
   Coverage coverage{.training = json.at("training"),
                     .steps = json.at("steps"),
                     .sampled_steps = json.at("sampled_steps"),
+                    .cut = Get<bool>(json, "cut", false),
                     .parameters = json.at("parameters"),
                     .parameters_with_gradient = json.at("parameters_with_gradient"),
                     .unseen = json.contains("unseen") ? UnseenFrom(json.at("unseen")) : Unseen()};

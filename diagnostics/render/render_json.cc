@@ -152,6 +152,7 @@ Json RenderCoverage(const Coverage& coverage) {
                {"sampled_steps", coverage.sampled_steps},
                {"parameters", coverage.parameters},
                {"parameters_with_gradient", coverage.parameters_with_gradient}};
+  if (coverage.cut) json["cut"] = true;
   if (coverage.unseen.Any()) json["unseen"] = RenderUnseen(coverage.unseen);
   for (const ProcessSummary& process : coverage.processes) {
     json["processes"].push_back(RenderProcess(process));

@@ -166,7 +166,8 @@ std::string RenderNothing(const Report& report, const Frame& frame) {
 std::string RenderCoverage(const Coverage& coverage) {
   if (coverage.steps == 0) return "";
   const std::string steps =
-      StrCat(WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step"));
+      StrCat(WithCommas(coverage.sampled_steps), coverage.cut ? " of at least " : " of ",
+             Counted(coverage.steps, "step"));
   if (coverage.parameters == 0) return Row("", StrCat("judged ", steps));
   return Row("", StrCat("judged ", coverage.parameters_with_gradient, " of ",
                         Counted(coverage.parameters, "parameter"), ", ", steps));

@@ -19,14 +19,12 @@ std::string How(const Ending& ending) {
   }
 }
 
-// Of a program that was ended from outside the last steps may not have been written.
 std::string Until(const RunEnding& run) {
-  const Ending::How how = run.ending.how;
-  const bool may_be_cut = how == Ending::How::kKilled || how == Ending::How::kDeadline;
   if (run.steps == 0) {
-    return StrCat(" before its first optimizer step", may_be_cut ? " was recorded" : "");
+    return StrCat(" before its first optimizer step", run.may_be_cut ? " was recorded" : "");
   }
-  return StrCat(may_be_cut ? " after at least " : " after ", Counted(run.steps, "optimizer step"));
+  return StrCat(run.may_be_cut ? " after at least " : " after ",
+                Counted(run.steps, "optimizer step"));
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const RunEnding& run) {

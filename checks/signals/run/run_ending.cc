@@ -19,6 +19,7 @@ int LineOf(std::string_view text) {
 absl::StatusOr<RunEnding> RunEnding::From(const Run& run) {
   RunEnding result{.ending = run.ending,
                    .steps = 0,
+                   .may_be_cut = run.MayBeCut(),
                    .rejected_file = "",
                    .rejected_cause = "",
                    .exception = std::string(run.trace.ProcessAttribute("exception")),

@@ -105,9 +105,9 @@ void AddRun(Node main, const Page& page) {
   const Coverage& coverage = page.report.coverage;
   add("Command", command);
   add("End", ExitOf(page.frame));
-  add("Judged",
-      StrCat(WithCommas(coverage.sampled_steps), " of ", Counted(coverage.steps, "step"), ", ",
-             coverage.parameters_with_gradient, " of ", Counted(coverage.parameters, "parameter")));
+  add("Judged", StrCat(WithCommas(coverage.sampled_steps), coverage.cut ? " of at least " : " of ",
+                       Counted(coverage.steps, "step"), ", ", coverage.parameters_with_gradient,
+                       " of ", Counted(coverage.parameters, "parameter")));
   for (const auto& [key, value] : page.frame.environment) add(Words(key), value);
   add("Started", page.frame.started);
 }
