@@ -34,10 +34,13 @@ class Writer {
                                                  ? step % values_.every == 0
                                                  : step % values_.every == values_.every - 1);
     if (moves && values_.at == MovesAt::kBeforeForward) Move();
+    const bool late = moves && values_.at == MovesAt::kBetweenBatches;
     for (int i = 0; i < values_.backward_calls; ++i) {
-      run_.Event(Event::kForward, 1, "module", "trunk");
+      if (!late) run_.Event(Event::kForward, 1, "module", "trunk");
       run_.Event(Event::kBackward, 0, "loss", "cross_entropy");
     }
+    if (late) Move();
+    if (late) run_.Event(Event::kForward, 1, "module", "trunk");
     if (moves && values_.at == MovesAt::kBeforeStep) Move();
     for (const char* name : {"trunk.weight", "head.weight"}) {
       run_.Quantity(Quantity::kGradientNorm, "parameter", name, 0.1);

@@ -9,7 +9,8 @@
 
 namespace dlcheck {
 
-enum class MovesAt : uint8_t { kAfterStep, kBeforeStep, kBeforeForward };
+// kBetweenBatches: after a backward call whose optimizer step comes behind the next forward pass.
+enum class MovesAt : uint8_t { kAfterStep, kBeforeStep, kBeforeForward, kBetweenBatches };
 
 struct ScheduledRun {
   int steps = 64;

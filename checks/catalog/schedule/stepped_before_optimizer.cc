@@ -23,8 +23,10 @@ MovePlaces PlacesOfMoves(const StepOrder& order, const Schedulers::Scheduler& sc
     for (int64_t i = 0; i < step.end(); ++i) {
       const Occurrence& event = step.events[static_cast<size_t>(i)];
       if (event.event != Event::kSchedule || event.thing != scheduler.moves.front().thing) continue;
-      const bool is_between =
-          backward >= 0 && i > backward && step.optimizer == scheduler.optimizer;
+      // With a forward pass in between, the optimizer steps late, not the scheduler early.
+      const bool is_between = backward >= 0 && i > backward &&
+                              step.optimizer == scheduler.optimizer &&
+                              step.Within(Event::kForward, i, step.end()).empty();
       if (step.step == 0 && !is_between) ++places.before_first;
       if (!is_between) {
         ++places.elsewhere;
@@ -116,6 +118,11 @@ optimizer.zero_grad())"},
           {{"after each optimizer step", Expect::kClean, [] { return Scheduled({}); }},
            {"before each optimizer step", Expect::kWarning,
             [] { return Scheduled({.at = MovesAt::kBeforeStep}); }},
+           {"between a backward call and the next forward pass, and the optimizer later",
+            Expect::kClean,
+            [] {
+              return Scheduled({.every = 8, .at = MovesAt::kBetweenBatches, .backward_calls = 1});
+            }},
            {"at the top of each epoch", Expect::kWarning,
             [] { return Scheduled({.every = 8, .at = MovesAt::kBeforeForward}); }},
            {"the same with a rising learning rate", Expect::kClean,
