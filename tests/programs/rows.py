@@ -38,6 +38,7 @@ ROWS = {
     "resumes_without_optimizer": "optimizer-state-not-saved",
     "resumes_without_a_part": "schedule-state-not-saved",
     "optimizer_not_loaded": "optimizer-state-not-saved",
+    "weights_into_another_object": "pretrained-weights-lost",
     "optimizer_not_saved": "optimizer-state-not-saved",
     "compiled_resumes_without_optimizer": "optimizer-state-not-saved",
     "lightning_resumes_without_optimizer": "optimizer-state-not-saved",

@@ -34,10 +34,34 @@ bool WritesSuch(const StateFiles& files) {
   });
 }
 
+// The optimizer goes on where its file ends, and the model does not.
+bool WentElsewhere(const StateFiles& files, const StateFiles::Load& load) {
+  return !files.elsewhere.empty() && load.steps_after > 0 && load.contents.contains("model") &&
+         load.contents.contains("optimizer") && load.put_in.contains("optimizer");
+}
+
+Finding Elsewhere(const StateFiles& files, const StateFiles::Load& load) {
+  return {.severity = Severity::kWarning,
+          .message = StrCat("The run loaded the optimizer of ", load.file, " before step ",
+                            load.step, ". The weights in the same file went into another ",
+                            files.elsewhere, ", which is not the one that is trained."),
+          .places = {{.thing = load.file, .file = ""}, {.thing = files.elsewhere, .file = ""}},
+          .first_step = load.step,
+          .last_step = load.step,
+          .count = 1,
+          .measured = 1,
+          .bound = 0};
+}
+
 absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
   Verdict verdict;
   int64_t judged = 0;
   for (const StateFiles::Load& load : files.loads) {
+    if (WentElsewhere(files, load)) {
+      ++judged;
+      if (verdict.findings.empty()) verdict.findings.push_back(Elsewhere(files, load));
+      continue;
+    }
     if (!load.contents.contains("model") || !load.put_in.contains("model")) continue;
     if (load.steps_after == 0 || !(files.trains_loaded || load.into_trained)) continue;
     ++judged;
@@ -72,17 +96,18 @@ absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
 Check StateNotRestored() {
   return {
       .id = "checkpoint/state_not_restored",
-      .title = "Resuming does not restore the optimizer state",
+      .title = "Resuming does not restore the whole state",
       .promise = "A run that resumes from a checkpoint restores all state in the file.",
       .why =
           "Optimizer moments, schedule position or loss scale are reset while the weights are not. "
           "The loss jumps after each resume.",
       .method =
           "Compares the contents of a loaded file with the load_state_dict calls that follow. "
-          "Judges only models that are trained after the load.",
+          "Judges only models that are trained after the load. Also looks whether the weights went "
+          "into another object of the same class than the one whose optimizer was restored.",
       .fix =
           "Call optimizer.load_state_dict(checkpoint['optimizer']), and the same for scheduler and "
-          "scaler, before the first step.",
+          "scaler, before the first step. Load the weights into the model that is trained.",
       .limits = {.needs = "A loaded file with a model and an optimizer, scheduler or scaler, "
                           "followed by training.",
                  .silent_when = "Only EMA weights are not restored. The model takes only a part of "
@@ -102,7 +127,8 @@ scheduler.load_state_dict(checkpoint["scheduler"])
 train(model, optimizer, scheduler))"},
       .cpp = {},
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
-      .covers = {"optimizer-state-not-saved", "schedule-state-not-saved"},
+      .covers = {"optimizer-state-not-saved", "schedule-state-not-saved",
+                 "pretrained-weights-lost"},
       .explains = {},
       .worst = Severity::kWarning,
       .live = false,
@@ -114,6 +140,8 @@ train(model, optimizer, scheduler))"},
             [] { return WithFiles({.loads = true}); }},
            {"the optimizer's state is not restored", Expect::kWarning,
             [] { return WithFiles({.loads = true, .puts_in_optimizer = false}); }},
+           {"the weights went into another object", Expect::kWarning,
+            [] { return WithFiles({.loads = true, .elsewhere = true}); }},
            {"an optimizer without state", Expect::kClean,
             [] {
               return WithFiles({.loads = true, .puts_in_optimizer = false, .keeps_state = false});

@@ -9,7 +9,11 @@ namespace {
 void Load(RunBuilder& run, std::string_view file, const FileValues& values) {
   run.Attribute("file", file, "contents", values.contents);
   run.Event(Event::kLoaded, 0, "file", file).Event(Event::kLoaded, 0, "model", "Net");
-  if (values.fed.empty()) run.Quantity(Quantity::kLoadedShare, "model", "Net", values.share);
+  if (values.elsewhere) {
+    run.Attribute("model", "Net", "restored_elsewhere", "1");
+  } else if (values.fed.empty()) {
+    run.Quantity(Quantity::kLoadedShare, "model", "Net", values.share);
+  }
   if (values.puts_in_optimizer) run.Event(Event::kLoaded, 0, "optimizer", "optimizer#0");
 }
 

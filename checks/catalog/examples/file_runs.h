@@ -18,6 +18,7 @@ struct FileValues {
   bool scheduler_moves = false;
   bool beside = false;        // the optimizer is saved in a file of its own
   std::string_view fed = "";  // a model that each step feeds; a probe says no more of its loads
+  bool elsewhere = false;     // the model's weights go into another object
   double share = 1;           // of the model that the loaded state fits
 };
 

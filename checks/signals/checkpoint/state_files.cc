@@ -97,6 +97,9 @@ absl::StatusOr<StateFiles> StateFiles::From(const Run& run) {
     return absl::NotFoundError("no state_dict() was saved to or loaded from a file");
   }
   if (!trace.ThingsWith(Quantity::kLossScale).empty()) files.scales = true;
+  for (const ThingId model : trace.ThingsOfKind("model")) {
+    if (trace.Attribute(model, "restored_elsewhere") == "1") files.elsewhere = trace.Display(model);
+  }
   for (const ThingId model : trace.ThingsWith(Quantity::kLoadedShare)) {
     if (!IsOptimized(trace, trace.thing(model).ordinal)) continue;
     files.trains_loaded = true;

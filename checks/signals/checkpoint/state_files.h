@@ -47,6 +47,7 @@ struct StateFiles {
   bool scheduler_moves = false;
   bool scales = false;         // a loss scaler is at work
   bool keeps_state = false;    // some optimizer that steps keeps tensors of its own
+  std::string elsewhere;       // model whose weights went into another object, not its optimizer's
   bool trains_loaded = false;  // a model that an optimizer has was given a state
   bool fits_whole = true;      // no state left a part of its model as it was
   bool has_frozen = false;     // some parameter requires no gradient

@@ -35,6 +35,14 @@ add(
                    "        model.load_state_dict(torch.load(os.path.join(folder.name, 'last.pt'))['model'])\n")],
 )
 add(
+    "weights_into_another_object",
+    "checkpoint/state_not_restored",
+    workers_and_contexts=[('                module.load_state_dict(saved["module"])\n',
+                           '                create()[0].load_state_dict(saved["module"])\n')],
+    trainer_class=[('        self.net.load_state_dict(content["net"])\n',
+                    '        __import__("copy").deepcopy(self.net).load_state_dict(content["net"])\n')],
+)
+add(
     "optimizer_not_saved",
     "checkpoint/incomplete_checkpoint",
     plain_script=[('        "optimizer": optimizer.state_dict(),\n', "")],

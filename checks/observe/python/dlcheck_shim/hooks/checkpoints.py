@@ -10,6 +10,7 @@ from ..record.identity import IdentityMap
 from ..state import walking
 from ..torch_api import private, tensors
 from ..torch_api.wrapping import Around, followed_by, replace
+from .misplaced_weights import MisplacedWeights
 
 MOST_DEPTH, MOST_ENTRIES = 4, 4096
 MOST_CHECKED_ELEMENTS = 1 << 26
@@ -33,6 +34,7 @@ class Checkpoints:
         self.read = False  # whether any file was
         self.written = set()  # files by thing
         self.put_in = IdentityMap()  # modules that were given a state: share, rest, norms
+        self.misplaced = MisplacedWeights(self.recorder)
 
     def watch_all(self):
         observe = self.guard.isolated("file")
@@ -186,16 +188,22 @@ class Checkpoints:
                 norms = tensors.norms([p.detach() for p in named.values()])
         share = (given - unexpected) / own
         self.put_in.set(module, (share, float(unexpected), list(named), norms))
+        if self.read:
+            self.misplaced.put_into_model(module, named, norms)
 
     def write_put_in(self, root, model):
         """A model is about to be trained for the first time: what was put into it before?"""
+        given = False
         for module, (share, unexpected, names, norms) in self.put_in.items():
             if not any(module is part for part in walking.modules(root)):
                 continue
+            given = True
             self.put_in.entries.pop(id(module), None)
             self.recorder.quantity("loaded_share", model.thing, share, unexpected)
             if norms is not None and not model.sharded:  # a part of each tensor, or put together
                 self.compare(module, model, names, norms)
+        if not given and not model.sharded:
+            self.misplaced.look(root, model)
 
     def compare(self, module, model, names, before):
         now = dict(walking.named_parameters(module))
@@ -217,6 +225,7 @@ class Checkpoints:
         state = args[1] if len(args) > 1 else kwargs.get("state_dict")
         if not self.read and isinstance(state, dict) and not state.get("state"):
             return
+        self.misplaced.put_into_optimizer(args[0])
         thing = self.optimizers.watch(args[0]).thing
         self.recorder.event("loaded", thing, site=self.sites.current(True), always=True)
 
