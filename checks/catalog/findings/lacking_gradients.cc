@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "checks/engine/text.h"
+
 namespace dlcheck {
 namespace {
 
@@ -18,6 +20,11 @@ int64_t ZeroGradients(const Gradients::Parameter& parameter, const Steps& withou
     if (!without_loss.contains(sample.step)) ++zero;
   }
   return zero;
+}
+
+bool StaysZero(const Gradients::Parameter& parameter) {
+  return !parameter.weight.empty() &&
+         std::ranges::all_of(parameter.weight, [](const Sample& s) { return s.value == 0; });
 }
 
 Steps StepsWithoutLoss(const LossCurve* loss) {
@@ -56,12 +63,19 @@ bool Cancels(const std::string& name, const std::set<std::string>& reached) {
   return std::ranges::any_of(reached, is_weight);
 }
 
+bool IsConstant(const LossCurve& loss) {
+  return std::ranges::all_of(loss.points, [&](const LossCurve::Point& point) {
+    return point.loss == loss.points.front().loss;
+  });
+}
+
 }  // namespace
 
 Lacking LackingGradients(const Gradients& gradients, double enough, const LossCurve* loss) {
   const Steps without_loss = StepsWithoutLoss(loss);
   const std::set<std::string> reached = Reached(gradients);
   Lacking lacking;
+  bool others = false;  // some such matrix has other numbers
   for (const Gradients::Parameter& parameter : gradients.parameters) {
     if (parameter.optimizer.empty() || !parameter.requires_grad) continue;
     if (static_cast<double>(parameter.optimizer_steps) < enough) continue;
@@ -77,9 +91,23 @@ Lacking LackingGradients(const Gradients& gradients, double enough, const LossCu
     } else if (all_zero && !Cancels(parameter.name, reached)) {
       (parameter.is_matrix() ? lacking.zero_matrices : lacking.zero_vectors)
           .push_back(parameter.name);
+      others = others || (parameter.is_matrix() && !StaysZero(parameter));
     }
   }
+  lacking.zero_weights = !others && !lacking.zero_matrices.empty();
   return lacking;
+}
+
+std::string ReasonOfZeros(const Lacking& lacking, const LossCurve* loss) {
+  if (lacking.zero_weights) {
+    return " Their weights are zero, too: of two factors that are both zero, neither gets a "
+           "gradient.";
+  }
+  if (lacking.all_zero() && loss != nullptr && !loss->points.empty() && IsConstant(*loss)) {
+    return StrCat(" The loss is ", Short(loss->points.front().loss),
+                  " in every step: it does not depend on what the model gives.");
+  }
+  return "";
 }
 
 }  // namespace dlcheck

@@ -55,20 +55,27 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
     verdict.findings.push_back(
         FindingAt(names, severity,
                   StrCat(names.size(), " of ", lacking.judged, " optimized parameters (",
-                         Listed(names), ") ", fate, "."),
+                         Listed(names), ") ", fate),
                   gradients));
   };
   const std::string span = Counted(steps, "sampled step");
   const std::string zero = StrCat("had a gradient of exactly zero in all of ", span);
   report(
       lacking.cut_off ? Severity::kError : Severity::kWarning, lacking.absent,
-      StrCat("received no gradient in any of ", span, ", although their module ran in training"));
+      StrCat("received no gradient in any of ", span, ", although their module ran in training."));
   if (cuts && !verdict.findings.empty()) TellCut(*cuts, verdict.findings.back());
-  report(Severity::kWarning, lacking.zero_matrices, zero);
-  report(Severity::kNote, lacking.zero_vectors, zero);
-  report(
-      Severity::kNote, lacking.unused,
-      StrCat("received no gradient: their module did not run in the training forwards of ", span));
+  const std::string reason = ReasonOfZeros(lacking, loss ? &*loss : nullptr);
+  if (lacking.all_zero()) {
+    std::vector<std::string> all = lacking.zero_matrices;
+    all.insert(all.end(), lacking.zero_vectors.begin(), lacking.zero_vectors.end());
+    report(Severity::kError, all, StrCat(zero, ": nothing trains.", reason));
+  } else {
+    report(Severity::kWarning, lacking.zero_matrices, StrCat(zero, ".", reason));
+    report(Severity::kNote, lacking.zero_vectors, StrCat(zero, "."));
+  }
+  report(Severity::kNote, lacking.unused,
+         StrCat("received no gradient: their module did not run in the training forwards of ", span,
+                "."));
   if (!lacking.strangers.empty()) {
     verdict.findings.push_back(FindingAt(
         lacking.strangers, Severity::kNote,
@@ -116,14 +123,18 @@ Check Missing() {
       .fix =
           "Look between the named module and the loss for .detach(), torch.no_grad(), .data and "
           ".item(). Also look for a conversion to NumPy and for non-differentiable operations such "
-          "as argmax.",
+          "as argmax. If the weights are zero themselves, give one of the two factors random "
+          "numbers. If the loss is the same in every step, look for a loss over one class or of "
+          "two "
+          "equal arguments.",
       .limits =
           {.needs = "A backward call, and eight sampled steps of the optimizer.",
            .silent_when = "No optimizer holds the parameter. A bias has a gradient of zero, and "
                           "the weight of its layer has another. Such a bias cancels, as in the "
                           "difference of two outputs of a critic.",
            .severity =
-               "Error if the first module to run is among those without a gradient. "
+               "Error if the first module to run is among those without a gradient, or if all "
+               "gradients are zero. "
                "Otherwise a warning. Warning for weight matrices with zero gradients. Note "
                "for vectors with zero gradients, and for modules that never ran or are not known.",
            .blind_spots = "Sampled steps can miss a module that runs only every few hundred steps.",
@@ -164,6 +175,13 @@ loss.backward();)"},
             [] { return WithBias(0.2, 0); }},
            {"neither the weight of a layer nor its bias has one", Expect::kWarning,
             [] { return WithBias(0, 0); }},
+           {"all gradients are zero", Expect::kError,
+            [] {
+              RunBuilder run = TwoLayers();
+              for (int step = 0; step < 16; ++step)
+                AddStep(run, {.trunk_gradient = 0, .head_gradient = 0, .held = {}});
+              return PlainOnly(run);
+            }},
            {"the trunk was detached", Expect::kError, [] { return SixteenSteps(std::nullopt); }}},
   };
 }
