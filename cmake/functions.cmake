@@ -40,7 +40,7 @@ function(dlcheck_compile_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
 
-# For what runs once a report: compiled in two thirds of the time.
+# For what runs seldom, and waits for files or for torch: compiled in two thirds of the time.
 function(dlcheck_compile_quickly target)
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
