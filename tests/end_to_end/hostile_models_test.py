@@ -130,7 +130,7 @@ class HostilePlugins(HostileModels):
 
     def test_failing_in_the_midst_of_training_is_a_finding_that_names_the_model(self):
         for does, how in (("abort", "was killed by signal 6 after at least"), ("allocate", "exited with status 1 after"),
-                          ("throw", "exited with status 1 after"), ("exit", "exited with status 1 after")):
+                          ("throw", "exited with status 1 after"), ("exit", "exited with status 1 after at least")):
             with self.subTest(does=does):
                 process = self.check_plugin("training", does)
                 self.assertEqual(process.returncode, 1, process.stderr)
