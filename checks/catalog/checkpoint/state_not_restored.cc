@@ -41,16 +41,18 @@ bool WentElsewhere(const StateFiles& files, const StateFiles::Load& load) {
 }
 
 Finding Elsewhere(const StateFiles& files, const StateFiles::Load& load) {
-  return {.severity = Severity::kWarning,
-          .message = StrCat("The run loaded the optimizer of ", load.file, " before step ",
-                            load.step, ". The weights in the same file went into another ",
-                            files.elsewhere, ", which is not the one that is trained."),
-          .places = {{.thing = load.file, .file = ""}, {.thing = files.elsewhere, .file = ""}},
-          .first_step = load.step,
-          .last_step = load.step,
-          .count = 1,
-          .measured = 1,
-          .bound = 0};
+  return {
+      .severity = Severity::kWarning,
+      .message = StrCat("The run loaded the optimizer of ", load.file, " before step ", load.step,
+                        ", but no weights into the model that it trains. load_state_dict() was "
+                        "called on another ",
+                        files.elsewhere, "."),
+      .places = {{.thing = load.file, .file = ""}, {.thing = files.elsewhere, .file = ""}},
+      .first_step = load.step,
+      .last_step = load.step,
+      .count = 1,
+      .measured = 1,
+      .bound = 0};
 }
 
 absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
@@ -103,8 +105,8 @@ Check StateNotRestored() {
           "The loss jumps after each resume.",
       .method =
           "Compares the contents of a loaded file with the load_state_dict calls that follow. "
-          "Judges only models that are trained after the load. Also looks whether the weights went "
-          "into another object of the same class than the one whose optimizer was restored.",
+          "Judges only models that are trained after the load. Also reports "
+          "weights that went into an object other than the model whose optimizer was restored.",
       .fix =
           "Call optimizer.load_state_dict(checkpoint['optimizer']), and the same for scheduler and "
           "scaler, before the first step. Load the weights into the model that is trained.",

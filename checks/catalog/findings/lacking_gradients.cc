@@ -94,7 +94,7 @@ Lacking LackingGradients(const Gradients& gradients, double enough, const LossCu
       others = others || (parameter.is_matrix() && !StaysZero(parameter));
     }
   }
-  lacking.zero_weights = !others && !lacking.zero_matrices.empty();
+  lacking.zero_weights = !others && lacking.zero_matrices.size() > 1;
   return lacking;
 }
 
@@ -104,8 +104,7 @@ std::string ReasonOfZeros(const Lacking& lacking, const LossCurve* loss) {
            "gradient.";
   }
   if (lacking.all_zero() && loss != nullptr && !loss->points.empty() && IsConstant(*loss)) {
-    return StrCat(" The loss is ", Short(loss->points.front().loss),
-                  " in every step: it does not depend on what the model gives.");
+    return StrCat(" The loss is ", Short(loss->points.front().loss), " in every step.");
   }
   return "";
 }

@@ -13,7 +13,7 @@ namespace dlcheck {
 // The parameters that should have a gradient, by what they lack.
 struct Lacking {
   std::vector<std::string> absent, unused, strangers, zero_matrices, zero_vectors;
-  bool zero_weights = false;  // every matrix with a gradient of zero is zero itself
+  bool zero_weights = false;  // all matrices with a gradient of zero, two or more, are zero
   bool cut_off = false;  // the first module to run has no gradient: it is detached from the loss
   int64_t judged = 0;
 

@@ -86,10 +86,15 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
   return verdict;
 }
 
-Evidence SixteenSteps(std::optional<double> trunk_gradient, double loss = 2.3) {
+Evidence SixteenSteps(std::optional<double> trunk_gradient, double loss = 2.3, double head = 0.2,
+                      double weight = 1) {
   RunBuilder run = TwoLayers();
-  for (int step = 0; step < 16; ++step)
-    AddStep(run, {.loss = loss, .trunk_gradient = trunk_gradient, .held = {}});
+  for (int step = 0; step < 16; ++step) {
+    for (const char* name : {"trunk.weight", "head.weight"})
+      run.Quantity(Quantity::kWeightNorm, "parameter", name, weight);
+    AddStep(run,
+            {.loss = loss, .trunk_gradient = trunk_gradient, .head_gradient = head, .held = {}});
+  }
   return PlainOnly(run);
 }
 
@@ -124,9 +129,8 @@ Check Missing() {
           "Look between the named module and the loss for .detach(), torch.no_grad(), .data and "
           ".item(). Also look for a conversion to NumPy and for non-differentiable operations such "
           "as argmax. If the weights are zero themselves, give one of the two factors random "
-          "numbers. If the loss is the same in every step, look for a loss over one class or of "
-          "two "
-          "equal arguments.",
+          "numbers. If the loss is the same in every step, although the batches differ, look for a "
+          "loss over one class or of two equal arguments.",
       .limits =
           {.needs = "A backward call, and eight sampled steps of the optimizer.",
            .silent_when = "No optimizer holds the parameter. A bias has a gradient of zero, and "
@@ -175,13 +179,8 @@ loss.backward();)"},
             [] { return WithBias(0.2, 0); }},
            {"neither the weight of a layer nor its bias has one", Expect::kWarning,
             [] { return WithBias(0, 0); }},
-           {"all gradients are zero", Expect::kError,
-            [] {
-              RunBuilder run = TwoLayers();
-              for (int step = 0; step < 16; ++step)
-                AddStep(run, {.trunk_gradient = 0, .head_gradient = 0, .held = {}});
-              return PlainOnly(run);
-            }},
+           {"all gradients are zero", Expect::kError, [] { return SixteenSteps(0.0, 2.3, 0); }},
+           {"so are the weights", Expect::kError, [] { return SixteenSteps(0.0, 2.3, 0, 0); }},
            {"the trunk was detached", Expect::kError, [] { return SixteenSteps(std::nullopt); }}},
   };
 }
