@@ -46,7 +46,7 @@ Finding Elsewhere(const StateFiles& files, const StateFiles::Load& load) {
       .message = StrCat("The run loaded the optimizer of ", load.file, " before step ", load.step,
                         ", but no weights into the model that it trains. load_state_dict() was "
                         "called on another ",
-                        files.elsewhere, "."),
+                        files.elsewhere.substr(files.elsewhere.rfind('/') + 1), " object."),
       .places = {{.thing = load.file, .file = ""}, {.thing = files.elsewhere, .file = ""}},
       .first_step = load.step,
       .last_step = load.step,
