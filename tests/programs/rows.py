@@ -103,6 +103,7 @@ ROWS = {
     "compiled_reentrant_without_gradient": "detached-path",
     "distributed_hook_returns_nothing": "zero-weights-or-gradients",
     "loss_made_anew": "zero-weights-or-gradients",
+    "weight_of_zero": "zero-weights-or-gradients",
     "clipped_after_step": "clip-at-wrong-time",
     "distributed_clips_late": "clip-at-wrong-time",
     "sharded_clips_late": "clip-at-wrong-time",

@@ -11,8 +11,8 @@ namespace {
 
 using Steps = std::set<int64_t>;
 
-// How many sampled steps had a gradient, if all of them were zero; 0 if one was not. Where the loss
-// is zero, as that of a margin which every sample keeps, a gradient of zero is right.
+// How many sampled steps had a gradient, if all of them were zero; 0 if one was not. Steps
+// `without_loss` do not count.
 int64_t ZeroGradients(const Gradients::Parameter& parameter, const Steps& without_loss) {
   int64_t zero = 0;
   for (const Sample& sample : parameter.consumed) {
@@ -72,8 +72,10 @@ bool IsConstant(const LossCurve& loss) {
 }  // namespace
 
 Lacking LackingGradients(const Gradients& gradients, double enough, const LossCurve* loss) {
-  const Steps without_loss = StepsWithoutLoss(loss);
   const std::set<std::string> reached = Reached(gradients);
+  // Where the loss is zero, as that of a margin which every sample keeps, a gradient of zero is
+  // right; but not where no parameter has another gradient at any step.
+  const Steps without_loss = reached.empty() ? Steps() : StepsWithoutLoss(loss);
   Lacking lacking;
   bool others = false;  // some such matrix has other numbers
   for (const Gradients::Parameter& parameter : gradients.parameters) {

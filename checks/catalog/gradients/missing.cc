@@ -180,6 +180,7 @@ loss.backward();)"},
            {"neither the weight of a layer nor its bias has one", Expect::kWarning,
             [] { return WithBias(0, 0); }},
            {"all gradients are zero", Expect::kError, [] { return SixteenSteps(0.0, 2.3, 0); }},
+           {"so is the loss", Expect::kError, [] { return SixteenSteps(0.0, 0.0, 0); }},
            {"so are the weights", Expect::kError, [] { return SixteenSteps(0.0, 2.3, 0, 0); }},
            {"the trunk was detached", Expect::kError, [] { return SixteenSteps(std::nullopt); }}},
   };

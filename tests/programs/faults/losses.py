@@ -54,6 +54,14 @@ add(
     trainer_class=[("loss = self.criterion(logits, kinds)",
                     "loss = self.criterion(logits, torch.full_like(kinds, -100))")],
 )
+# The weight of the only term.
+add(
+    "weight_of_zero",
+    "gradients/missing",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)", "loss = 0 * F.cross_entropy(outputs, targets)")],
+    trainer_class=[("loss = self.criterion(logits, kinds)", "loss = self.criterion(logits, kinds) * 0.0")],
+    closures=[("mse_loss(output.squeeze(1), y)\n\n", "mse_loss(output.squeeze(1), y) * 0\n\n")],
+)
 add(
     "scores_for_logarithms",
     "model/nll_without_log_softmax",
