@@ -36,7 +36,9 @@ Check FiniteMask() {
       .fix =
           "Fill in float(\"-inf\"), or torch.finfo(scores.dtype).min where a whole row may be "
           "masked.",
-      .limits = {.needs = "A Python program whose modules are not compiled.",
+      .limits = {.needs =
+                     "A Python program whose modules are not compiled, or a C++ program that is "
+                     "watched as it is, on the CPU.",
                  .silent_when = "The weight is below one in a million.",
                  .severity = "Always a warning: a soft mask may be meant.",
                  .blind_spots = "Masks that are added to the scores, and the masks of "

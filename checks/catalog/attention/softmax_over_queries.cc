@@ -37,12 +37,15 @@ Check SoftmaxOverQueries() {
           "axis than "
           "the product sums over, if its scores are a product of two tensors with gradients.",
       .fix = "Use softmax(dim=-1) on scores of shape (..., queries, keys).",
-      .limits = {.needs = "A Python program with its own attention and a batch axis.",
-                 .silent_when =
-                     "The weights are normalized again before the product, as in slot attention.",
-                 .severity = "Always a warning: weights that compete over the queries are legal.",
-                 .blind_spots = "Compiled functions, and a weighted sum written without matmul.",
-                 .sensitivity = ""},
+      .limits =
+          {.needs =
+               "A program with its own attention and a batch axis. A C++ program is watched as it "
+               "is.",
+           .silent_when =
+               "The weights are normalized again before the product, as in slot attention.",
+           .severity = "Always a warning: weights that compete over the queries are legal.",
+           .blind_spots = "Compiled functions, and a weighted sum written without matmul.",
+           .sensitivity = ""},
       .python = {.bad = R"(scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 out = scores.softmax(dim=-2) @ v)",
                  .good = R"(scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5

@@ -40,8 +40,8 @@ Check DominantClass() {
       .fix =
           "Judge by a metric for each class, and weight the loss or sample the rare classes "
           "more often.",
-      .limits = {.needs = "A Python program, one class for each sample, and 30 targets a class on "
-                          "the CPU or CUDA.",
+      .limits = {.needs = "A Python program, or a C++ program that is watched as it is. One class "
+                          "for each sample, and 30 targets a class on the CPU or CUDA.",
                  .silent_when = "The loss ignores a class by ignore_index, or there are over 1000 "
                                 "classes.",
                  .severity = "Always a note: rare classes are common in real data.",

@@ -41,8 +41,8 @@ Check UnusedClass() {
       .fix =
           "Subtract 1 from the labels, or give the last layer as many outputs as there are "
           "classes.",
-      .limits = {.needs = "A Python program, one class for each sample, and 30 targets a class on "
-                          "the CPU or CUDA.",
+      .limits = {.needs = "A Python program, or a C++ program that is watched as it is. One class "
+                          "for each sample, and 30 targets a class on the CPU or CUDA.",
                  .silent_when = "The loss ignores a class by ignore_index, or there are over 1000 "
                                 "classes.",
                  .severity = "A warning if class 0 alone never occurs, else a note.",

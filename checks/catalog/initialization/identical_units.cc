@@ -40,13 +40,16 @@ Check IdenticalUnits() {
       .fix =
           "Initialize the weight at random, as with nn.init.kaiming_uniform_(), instead of "
           "with a constant.",
-      .limits = {.needs = "A Python program that makes four steps, and weights on the CPU or CUDA.",
-                 .silent_when = "The rows differ after a few steps, as those of a last layer that "
-                                "begins with zeros do. Training has not moved the weight.",
-                 .severity = "",
-                 .blind_spots = "Groups of units that are equal within one weight, and sharded "
-                                "models.",
-                 .sensitivity = ""},
+      .limits =
+          {.needs =
+               "A program that makes four steps, and weights on the CPU or CUDA. A C++ program is "
+               "watched as it is, on the CPU.",
+           .silent_when = "The rows differ after a few steps, as those of a last layer that "
+                          "begins with zeros do. Training has not moved the weight.",
+           .severity = "",
+           .blind_spots = "Groups of units that are equal within one weight, and sharded "
+                          "models.",
+           .sensitivity = ""},
       .python = {.bad = R"(for layer in model.modules():
     if isinstance(layer, nn.Linear):
         nn.init.constant_(layer.weight, 0.1))",

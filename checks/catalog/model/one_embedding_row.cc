@@ -33,7 +33,8 @@ Check OneEmbeddingRow() {
           "zero carry no order, and neither do classes that are all equal.",
       .method = "Compares the indices that an embedding gets in all recorded training forwards.",
       .fix = "Pass the index of each element, as torch.arange(length) for positions.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A Python program with an optimizer step, or a C++ program that is "
+                          "watched as it is.",
                  .silent_when = "The table has fewer than four rows, or fewer than eight forwards "
                                 "were recorded.",
                  .severity = "Always a warning: a table may have rows for later use.",

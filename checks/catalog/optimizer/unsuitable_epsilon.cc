@@ -43,13 +43,15 @@ Check UnsuitableEpsilon() {
       .fix =
           "Leave eps at its default, scale a loss up that has tiny gradients, or keep the "
           "optimizer's state in float32.",
-      .limits = {.needs =
-                     "A Python program with Adam, AdamW, RMSprop or Adagrad on the CPU or CUDA.",
-                 .silent_when = "One entry in a hundred is larger than epsilon.",
-                 .severity = "A note where epsilon is above 1e-6, which is then chosen. Otherwise "
-                             "a warning.",
-                 .blind_spots = "",
-                 .sensitivity = ""},
+      .limits =
+          {.needs =
+               "A Python program with Adam, AdamW, RMSprop or Adagrad on the CPU or CUDA. Or a "
+               "C++ program that is watched as it is, with Adam or AdamW on the CPU.",
+           .silent_when = "One entry in a hundred is larger than epsilon.",
+           .severity = "A note where epsilon is above 1e-6, which is then chosen. Otherwise "
+                       "a warning.",
+           .blind_spots = "",
+           .sensitivity = ""},
       .python = {.bad = R"(optimizer = torch.optim.Adam(model.parameters(), eps=1))",
                  .good = R"(optimizer = torch.optim.Adam(model.parameters()))"},
       .cpp = {},

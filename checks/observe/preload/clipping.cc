@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "checks/observe/preload/call_sites.h"
 #include "checks/observe/probe/guarded.h"
@@ -43,16 +44,23 @@ void Clipping::SawFactor(const at::RecordFunction& function) {
   bound_ = inputs[0].toTensor().item<double>() * (norm_ + kAdded);
 }
 
-bool Clipping::IsGradient(const at::Tensor& tensor, const ProbeRecorder& recorder) {
-  if (!tensor.defined() || !tensor.has_storage()) return false;
+const c10::StorageImpl* Clipping::GradientOf(const at::Tensor& tensor, ProbeRecorder& recorder) {
+  if (!tensor.defined() || !tensor.has_storage()) return nullptr;
+  const c10::StorageImpl* storage = tensor.storage().unsafeGetStorageImpl();
+  const int64_t step = recorder.clock().step();
+  if (std::exchange(gradients_of_, step) != step) {
+    gradients_.clear();
+    clipped_.clear();
+  }
+  if (gradients_.count(storage) > 0) return storage;
+  gradients_.clear();
   for (const at::Tensor& leaf : recorder.models().Leaves()) {
     const at::Tensor& gradient = leaf.grad();
-    if (gradient.defined() && gradient.has_storage() &&
-        gradient.storage().unsafeGetStorageImpl() == tensor.storage().unsafeGetStorageImpl()) {
-      return true;
+    if (gradient.defined() && gradient.has_storage()) {
+      gradients_.insert(gradient.storage().unsafeGetStorageImpl());
     }
   }
-  return false;
+  return gradients_.count(storage) > 0 ? storage : nullptr;
 }
 
 void Clipping::Saw(const at::RecordFunction& function, ProbeRecorder& recorder) {
@@ -61,23 +69,41 @@ void Clipping::Saw(const at::RecordFunction& function, ProbeRecorder& recorder) 
   if (IsNorm(function)) return SawNorm(function);
   const bool scales = name == "aten::mul_" && bound_ > 0;
   const bool cuts = name == "aten::clamp_";
-  if ((!scales && !cuts) || recorder.clock().step() == step_) return;
+  if (!scales && !cuts) return;
   const auto inputs = function.inputs();
-  if (inputs.empty() || !inputs[0].isTensor() || !IsGradient(inputs[0].toTensor(), recorder))
-    return;
+  if (inputs.empty() || !inputs[0].isTensor()) return;
+  const c10::StorageImpl* gradient = GradientOf(inputs[0].toTensor(), recorder);
+  if (gradient == nullptr) return;
   double bound = bound_;
   if (cuts) {
     if (inputs.size() < 3 || !inputs[1].isScalar() || !inputs[2].isScalar()) return;
     bound = inputs[2].toScalar().toDouble();
     if (inputs[1].toScalar().toDouble() != -bound) return;
   }
-  step_ = recorder.clock().step();
-  bound_ = 0;
+  clipped_.insert(gradient);
+  if (std::exchange(step_, recorder.clock().step()) == recorder.clock().step()) return;
   norm_ = -1;
   Guarded(&recorder, [&](ProbeRecorder& guarded) {
     guarded.Clip(scales ? "norm" : "value", bound,
                  scales ? kind_ : std::numeric_limits<double>::infinity(), CallSite());
   });
+}
+
+void Clipping::Consumed(int optimizer, ProbeRecorder& recorder) {
+  bound_ = 0;
+  if (clipped_.empty()) return;
+  int64_t clipped = 0;
+  Storages all;  // a parameter may be in the optimizer twice
+  for (const at::Tensor& parameter : recorder.Optimizer(optimizer).parameters()) {
+    const at::Tensor& gradient = parameter.grad();
+    if (!gradient.defined() || !gradient.has_storage()) continue;
+    all.insert(gradient.storage().unsafeGetStorageImpl());
+    clipped += static_cast<int64_t>(clipped_.erase(gradient.storage().unsafeGetStorageImpl()));
+  }
+  if (clipped == 0 || !recorder.clock().sampled()) return;
+  const uint32_t thing = recorder.Optimizer(optimizer).thing();
+  recorder.clock().Put(Quantity::kClippedParameters, {thing, thing}, static_cast<double>(clipped),
+                       static_cast<double>(all.size()));
 }
 
 }  // namespace dlcheck

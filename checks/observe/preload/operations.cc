@@ -39,7 +39,7 @@ const LossFunction* FindLossFunction(std::string_view operation) {
 }
 
 // Of an operation whose result is looked at.
-enum class Looked { kNorm, kLoss, kDifference, kToBeTaken, kReshaped };
+enum class Looked { kNorm, kLoss, kDifference, kToBeTaken, kReshaped, kAttention };
 struct Context : at::ObserverContext {
   explicit Context(Looked at) : looked(at) {}
   Looked looked;
@@ -48,8 +48,9 @@ struct Context : at::ObserverContext {
 struct LossContext : Context {
   LossContext() : Context(Looked::kLoss) {}
   const LossFunction* function;
-  at::Tensor outputs, targets;
+  at::Tensor outputs, targets;  // class numbers that are ignored are -100
   std::string reduction;
+  int64_t ignored = -100;
 };
 
 std::string ReductionOf(const at::RecordFunction& function, size_t place) {
@@ -58,6 +59,13 @@ std::string ReductionOf(const at::RecordFunction& function, size_t place) {
   if (place >= inputs.size() || !inputs[place].isInt()) return "";
   const int64_t number = inputs[place].toInt();
   return number >= 0 && number <= 2 ? names[number] : "";
+}
+
+// The class number that a loss function is told to ignore.
+int64_t IgnoredBy(const at::RecordFunction& function) {
+  constexpr size_t kPlace = 4;
+  const auto inputs = function.inputs();
+  return inputs.size() > kPlace && inputs[kPlace].isInt() ? inputs[kPlace].toInt() : -100;
 }
 
 // A callback is a plain function; this is who it calls.
@@ -75,10 +83,6 @@ void OperationEnds(const at::RecordFunction& function, at::ObserverContext* cont
   if (context != nullptr) operations->Ends(function, context);
 }
 
-Probe::Site SiteOfEvaluation(ProbeRecorder& recorder) {
-  return recorder.clock().records_evaluation() ? CallSiteOfForward() : Probe::Site{"", 0, ""};
-}
-
 template <typename Values>
 at::Tensor TensorAt(const Values& values, size_t place) {
   return place < values.size() && values[place].isTensor() ? values[place].toTensor()
@@ -88,8 +92,8 @@ at::Tensor TensorAt(const Values& values, size_t place) {
 }  // namespace
 
 void Operations::Update() {
-  const bool watches = recorder_->clock().sampled() || !at::GradMode::is_enabled() ||
-                       (has_trained_ && !recorder_->models().IsTraining());
+  const bool watches =
+      recorder_->clock().sampled() || !at::GradMode::is_enabled() || passes_.MayEvaluate();
   if (!watches) return Stop();
   if (callback_ != 0) return;
   operations = this;
@@ -117,6 +121,13 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
   context->function = losses_open_++ == 0 ? loss : nullptr;
   context->outputs = TensorAt(function.inputs(), 0);
   context->targets = TensorAt(function.inputs(), 1);
+  const bool are_classes = context->targets.defined() && !context->targets.is_floating_point();
+  if (are_classes) context->ignored = IgnoredBy(function);
+  if (context->ignored >= 0) {
+    Guarded(recorder_, [&](ProbeRecorder&) {
+      context->targets = context->targets.masked_fill(context->targets.eq(context->ignored), -100);
+    });
+  }
   context->reduction = ReductionOf(function, loss->reduction);
   return context;
 }
@@ -128,10 +139,22 @@ void Operations::Enters() {
 }
 
 std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFunction& function) {
-  SawParameters(function);
-  if (depth_ == 1 && forgotten_->follows()) forgotten_->SawUse(function, in_forward_);
+  if (std::string_view(function.name()) == "aten::embedding") {
+    const at::Tensor rows = TensorAt(function.inputs(), 1);
+    recorder_->SawTokens(rows);
+    if (at::GradMode::is_enabled() && depth_ == 1) {
+      Guarded(recorder_, [&](ProbeRecorder& recorder) {
+        embedded_.Saw(TensorAt(function.inputs(), 0), rows, recorder);
+      });
+    }
+  }
+  if (depth_ == 1) passes_.Saw(function);
+  if (depth_ == 1 && forgotten_->follows()) forgotten_->SawUse(function, passes_.in_forward());
   softmaxes_.Saw(function);
   clipping_.Saw(function, *recorder_);
+  if (depth_ == 1 && passes_.in_forward() && DropoutCalls::Is(function)) {
+    Guarded(recorder_, [&](ProbeRecorder& recorder) { dropouts_.Saw(function, recorder); });
+  }
   if (Clipping::IsNorm(function)) return std::make_unique<Context>(Looked::kNorm);
   if (!at::GradMode::is_enabled()) return nullptr;
   if (RecurrentAxes::IsRecurrent(function)) {
@@ -145,12 +168,17 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
   if (depth_ == 1 && ReshapedAxes::IsReshape(function)) {
     return std::make_unique<Context>(Looked::kReshaped);
   }
-  const bool is_to_be_taken = depth_ == 1 && UnusedResults::IsToBeTaken(function);
-  return is_to_be_taken ? std::make_unique<Context>(Looked::kToBeTaken) : nullptr;
+  if (depth_ != 1) return nullptr;
+  bool is_attention = false;
+  Guarded(recorder_,
+          [&](ProbeRecorder& recorder) { is_attention = attention_.Begins(function, recorder); });
+  if (UnusedResults::IsToBeTaken(function)) return std::make_unique<Context>(Looked::kToBeTaken);
+  return is_attention ? std::make_unique<Context>(Looked::kAttention) : nullptr;
 }
 
 void Operations::BackwardBegins(const at::Tensor& root) {
-  expects_batch_ = true;
+  passes_.BackwardBegins();
+  clipping_.BackwardBegins();
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     unused_.NextBegins(recorder);
     if (!root.defined() || !recorder.clock().sampled()) return;
@@ -168,6 +196,9 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
       if (looked == Looked::kNorm) clipping_.Returned(function);
       if (looked == Looked::kDifference) broadcasts_.Returned(function);
       if (looked == Looked::kToBeTaken) unused_.Returned(function);
+      if (looked == Looked::kToBeTaken || looked == Looked::kAttention) {
+        attention_.Returned(function, recorder);
+      }
     });
     return;
   }
@@ -179,87 +210,14 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
   const Watcher::Inside inside;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     if (result.requires_grad()) {
-      if (loss->outputs.dim() == 2) softmaxes_.LossGiven(loss->outputs.size(0), recorder);
+      if (loss->outputs.dim() == 2) softmaxes_.LossGiven(loss->outputs, recorder);
       recurrent_.LossGiven(loss->outputs, loss->targets, recorder);
       targets_.LossGiven(loss->function->name, loss->targets, recorder);
       recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction,
                              broadcasts_.LossGiven(loss->outputs, loss->targets), result,
-                             loss->outputs, loss->targets});
-    } else if (evaluates_ && result.numel() == 1 && loss->outputs.dim() > 0) {
-      const int64_t samples = loss->outputs.size(0);
-      evaluation_sum_ += result.item<double>() * static_cast<double>(samples);
-      evaluation_samples_ += samples;
-    }
-  });
-}
-
-// Looks for the first operation of a forward pass.
-void Operations::SawParameters(const at::RecordFunction& function) {
-  // A linear layer of LibTorch transposes its weight, and right after that takes its input.
-  if (depth_ == 1 && std::exchange(awaits_input_, false)) {
-    const std::string_view name = function.name();
-    if (name == "aten::addmm" || name == "aten::matmul") ForwardBegins(function);
-  }
-  if (std::string_view(function.name()) == "aten::embedding") {
-    recorder_->SawTokens(TensorAt(function.inputs(), 1));
-  }
-  for (const c10::IValue& input : function.inputs()) {
-    if (!input.isTensor() || !input.toTensor().defined()) continue;
-    const at::Tensor& tensor = input.toTensor();
-    if (has_entry_) {
-      if (tensor.unsafeGetTensorImpl() == entry_._unsafe_get_target()) ForwardBegins(function);
-      continue;
-    }
-    const ProbeModels::Parameter* parameter = recorder_->models().Find(tensor);
-    if (parameter == nullptr || !parameter->of_first || !at::GradMode::is_enabled()) continue;
-    entry_ = c10::weak_intrusive_ptr<at::TensorImpl>(tensor.getIntrusivePtr());
-    has_entry_ = true;
-    ForwardBegins(function);
-  }
-}
-
-void Operations::ForwardBegins(const at::RecordFunction& function) {
-  const bool has_gradients = at::GradMode::is_enabled();  // not in what is guarded
-  in_forward_ = true;
-  Guarded(recorder_, [&](ProbeRecorder& recorder) {
-    if (!has_gradients) {
-      if (!evaluates_) recorder.EvaluationBegins();
-      evaluates_ = true;
-      recorder.EvaluationForward(has_gradients, SiteOfEvaluation(recorder));
-      return;
-    }
-    if (!expects_batch_) {
-      // The second pass in evaluation mode that no backward came between.
-      if (!has_trained_ || recorder.models().IsTraining()) return;
-      if (!evaluates_) recorder.EvaluationBegins();
-      evaluates_ = true;
-      recorder.EvaluationForward(has_gradients, SiteOfEvaluation(recorder));
-      return;
-    }
-    for (const c10::IValue& input : function.inputs()) {
-      if (!input.isTensor() || !input.toTensor().defined()) continue;
-      const at::Tensor& tensor = input.toTensor();
-      if (tensor.requires_grad() || tensor.dim() == 0) continue;
-      expects_batch_ = false;
-      has_trained_ = has_trained_ || recorder.models().IsTraining();
-      if (recorder.clock().sampled()) recorder.FirstInput(tensor);
-      recorder.Batch(tensor, CallSite());
-      return;
-    }
-    awaits_input_ = true;
-  });
-}
-
-void Operations::TrainingGoesOn() {
-  if (!evaluates_) return;
-  evaluates_ = false;
-  const int64_t samples = std::exchange(evaluation_samples_, 0);
-  const double sum = std::exchange(evaluation_sum_, 0);
-  Guarded(recorder_, [&](ProbeRecorder& recorder) {
-    if (samples > 0) {
-      recorder.Evaluated(sum / static_cast<double>(samples), samples);
-    } else {
-      recorder.EvaluationEnded();
+                             loss->outputs, loss->targets, loss->ignored});
+    } else if (result.numel() == 1 && loss->outputs.dim() > 0) {
+      passes_.LossWithoutGradients(result.item<double>(), loss->outputs.size(0));
     }
   });
 }

@@ -8,9 +8,13 @@
 #include <memory>
 #include <string>
 
+#include "checks/observe/preload/attention_weights.h"
 #include "checks/observe/preload/broadcast_losses.h"
 #include "checks/observe/preload/clipping.h"
+#include "checks/observe/preload/dropout_calls.h"
+#include "checks/observe/preload/embedded_rows.h"
 #include "checks/observe/preload/forgotten_weights.h"
+#include "checks/observe/preload/forward_passes.h"
 #include "checks/observe/preload/recurrent_axes.h"
 #include "checks/observe/preload/repeated_targets.h"
 #include "checks/observe/preload/reshaped_axes.h"
@@ -23,21 +27,22 @@ namespace dlcheck {
 class Operations {
  public:
   Operations(ProbeRecorder& recorder, ForgottenWeights& forgotten)
-      : recorder_(&recorder), forgotten_(&forgotten) {}
+      : recorder_(&recorder), forgotten_(&forgotten), passes_(recorder) {}
   ~Operations() { Stop(); }
   Operations(const Operations&) = delete;
   Operations& operator=(const Operations&) = delete;
 
   // Watches from here on if the step under way is sampled, or gradients are disabled.
   void Update();
-  void GradModeSet() { in_forward_ = false; }
+  void GradModeSet() { passes_.GradModeSet(); }
   // A step works; what it calculates is no forward pass.
   void SetStepping(bool is_stepping) { is_stepping_ = is_stepping; }
   // A backward or a step begins: what was an evaluation before it is over.
-  void TrainingGoesOn();
-  // A backward begins: the next forward pass brings another batch.
+  void TrainingGoesOn() { passes_.TrainingGoesOn(); }
   void BackwardBegins(const at::Tensor& root);
   void OptimizerBuilt() { targets_.OptimizerBuilt(); }
+  // An optimizer is about to use its gradients.
+  void Consumed(int optimizer) { clipping_.Consumed(optimizer, *recorder_); }
 
   // Of the callback. Operations may lie within others: those called by the program do not.
   void Enters();
@@ -47,17 +52,17 @@ class Operations {
 
  private:
   void Stop();
-  void SawParameters(const at::RecordFunction& function);
-  void ForwardBegins(const at::RecordFunction& function);
   std::unique_ptr<at::ObserverContext> OtherBegins(const at::RecordFunction& function);
 
   ProbeRecorder* recorder_;
   ForgottenWeights* forgotten_;
-  bool in_forward_ = false;  // the model was called since gradients were enabled or disabled
-  uint64_t callback_ = 0;    // none
+  ForwardPasses passes_;
+  uint64_t callback_ = 0;  // none
   bool is_stepping_ = false;
-  bool expects_batch_ = true;
+  AttentionWeights attention_;
   Clipping clipping_;
+  DropoutCalls dropouts_;
+  EmbeddedRows embedded_;
   SoftmaxAxes softmaxes_;
   RecurrentAxes recurrent_;
   BroadcastLosses broadcasts_;
@@ -66,14 +71,6 @@ class Operations {
   UnusedResults unused_;
   int depth_ = 0;        // of operations under way
   int losses_open_ = 0;  // calls of loss functions, one within the other
-  // The parameter that the first forward pass took first.
-  c10::weak_intrusive_ptr<at::TensorImpl> entry_{c10::intrusive_ptr<at::TensorImpl>()};
-  bool has_entry_ = false;
-  bool awaits_input_ = false;  // the parameter was taken alone
-  bool has_trained_ = false;   // the model ran in training mode with gradients
-  bool evaluates_ = false;
-  double evaluation_sum_ = 0;  // of losses times samples
-  int64_t evaluation_samples_ = 0;
 };
 
 }  // namespace dlcheck

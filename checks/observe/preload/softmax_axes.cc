@@ -17,19 +17,23 @@ void SoftmaxAxes::Saw(const at::RecordFunction& function) {
   }
   const at::Tensor& scores = inputs[0].toTensor();
   const int64_t axis = inputs[1].toInt();
-  if (scores.dim() != 2 || !scores.requires_grad() || (axis != 0 && axis != -2)) return;
+  if (scores.dim() < 2 || !scores.requires_grad() || (axis != 0 && axis != -scores.dim())) return;
+  // Attention along the first axis may run over time; of probabilities, nothing takes logarithms.
+  if (scores.dim() > 2 && name != "aten::log_softmax") return;
   // As many scores as samples may be pairs, which contrastive losses compare both ways.
-  if (scores.size(0) < 2 || scores.size(1) < 2 || scores.size(0) == scores.size(1)) return;
-  rows_ = scores.size(0);
+  const int64_t rows = scores.size(0), classes = scores.size(-1);
+  if (rows < 2 || classes < 2 || rows == classes) return;
+  last_ = {rows, scores.numel() / classes, classes};
   site_ = CallSite();
 }
 
-void SoftmaxAxes::LossGiven(int64_t samples, ProbeRecorder& recorder) {
-  if (std::exchange(rows_, 0) != samples) return;
+void SoftmaxAxes::LossGiven(const at::Tensor& outputs, ProbeRecorder& recorder) {
+  const Last last = std::exchange(last_, {});
+  if (last.rows == 0 || outputs.size(0) != last.samples || outputs.size(1) != last.classes) return;
   ProbeClock& clock = recorder.clock();
   const uint32_t thing = clock.writer().Thing("operation", 0, "softmax");
   clock.Put(Quantity::kSoftmaxOverSamples, {thing, 0, recorder.Site(site_)},
-            static_cast<double>(samples), 1);
+            static_cast<double>(last.rows), 1);
 }
 
 }  // namespace dlcheck

@@ -14,11 +14,15 @@ class SoftmaxAxes {
  public:
   // An operation with gradients is about to run. Only shapes are read.
   void Saw(const at::RecordFunction& function);
-  // A loss was given outputs of so many samples.
-  void LossGiven(int64_t samples, ProbeRecorder& recorder);
+  // A loss was given outputs (samples, classes).
+  void LossGiven(const at::Tensor& outputs, ProbeRecorder& recorder);
 
  private:
-  int64_t rows_ = 0;  // of the last such softmax since the last loss; 0: none
+  struct Last {
+    int64_t rows = 0;  // along its axis; 0: none
+    int64_t samples = 0, classes = 0;
+  };
+  Last last_;  // such softmax since the last loss
   Probe::Site site_{"", 0, ""};
 };
 

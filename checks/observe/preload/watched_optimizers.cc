@@ -65,6 +65,7 @@ int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
   rule.keeps_state = [alive] { return *alive != nullptr && !(*alive)->state().empty(); };
   int number = 0;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    equal_rows_.Meet(all);
     std::string type = c10::demangle(typeid(optimizer).name());
     number = recorder.Optimizes(type, std::move(groups), std::move(rule));
     // One that was moved lies elsewhere than where it was built.

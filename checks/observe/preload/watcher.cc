@@ -16,6 +16,8 @@
 namespace dlcheck {
 namespace {
 
+constexpr int kMostLateModels = 4;
+
 thread_local bool is_inside = false;
 thread_local bool is_watched_thread = false;
 
@@ -149,8 +151,9 @@ void Watcher::SawModel(const torch::nn::Module& model) noexcept try {
   EndAll();
 }
 
-void Watcher::WatchModels() {
+int Watcher::WatchModels() {
   const Inside inside;
+  int watched = 0;
   std::vector<ModelTree> trees;
   {
     const std::lock_guard<std::mutex> lock(Lock());
@@ -160,19 +163,21 @@ void Watcher::WatchModels() {
     for (const ModelTree& tree : trees) {
       if (!HasRoomFor(tree.Contents())) continue;
       recorder.Watch(tree);
+      ++watched;
       for (const ModelTree::Module& module : tree.modules) {
         recorder.models().TellMode(module.address, module.is_training);
       }
     }
   });
+  return watched;
 }
 
 void Watcher::ModeSet(const torch::nn::Module& module, bool is_training, bool is_outermost) {
   const Inside inside;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     recorder.models().TellMode(&module, is_training);
-    if (!is_outermost || !recorder.models().IsFirst(&module)) return;
-    recorder.PutEvent(Event::kMode, CallSite(), is_training ? 1 : 0);
+    const uint32_t model = is_outermost ? recorder.models().ThingOfRoot(&module) : 0;
+    if (model != 0) recorder.PutMode(model, CallSite(), is_training);
   });
 }
 
@@ -197,14 +202,21 @@ int Watcher::BeginStep(torch::optim::Optimizer& optimizer) {
   in_step_ = true;
   unseen_.StepSeen();
   if (number == kUnwatched) return number;
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.BeginStep(number); });
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    settings_.Look(optimizer, number, recorder);
+    equal_rows_.BeginStep(recorder);
+    recorder.BeginStep(number);
+  });
   return number;
 }
 
 void Watcher::Consume(int number) {
   if (number == kUnwatched) return;
   const Inside inside;
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { recorder.Consume(number); });
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    operations_.Consumed(number);
+    recorder.Consume(number);
+  });
 }
 
 void Watcher::AfterStep(int number) {
@@ -245,6 +257,9 @@ void Watcher::Cleared(torch::optim::Optimizer& optimizer) {
 }
 
 void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
+  // A model that took another's place after the optimizer was built. What is watched stays in
+  // memory, so there are few.
+  if (late_models_ < kMostLateModels) late_models_ += WatchModels();
   const Inside inside;
   operations_.TrainingGoesOn();
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { unseen_.Infer(recorder); });

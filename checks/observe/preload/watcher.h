@@ -12,9 +12,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checks/observe/preload/equal_rows.h"
 #include "checks/observe/preload/forgotten_weights.h"
 #include "checks/observe/preload/kept_graphs.h"
 #include "checks/observe/preload/operations.h"
+#include "checks/observe/preload/optimizer_settings.h"
 #include "checks/observe/preload/unseen_steps.h"
 #include "checks/observe/probe/probe_recorder.h"
 
@@ -82,7 +84,7 @@ class Watcher {
     std::shared_ptr<const torch::optim::Optimizer*> alive;
   };
   int NumberOf(torch::optim::Optimizer& optimizer);
-  void WatchModels();
+  int WatchModels();  // how many are new
   bool HasRoomFor(const std::vector<at::Tensor>& tensors);
 
   std::unique_ptr<ProbeRecorder> recorder_;
@@ -90,8 +92,11 @@ class Watcher {
   Operations operations_;
   UnseenSteps unseen_;
   KeptGraphs graphs_;
+  OptimizerSettings settings_;
+  EqualRows equal_rows_;
   uint64_t held_bytes_ = 0;  // of tensors that are watched, and so stay until the process ends
   size_t held_ = 0;          // models and optimizers
+  int late_models_ = 0;      // that were met at a backward
   bool in_step_ = false;     // of LibTorch's own optimizers, or a closure in one
   std::unordered_map<const torch::optim::Optimizer*, Known> optimizers_;
   // Where optimizers were built, by the address that they had then.

@@ -11,11 +11,12 @@ namespace dlcheck {
 
 // A call of a loss function that returned: what it is called and what it was given.
 struct LossCall {
-  std::string function;   // "nll_loss"
-  std::string kind;       // "nll"
-  std::string reduction;  // "mean"
-  std::string broadcast;  // "64x1 and 64"; empty if its inputs do not broadcast
-  at::Tensor result, outputs, targets;
+  std::string function;                 // "nll_loss"
+  std::string kind;                     // "nll"
+  std::string reduction;                // "mean"
+  std::string broadcast;                // "64x1 and 64"; empty if its inputs do not broadcast
+  at::Tensor result, outputs, targets;  // class numbers that are ignored are -100
+  int64_t ignored = -100;               // the class number that the program said to ignore
 };
 
 // What is known of the loss function that the next backward starts from.

@@ -19,9 +19,17 @@ bool DependsOnMode(const torch::nn::Module& module) {
   return type.find("Dropout") != std::string::npos || type.find("BatchNorm") != std::string::npos;
 }
 
+// Of a dropout layer; 0 of another module.
+double ProbabilityOf(const torch::nn::Module& module) {
+  if (const auto* dropout = module.as<torch::nn::Dropout>()) return dropout->options.p();
+  if (const auto* dropout = module.as<torch::nn::Dropout2d>()) return dropout->options.p();
+  return 0;
+}
+
 void AddModule(const torch::nn::Module& module, const std::string& name, ModelTree& tree) {
   const size_t index = tree.modules.size();
-  tree.modules.push_back({name, &module, DependsOnMode(module), module.is_training()});
+  tree.modules.push_back(
+      {name, &module, DependsOnMode(module), module.is_training(), ProbabilityOf(module)});
   for (const auto& item : module.named_parameters(/*recurse=*/false)) {
     if (!item.value().defined()) continue;
     tree.parameters.push_back({Joined(name, item.key()), index, item.value()});

@@ -14,6 +14,7 @@ struct ModelTree {
     const torch::nn::Module* address;  // may be gone later
     bool depends_on_mode = false;      // its outputs differ between training and evaluation
     bool is_training = true;
+    double dropped = 0;  // the probability of a dropout layer
   };
   struct Tensor {
     std::string name;   // "trunk.0.weight"

@@ -74,7 +74,7 @@ void Probe::Batch(const torch::Tensor& inputs, Site site) {
 
 void Probe::SetTraining(bool training, Site site) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
-    recorder.PutEvent(Event::kMode, site, training ? 1 : 0);
+    recorder.PutMode(recorder.models().model_thing(), site, training);
   });
 }
 

@@ -129,13 +129,12 @@ void ForwardWatch::Saw(const at::Tensor& input) {
       !seen_.insert(parameter->module_thing).second) {
     return;
   }
-  clock_->Put(Event::kForward, {parameter->module_thing, models_->model_thing()},
+  const uint32_t model = models_->model_thing(parameter->model);
+  clock_->Put(Event::kForward, {parameter->module_thing, model},
               models_->IsTraining(parameter->owner) ? 1 : 0);
-  if (!parameter->of_first) return;
-  for (const auto& [module, thing] : models_->unseen_modules()) {
+  for (const auto& [module, thing] : models_->unseen_modules(parameter->model)) {
     if (!seen_.insert(thing).second) continue;
-    clock_->Put(Event::kForward, {thing, models_->model_thing()},
-                models_->IsTraining(module) ? 1 : 0);
+    clock_->Put(Event::kForward, {thing, model}, models_->IsTraining(module) ? 1 : 0);
   }
 }
 

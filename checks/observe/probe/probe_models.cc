@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace dlcheck {
+namespace {
+
+constexpr double kMostDropped = 0.9;  // as model/strong_dropout says
+
+}  // namespace
 
 std::string DtypeName(const at::Tensor& tensor) {
   return std::string(c10::getDtypeNames(tensor.scalar_type()).first);
@@ -19,24 +24,24 @@ std::string Shape(const at::Tensor& tensor) {
 }
 
 void ProbeModels::Add(torch::nn::Module& model) {
-  if (ordinal_ < 0) first_ = &model;
+  if (models_.empty()) first_ = &model;
   Add(ModelTree::Of(model));
 }
 
 void ProbeModels::Add(const ModelTree& tree) {
-  ++ordinal_;
-  const uint32_t thing = clock_->writer().Thing("model", ordinal_, tree.type);
-  if (ordinal_ == 0) {
-    model_thing_ = thing;
-    root_ = tree.modules.front().address;
-    tree_ = tree;
-  }
+  const int ordinal = count();
+  models_.emplace_back(tree, tree.modules.front().address);
+  Model& model = models_.back();
+  model.thing = clock_->writer().Thing("model", ordinal, tree.type);
   std::vector<uint32_t> things;
   for (const ModelTree::Module& module : tree.modules) {
-    things.push_back(clock_->writer().Thing("module", ordinal_, module.name));
+    things.push_back(clock_->writer().Thing("module", ordinal, module.name));
     if (module.depends_on_mode) clock_->writer().Attribute(things.back(), "mode_dependent", "1");
+    if (module.dropped >= kMostDropped) {
+      clock_->Put(Quantity::kStrongDropout, {things.back()}, module.dropped);
+    }
   }
-  if (ordinal_ == 0) FindUnseen(tree, things);
+  FindUnseen(model, things);
   for (const ModelTree::Tensor& item : tree.parameters) {
     Parameter& parameter = parameters_[item.tensor.unsafeGetTensorImpl()];
     if (parameter.thing != 0) {
@@ -47,26 +52,42 @@ void ProbeModels::Add(const ModelTree& tree) {
       continue;
     }
     parameter.tensor = item.tensor;
-    parameter.thing = clock_->writer().Thing("parameter", ordinal_, item.name);
+    parameter.thing = clock_->writer().Thing("parameter", ordinal, item.name);
     parameter.module = tree.modules[item.module].name;
     parameter.module_thing = things[item.module];
     parameter.owner = tree.modules[item.module].address;
-    parameter.of_first = ordinal_ == 0;
+    parameter.model = ordinal;
   }
 }
 
-void ProbeModels::FindUnseen(const ModelTree& tree, const std::vector<uint32_t>& things) {
+void ProbeModels::FindUnseen(Model& model, const std::vector<uint32_t>& things) {
   std::set<size_t> with_parameters;
-  for (const ModelTree::Tensor& item : tree.parameters) with_parameters.insert(item.module);
-  if (!with_parameters.empty()) first_module_thing_ = things[*with_parameters.begin()];
-  for (size_t i = 0; i < tree.modules.size(); ++i) {
-    if (!tree.modules[i].depends_on_mode || with_parameters.count(i) > 0) continue;
-    unseen_modules_.emplace_back(tree.modules[i].address, things[i]);
+  for (const ModelTree::Tensor& item : model.tree.parameters) with_parameters.insert(item.module);
+  if (!with_parameters.empty()) model.first_module = things[*with_parameters.begin()];
+  for (size_t i = 0; i < model.tree.modules.size(); ++i) {
+    const ModelTree::Module& module = model.tree.modules[i];
+    if (!module.depends_on_mode || with_parameters.count(i) > 0) continue;
+    model.unseen.emplace_back(module.address, things[i]);
   }
+}
+
+void ProbeModels::AddModeDependent(int model, const std::string& name) {
+  const uint32_t thing = clock_->writer().Thing("module", model, name);
+  clock_->writer().Attribute(thing, "mode_dependent", "1");
+  Model& found = models_[static_cast<size_t>(model)];
+  found.unseen.emplace_back(found.root, thing);
+}
+
+uint32_t ProbeModels::ThingOfRoot(const torch::nn::Module* module) const {
+  // The last one: an earlier one at the same address is gone.
+  for (size_t i = models_.size(); i-- > 0;) {
+    if (models_[i].root == module) return models_[i].thing;
+  }
+  return 0;
 }
 
 bool ProbeModels::IsTraining(const torch::nn::Module* module) const {
-  if (first_ != nullptr) return module->is_training();
+  if (first_ != nullptr) return module->is_training();  // all outlive this
   const auto told = modes_.find(module);
   return told == modes_.end() || told->second;
 }
@@ -112,9 +133,8 @@ void ProbeModels::WriteTies() {
 }
 
 std::vector<at::Tensor> ProbeModels::Contents() const {
-  if (first_ == nullptr) {
-    return tree_.Contents();
-  }
+  if (models_.empty()) return {};
+  if (first_ == nullptr || running_ > 0) return Running().tree.Contents();
   std::vector<at::Tensor> contents = first_->parameters();
   const std::vector<at::Tensor> buffers = first_->buffers();
   contents.insert(contents.end(), buffers.begin(), buffers.end());
@@ -130,10 +150,11 @@ std::vector<std::pair<uint32_t, at::Tensor>> ProbeModels::Buffers() const {
   std::vector<std::pair<uint32_t, at::Tensor>> found;
   const auto add = [&](const std::string& name, const at::Tensor& buffer) {
     if (!buffer.is_floating_point()) return;
-    found.emplace_back(clock_->writer().Thing("buffer", 0, name), buffer);
+    found.emplace_back(clock_->writer().Thing("buffer", running_, name), buffer);
   };
-  if (first_ == nullptr) {
-    for (const ModelTree::Tensor& item : tree_.buffers) add(item.name, item.tensor);
+  if (models_.empty()) return found;
+  if (first_ == nullptr || running_ > 0) {
+    for (const ModelTree::Tensor& item : Running().tree.buffers) add(item.name, item.tensor);
   } else {
     for (const auto& item : first_->named_buffers()) add(item.key(), item.value());
   }

@@ -20,6 +20,7 @@ std::string DtypeName(const at::Tensor& tensor);  // "float32"
 
 class ProbeModels {
  public:
+  using UnseenModules = std::vector<std::pair<const torch::nn::Module*, uint32_t>>;
   struct Parameter {
     at::Tensor tensor;
     uint32_t thing = 0;
@@ -29,8 +30,9 @@ class ProbeModels {
     std::string group;                           // "optimizer#0/group#0"; empty: in none
     std::map<std::string, std::string> written;  // attributes
     bool gradient_seen = false;
-    bool of_first = false;  // of the model added first
+    int model = kNoModel;  // its ordinal
   };
+  static constexpr int kNoModel = -1;
 
   explicit ProbeModels(ProbeClock& clock) : clock_(&clock) {}
 
@@ -43,6 +45,8 @@ class ProbeModels {
 
   // The parameter's entry, made under `name` if it belongs to no model.
   Parameter& Adopt(const at::Tensor& tensor, const std::string& name);
+  // Something that a model calls, without parameters of its own, follows the model's mode.
+  void AddModeDependent(int model, const std::string& name);
   // A weight of a layer that the first model computes with and does not have.
   void AddForgotten(const at::Tensor& weight, const std::string& name);
 
@@ -57,50 +61,59 @@ class ProbeModels {
   // Writes how far the tensors that are to be one lie apart.
   void WriteTies();
 
-  // Parameters and buffers of the first model; empty if there is none.
+  // Which model runs, by its ordinal: what follows is about that one. At first, the first.
+  int running() const { return running_; }
+  void Run(int model) { running_ = model; }
+  int count() const { return static_cast<int>(models_.size()); }
+
+  // Parameters and buffers; empty if there is no model.
   std::vector<at::Tensor> Contents() const;
-  // Floating buffers of the first model, each with its thing.
+  // Floating buffers, each with its thing.
   std::vector<std::pair<uint32_t, at::Tensor>> Buffers() const;
-  // Of the first model; true if there is none.
-  bool IsTraining() const { return root_ == nullptr || IsTraining(root_); }
+  // True if there is no model.
+  bool IsTraining() const { return models_.empty() || IsTraining(Running().root); }
   bool IsTraining(const torch::nn::Module* module) const;
-  // The first module with parameters of the model added first; 0 if there is none.
-  uint32_t first_module_thing() const { return first_module_thing_; }
-  // Modules of it that depend on the mode and have no parameter to be seen by, as dropout.
-  const std::vector<std::pair<const torch::nn::Module*, uint32_t>>& unseen_modules() const {
-    return unseen_modules_;
+  uint32_t model_thing() const { return models_.empty() ? 0 : Running().thing; }
+  uint32_t model_thing(int model) const { return models_[static_cast<size_t>(model)].thing; }
+  // The first module with parameters; 0 if there is none.
+  uint32_t first_module_thing() const { return models_.empty() ? 0 : Running().first_module; }
+  // Modules of a model that depend on the mode and have no parameter to be seen by, as dropout.
+  const UnseenModules& unseen_modules(int model) const {
+    return models_[static_cast<size_t>(model)].unseen;
   }
-  // Whether it is the model added first.
-  bool IsFirst(const torch::nn::Module* module) const { return module == root_; }
-  at::Device device() const;  // of the first model; the CPU if there is none
+  at::Device device() const;  // the CPU if there is no model
+
+  // The thing of the model that this module is the root of; 0 of another module.
+  uint32_t ThingOfRoot(const torch::nn::Module* module) const;
 
   // Writes what is known of every parameter, as far as it is new.
   void Describe();
   // Marks parameters of no optimizer that have been given a gradient.
   void LookForGradients();
 
-  std::vector<at::Tensor> Leaves() const;                // parameters that a backward may reach
-  uint32_t model_thing() const { return model_thing_; }  // of the model added first
+  std::vector<at::Tensor> Leaves() const;  // parameters that a backward may reach
 
  private:
-  void FindUnseen(const ModelTree& tree, const std::vector<uint32_t>& things);
-
-  ProbeClock* clock_;
   struct Tied {
     at::Tensor one, other;
     uint32_t thing;
   };
+  struct Model {
+    Model(const ModelTree& of, const torch::nn::Module* module) : tree(of), root(module) {}
+    ModelTree tree;
+    const torch::nn::Module* root;
+    uint32_t thing = 0, first_module = 0;
+    UnseenModules unseen;
+  };
+  const Model& Running() const { return models_[static_cast<size_t>(running_)]; }
+  static void FindUnseen(Model& model, const std::vector<uint32_t>& things);
 
-  const torch::nn::Module* first_ =
-      nullptr;                               // of a model that outlives this; null if there is none
-  const torch::nn::Module* root_ = nullptr;  // of the model added first
-  ModelTree tree_;                           // of that model
+  ProbeClock* clock_;
+  const torch::nn::Module* first_ = nullptr;  // of a model that outlives this; null if none does
   std::unordered_map<const torch::nn::Module*, bool> modes_;  // that were told
   std::vector<Tied> ties_;
-  int ordinal_ = -1;
-  uint32_t model_thing_ = 0;
-  uint32_t first_module_thing_ = 0;
-  std::vector<std::pair<const torch::nn::Module*, uint32_t>> unseen_modules_;
+  std::vector<Model> models_;
+  int running_ = 0;
   std::unordered_map<const at::TensorImpl*, Parameter> parameters_;
 };
 

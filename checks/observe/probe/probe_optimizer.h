@@ -66,6 +66,7 @@ class ProbeOptimizer {
   void WriteHeld();
 
   uint32_t thing() const { return thing_; }
+  uint32_t group_thing(size_t group) const { return group_things_.at(group); }
   std::vector<at::Tensor> parameters() const { return parameters_; }
 
  private:

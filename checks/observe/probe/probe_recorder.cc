@@ -138,9 +138,9 @@ void ProbeRecorder::Cleared(int optimizer, const Probe::Site& site) {
 
 void ProbeRecorder::Batch(const at::Tensor& inputs, const Probe::Site& site) {
   const uint32_t model = models_.model_thing();
-  if (models_.IsTraining()) ranks_.BeginForward(models_.device());
-  const double samples = inputs.dim() > 0 ? static_cast<double>(inputs.size(0)) : 1;
-  clock_.Put(Event::kUsed, {model, model, Site(site)}, samples);
+  if (models_.running() == 0 && models_.IsTraining()) ranks_.BeginForward(models_.device());
+  batch_samples_ = inputs.dim() > 0 ? inputs.size(0) : 1;
+  clock_.Put(Event::kUsed, {model, model, Site(site)}, static_cast<double>(batch_samples_));
   if (!clock_.sampled() || last_batch_step_ == clock_.step()) return;
   last_batch_step_ = clock_.step();
   if (clock_.takes_digest()) {
@@ -165,8 +165,11 @@ void ProbeRecorder::EvaluationOutputs(const at::Tensor& outputs, const at::Tenso
 }
 
 void ProbeRecorder::PutEvent(Event event, const Probe::Site& site, double value) {
-  const uint32_t thing = event == Event::kMode ? models_.model_thing() : 0;
-  clock_.Put(event, {thing, 0, site.file == nullptr ? 0 : Site(site)}, value);
+  clock_.Put(event, {0, 0, site.file == nullptr ? 0 : Site(site)}, value);
+}
+
+void ProbeRecorder::PutMode(uint32_t model, const Probe::Site& site, bool is_training) {
+  clock_.Put(Event::kMode, {model, 0, site.file == nullptr ? 0 : Site(site)}, is_training ? 1 : 0);
 }
 
 void ProbeRecorder::PutFileEvent(Event event, std::string_view path) {
@@ -234,11 +237,17 @@ void ProbeRecorder::OptimizerBuilt(int optimizer, const Probe::Site& site) {
   clock_.Put(Event::kOptimizerBuilt, {thing, thing, Site(site)});
 }
 
-void ProbeRecorder::EvaluationForward(bool has_gradients, const Probe::Site& site) {
+void ProbeRecorder::EvaluationForward(bool is_training, bool has_gradients,
+                                      const Probe::Site& site) {
   const bool has_site = clock_.records_evaluation() && site.file[0] != '\0';
   const uint32_t at = has_site ? clock_.writer().Site(site.file, site.line, site.function) : 0;
   clock_.PutOfEvaluation(Event::kEvaluationForward, {models_.model_thing(), 0, at},
-                         models_.IsTraining() ? 1 : 0, has_gradients ? 1 : 0);
+                         is_training ? 1 : 0, has_gradients ? 1 : 0);
+}
+
+void ProbeRecorder::EvaluationInputs(uint64_t digest) {
+  if (!clock_.records_evaluation()) return;
+  clock_.PutDigest(Quantity::kEvaluationFingerprint, {models_.model_thing()}, digest);
 }
 
 void ProbeRecorder::EvaluationEnded() {

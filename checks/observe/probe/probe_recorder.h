@@ -1,5 +1,4 @@
-// What stands behind a Probe that is active: its parts, and what each call of the program means to
-// them. Throws what torch throws; probe.cc stops that.
+// What stands behind an active Probe. Throws what torch throws; probe.cc stops that.
 #pragma once
 
 #include <torch/torch.h>
@@ -18,6 +17,7 @@
 #include "checks/observe/probe/probe_models.h"
 #include "checks/observe/probe/probe_optimizer.h"
 #include "checks/observe/probe/probe_ranks.h"
+#include "checks/observe/probe/target_classes.h"
 #include "dlcheck/probe.h"
 
 namespace dlcheck {
@@ -42,6 +42,7 @@ class ProbeRecorder {
   void Watch(torch::nn::Module& model);
   void Watch(const ModelTree& model);
   int Optimizes(std::string_view type, std::vector<Probe::Group> groups, Probe::Rule rule);
+  const ProbeOptimizer& Optimizer(int optimizer) const { return *optimizers_.at(At(optimizer)); }
   void BeginStep(int optimizer) { optimizers_.at(At(optimizer))->BeginStep(); }
   void Consume(int optimizer);
   void AfterStep(int optimizer, const Probe::Site& site, bool taken);
@@ -49,10 +50,8 @@ class ProbeRecorder {
   void Batch(const at::Tensor& inputs, const Probe::Site& site);
   void Loss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
             const Probe::Site& site);
-  // Of a program that does not call Loss(): a loss function returned, and a backward is about to
-  // begin from `root`, which may be what it returned, times a number.
-  void LossReturned(const LossCall& call);
-  // What the first layer of the model watched first is given, of a sampled step.
+  void LossReturned(const LossCall& call);  // of a program that does not call Loss()
+  // What the first layer of the model is given, of a sampled step.
   void FirstInput(const at::Tensor& input);
   // Tokens (rows, positions) that are looked up in a forward pass; anything else is passed over.
   void SawTokens(const at::Tensor& tokens) {
@@ -60,17 +59,21 @@ class ProbeRecorder {
     if (are && !tokens_.defined()) tokens_ = tokens;
   }
   void OptimizerBuilt(int optimizer, const Probe::Site& site);
+  // A backward begins, perhaps from what a loss function returned, times a number.
   void BackwardFrom(const at::Tensor& root, const Probe::Site& site);
   void EvaluationOutputs(const at::Tensor& outputs, const at::Tensor& targets);
   void PutEvent(Event event, const Probe::Site& site, double value);
+  // The mode of a whole model was set.
+  void PutMode(uint32_t model, const Probe::Site& site, bool is_training);
   void PutFileEvent(Event event, std::string_view path);
   void PutOfScheduler(Event event, int optimizer, const Probe::Site& site, double value);
   void Reject(std::string_view file, std::string_view cause);
   void Evaluated(double loss, int64_t samples);
   void EvaluationBegins();
-  // A forward pass of an evaluation of which the outputs are not known; the end of one without a
-  // loss.
-  void EvaluationForward(bool has_gradients, const Probe::Site& site);
+  // A pass of an evaluation of which the outputs are not known; the end of one without a loss.
+  void EvaluationForward(bool is_training, bool has_gradients, const Probe::Site& site);
+  // The digest of all inputs of an evaluation that is about to end.
+  void EvaluationInputs(uint64_t digest);
   void EvaluationEnded();
   void Clip(std::string_view kind, double bound, double p, const Probe::Site& site);
   void LossScale(double scale);
@@ -78,7 +81,7 @@ class ProbeRecorder {
   void Averaged(double distance, double moved);
   void Declare(std::string_view key, std::string_view value);
 
-  // The probe failed: writes why and nothing more from now on.
+  // The probe failed: writes why and nothing more.
   void GoQuiet(std::string_view reason);
   bool quiet() const { return quiet_; }
 
@@ -110,7 +113,8 @@ class ProbeRecorder {
   uint32_t usual_loss_thing_ = 0;  // of backward calls whose loss function is known
   double usual_loss_samples_ = 0;
   std::optional<uint64_t> last_step_end_;
-  int64_t last_batch_step_ = -1;
+  int64_t last_batch_step_ = -1, batch_samples_ = 0;
+  TargetClasses classes_;
 };
 
 }  // namespace dlcheck

@@ -55,6 +55,7 @@ void ProbeRecorder::LossReturned(const LossCall& call) {
   DescribeMaker(call);
   if (has_classes) {
     WriteRows(clock_, returned_.thing, call);
+    if (call.targets.size(0) == batch_samples_) classes_.Add(call, returned_.thing, clock_);
     if (tokens_.defined()) WriteTargetShift(clock_, returned_.thing, tokens_, call.targets);
   }
   if (clock_.step() == 0 && (has_classes || call.kind == "mse")) {

@@ -1,0 +1,148 @@
+#include "checks/observe/preload/forward_passes.h"
+
+#include <string_view>
+#include <utility>
+
+#include "checks/observe/preload/call_sites.h"
+#include "checks/observe/probe/guarded.h"
+#include "checks/observe/probe/tensor_summary.h"
+
+namespace dlcheck {
+namespace {
+
+constexpr int kMostDoubts = 64;  // passes whose inputs are read
+
+Probe::Site SiteOfEvaluation(ProbeRecorder& recorder) {
+  return recorder.clock().records_evaluation() ? CallSiteOfForward() : Probe::Site{"", 0, ""};
+}
+
+}  // namespace
+
+void ForwardPasses::Saw(const at::RecordFunction& function) {
+  // A linear layer of LibTorch transposes its weight, and right after that takes its input.
+  if (awaits_input_ != kNone) {
+    const int model = std::exchange(awaits_input_, kNone);
+    const std::string_view name = function.name();
+    if (name == "aten::addmm" || name == "aten::matmul") Begins(model, function);
+  }
+  for (const c10::IValue& input : function.inputs()) {
+    if (!input.isTensor() || !input.toTensor().defined()) continue;
+    const int model = ModelThatBegins(input.toTensor());
+    if (model != kNone) Begins(model, function);
+  }
+}
+
+// A network that needs no gradients, as a teacher, is followed only if it was met first.
+int ForwardPasses::ModelThatBegins(const at::Tensor& tensor) {
+  for (size_t i = 0; i < followed_.size(); ++i) {
+    const Followed& followed = followed_[i];
+    if (followed.has_entry && tensor.unsafeGetTensorImpl() == followed.entry._unsafe_get_target()) {
+      return static_cast<int>(i);
+    }
+  }
+  const auto models = static_cast<size_t>(recorder_->models().count());
+  if (entries_ == models || !at::GradMode::is_enabled()) return kNone;
+  const ProbeModels::Parameter* parameter = recorder_->models().Find(tensor);
+  if (parameter == nullptr || parameter->model == ProbeModels::kNoModel) return kNone;
+  if (parameter->model > 0 && !tensor.requires_grad()) return kNone;
+  if (followed_.size() < models) followed_.resize(models);
+  Followed& followed = followed_[static_cast<size_t>(parameter->model)];
+  if (followed.has_entry) return kNone;
+  followed.entry = c10::weak_intrusive_ptr<at::TensorImpl>(tensor.getIntrusivePtr());
+  followed.has_entry = true;
+  ++entries_;
+  return parameter->model;
+}
+
+void ForwardPasses::Begins(int model, const at::RecordFunction& function) {
+  const bool has_gradients = at::GradMode::is_enabled();  // not in what is guarded
+  in_forward_ = true;
+  Guarded(recorder_, [&](ProbeRecorder& recorder) {
+    recorder.models().Run(model);
+    if (has_gradients) {
+      BeginsWithGradients(model, function, recorder);
+    } else {
+      Evaluates(model, has_gradients, recorder);
+    }
+  });
+}
+
+void ForwardPasses::Evaluates(int model, bool has_gradients, ProbeRecorder& recorder) {
+  if (evaluated_ == kNone) {
+    recorder.EvaluationBegins();
+    evaluated_ = model;
+  }
+  Followed& followed = followed_[static_cast<size_t>(model)];
+  if (std::exchange(followed.in_doubt, false)) {
+    recorder.EvaluationForward(false, true, followed.site);
+  }
+  recorder.EvaluationForward(recorder.models().IsTraining(), has_gradients,
+                             SiteOfEvaluation(recorder));
+}
+
+void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& function,
+                                        ProbeRecorder& recorder) {
+  Followed& followed = followed_[static_cast<size_t>(model)];
+  const bool is_training = recorder.models().IsTraining();
+  if (!followed.expects_batch) {
+    // No backward came since the pass before.
+    if (followed.has_trained && !is_training) Evaluates(model, true, recorder);
+    if (!is_training || !std::exchange(followed.in_doubt, false)) return;
+    // Training goes on, and the pass before was the only one of an evaluation.
+    recorder.EvaluationBegins();
+    recorder.EvaluationForward(false, true, followed.site);
+    recorder.EvaluationInputs(followed.digest);
+    recorder.EvaluationEnded();
+  }
+  for (const c10::IValue& input : function.inputs()) {
+    if (!input.isTensor() || !input.toTensor().defined()) continue;
+    const at::Tensor& tensor = input.toTensor();
+    if (tensor.requires_grad() || tensor.dim() == 0) continue;
+    followed.expects_batch = false;
+    followed.in_doubt =
+        followed.has_trained && !is_training && tensor.device().is_cpu() && doubts_ < kMostDoubts;
+    if (followed.in_doubt) {
+      ++doubts_;
+      followed.site = CallSiteOfForward();
+      followed.digest = DigestTensors({tensor});
+    }
+    followed.has_trained = followed.has_trained || is_training;
+    has_trained_ = has_trained_ || followed.has_trained;
+    if (recorder.clock().sampled()) recorder.FirstInput(tensor);
+    recorder.Batch(tensor, CallSite());
+    return;
+  }
+  awaits_input_ = model;
+}
+
+void ForwardPasses::BackwardBegins() {
+  for (Followed& followed : followed_) {
+    followed.expects_batch = true;
+    followed.in_doubt = false;
+  }
+}
+
+void ForwardPasses::LossWithoutGradients(double mean, int64_t samples) {
+  if (evaluated_ == kNone) return;
+  sum_ += mean * static_cast<double>(samples);
+  samples_ += samples;
+}
+
+void ForwardPasses::TrainingGoesOn() {
+  if (evaluated_ == kNone) return;
+  const int model = std::exchange(evaluated_, kNone);
+  const int64_t samples = std::exchange(samples_, 0);
+  const double sum = std::exchange(sum_, 0);
+  Guarded(recorder_, [&](ProbeRecorder& recorder) {
+    const int running = recorder.models().running();
+    recorder.models().Run(model);
+    if (samples > 0) {
+      recorder.Evaluated(sum / static_cast<double>(samples), samples);
+    } else {
+      recorder.EvaluationEnded();
+    }
+    recorder.models().Run(running);
+  });
+}
+
+}  // namespace dlcheck

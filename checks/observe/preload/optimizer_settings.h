@@ -1,0 +1,22 @@
+// What an optimizer of LibTorch is told: the weight decay of its groups, and an epsilon that
+// outweighs the size of the gradients.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <set>
+
+#include "checks/observe/probe/probe_recorder.h"
+
+namespace dlcheck {
+
+class OptimizerSettings {
+ public:
+  // The optimizer is about to step. Waits for a few numbers in steps 1, 2, 4, 8 and so on.
+  void Look(const torch::optim::Optimizer& optimizer, int number, ProbeRecorder& recorder);
+
+ private:
+  std::set<int> described_;  // optimizers of which the decay was written
+};
+
+}  // namespace dlcheck
