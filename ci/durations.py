@@ -22,7 +22,7 @@ MOST = 2  # times the seconds of the ledger
 DRAWN = {"failed_calls_test", "fault_matrix_test", "frameworks_test", "healthy_programs_test", "hostile_models_test",
          "killed_test", "odd_programs_test", "planted_programs_test", "python_hosts_test", "rank_losses_test",
          "rank_network_test", "rank_programs_test", "ranks_test", "resumed_test", "saving_test",
-         "trainer_harmless_test"}  # fmt: skip
+         "table_programs_cpp_test", "trainer_harmless_test"}  # fmt: skip
 MOST_DRAWN = 4
 
 
