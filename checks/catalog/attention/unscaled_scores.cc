@@ -37,7 +37,9 @@ Check UnscaledScores() {
       .fix =
           "Divide by the root of the size: scores = q @ k.transpose(-2, -1) / q.shape[-1] ** "
           "0.5.",
-      .limits = {.needs = "A Python program whose modules are not compiled.",
+      .limits = {.needs =
+                     "A Python program whose modules are not compiled, or a C++ program that is "
+                     "watched as it is.",
                  .silent_when = "Queries or keys are normalized, a bias is learned, or the query "
                                 "has fewer than 8 features.",
                  .severity = "Always a warning: an initialization may make up for the scale.",

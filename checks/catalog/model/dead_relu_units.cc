@@ -42,7 +42,8 @@ Check DeadReluUnits() {
       .fix =
           "Lower the learning rate, begin with smaller or centered weights and biases, or use "
           "LeakyReLU or GELU.",
-      .limits = {.needs = "A Python program, and batches of at least 32 rows.",
+      .limits = {.needs =
+                     "Batches of at least 32 rows. A C++ program is watched as it is, on the CPU.",
                  .silent_when = "Fewer than 7 of 10 units are zero, or they give values again "
                                 "later.",
                  .severity = "Always a warning: rare inputs may need these units.",

@@ -35,7 +35,9 @@ Check MissingActivation() {
           "input "
           "is the output of another, apart from views, dropout, shifts and scales.",
       .fix = "Put an activation between the two layers, or use one layer.",
-      .limits = {.needs = "A Python program whose modules are not compiled.",
+      .limits = {.needs =
+                     "A Python program whose modules are not compiled, or a C++ program that is "
+                     "watched as it is.",
                  .silent_when = "Fewer features lie between the layers than before and after: "
                                 "that is a factorization. Another operation also takes the first "
                                 "output.",

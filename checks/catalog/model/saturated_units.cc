@@ -40,7 +40,8 @@ Check SaturatedUnits() {
       .fix =
           "Begin with smaller weights, normalize the inputs, or put a normalization before the "
           "activation.",
-      .limits = {.needs = "A Python program, and batches of at least 32 rows.",
+      .limits = {.needs =
+                     "Batches of at least 32 rows. A C++ program is watched as it is, on the CPU.",
                  .silent_when = "Fewer than 7 of 10 units are saturated, or they were not from "
                                 "the start on.",
                  .severity = "Always a warning: codes of two values may be meant.",

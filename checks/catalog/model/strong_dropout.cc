@@ -32,12 +32,14 @@ Check StrongDropout() {
           "layers before it hardly learn.",
       .method = "Reads the probability of each dropout layer when its model is first called.",
       .fix = "Lower p. It is the probability to drop, not to keep: nn.Dropout(0.1) drops a tenth.",
-      .limits = {.needs = "A Python program with an optimizer step, or a C++ program that is "
-                          "watched as it is.",
-                 .silent_when = "The probability is below 0.9.",
-                 .severity = "Always a warning: the probability may be meant.",
-                 .blind_spots = "Calls of F.dropout and torch::dropout.",
-                 .sensitivity = ""},
+      .limits =
+          {.needs = "A Python program with an optimizer step, or a C++ program that is "
+                    "watched as it is.",
+           .silent_when = "The probability is below 0.9.",
+           .severity = "Always a warning: the probability may be meant.",
+           .blind_spots =
+               "Calls of F.dropout. In C++, all calls of torch::dropout in a model but the first.",
+           .sensitivity = ""},
       .python = {.bad = R"(keep = 0.9
 self.drop = nn.Dropout(keep))",
                  .good = R"(drop = 0.1

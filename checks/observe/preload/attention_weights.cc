@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/graph_nodes.h"
 
 namespace dlcheck {
 namespace {
@@ -13,6 +14,9 @@ namespace {
 constexpr double kLeastWeight = 1e-6;          // of a hidden position that is worth a word
 constexpr int kMostLooks = 8;                  // in a step
 constexpr int64_t kMostEntriesRead = 1 << 20;  // that are read at a time
+constexpr int kLongestWayToLayer = 16;         // of nodes between a layer and a product
+constexpr int64_t kFewestFeatures = 8;         // of a query: with fewer, scores need no scale
+constexpr int64_t kStepsOfScores = 3;          // whose scores are looked at
 constexpr int kLongestChain = 8;               // of nodes between a product and a softmax
 
 bool IsGiven(const at::RecordFunction& function, size_t place) {
@@ -40,6 +44,42 @@ bool IsProduct(const at::Tensor& scores) {
     node = node->next_edge(0).function.get();
   }
   return false;
+}
+
+// Whether one side of a product is what a linear layer gave, cut into heads and nothing else.
+// Attention over the places of a picture, whose queries convolutions make, has no scale by design.
+bool IsCutFromLayer(const torch::autograd::Node* node) {
+  static const auto* cutting = new std::unordered_set<std::string_view>{
+      "ViewBackward0",    "UnsafeViewBackward0", "ReshapeAliasBackward0",  "TransposeBackward0",
+      "PermuteBackward0", "ExpandBackward0",     "SliceBackward0",         "SelectBackward0",
+      "SplitBackward0",   "UnbindBackward0",     "CloneBackward0",         "UnsqueezeBackward0",
+      "SqueezeBackward1", "AddBackward0",        "SplitWithSizesBackward0"};
+  for (int i = 0; i < kLongestWayToLayer && node != nullptr; ++i) {
+    const std::string name = node->name();
+    if (name == "AddmmBackward0" || name == "MmBackward0") return true;
+    if (cutting->count(name) == 0) return false;
+    node = OnlyInput(*node);
+  }
+  return false;
+}
+
+// How many features the queries have whose products with the keys these scores are, where neither
+// the products nor queries and keys were multiplied by a number; 0 of other scores.
+int64_t UnscaledFeatures(const at::Tensor& scores) {
+  static const auto* between = new std::unordered_set<std::string_view>{
+      "MaskedFillBackward0", "MaskedFillBackward1", "ViewBackward0", "UnsafeViewBackward0"};
+  const torch::autograd::Node* node = scores.grad_fn().get();
+  for (int i = 0; i < kLongestChain && node != nullptr; ++i) {
+    if (node->name() == "BmmBackward0") break;
+    if (between->count(node->name()) == 0) return 0;
+    node = OnlyInput(*node);
+  }
+  if (node == nullptr || node->name() != "BmmBackward0" || node->num_outputs() != 2) return 0;
+  const torch::autograd::Edge& queries = node->next_edge(0);
+  if (!IsCutFromLayer(queries.function.get())) return 0;
+  if (!IsCutFromLayer(node->next_edge(1).function.get())) return 0;
+  const auto sizes = queries.function->input_metadata(queries.input_nr).shape_as_dim_vector();
+  return sizes.empty() ? 0 : sizes.back().maybe_as_int().value_or(0);
 }
 
 }  // namespace
@@ -80,11 +120,22 @@ bool AttentionWeights::SoftmaxBegins(const at::RecordFunction& function, ProbeRe
     pending_ = Pending{{}, axis};
     return true;
   }
+  if (recorder.clock().step() < kStepsOfScores) LookAtScale(scores, recorder);
   const std::optional<Scores> masked = std::exchange(scores_, std::nullopt);
   if (!masked || masked->tensor._unsafe_get_target() != scores.unsafeGetTensorImpl()) return false;
-  if (scores.numel() > kMostEntriesRead || !HasLooksLeft(recorder.clock().step())) return false;
+  if (!scores.device().is_cpu() || scores.numel() > kMostEntriesRead) return false;
+  if (!HasLooksLeft(recorder.clock().step())) return false;
   pending_ = Pending{masked->mask, axis};
   return true;
+}
+
+void AttentionWeights::LookAtScale(const at::Tensor& scores, ProbeRecorder& recorder) {
+  const int64_t features = UnscaledFeatures(scores);
+  if (features < kFewestFeatures) return;
+  ProbeClock& clock = recorder.clock();
+  clock.Put(Quantity::kUnscaledAttention,
+            {clock.writer().Thing("operation", 0, "scores"), 0, recorder.Site(CallSite())},
+            static_cast<double>(features));
 }
 
 bool AttentionWeights::HasLooksLeft(int64_t step) {

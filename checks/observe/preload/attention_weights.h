@@ -1,6 +1,6 @@
 // Attention that a program computes itself: scores that masked_fill() hides, a softmax, and a
-// product with the values. Finds weight at hidden positions, and a softmax along another axis than
-// the one that the product sums over.
+// product with the values. Finds weight at hidden positions, a softmax along another axis than the
+// one that the product sums over, and scores without a scale.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -40,6 +40,7 @@ class AttentionWeights {
   bool SoftmaxBegins(const at::RecordFunction& function, ProbeRecorder& recorder);
   void ProductBegins(const at::RecordFunction& function, ProbeRecorder& recorder);
   bool HasLooksLeft(int64_t step);
+  static void LookAtScale(const at::Tensor& scores, ProbeRecorder& recorder);
   static void LookBehindMask(const at::Tensor& mask, const at::Tensor& weights,
                              ProbeRecorder& recorder);
 

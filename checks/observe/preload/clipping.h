@@ -19,7 +19,10 @@ class Clipping {
   void Returned(const at::RecordFunction& function);
   static bool IsNorm(const at::RecordFunction& function);
   // What was clipped before a backward changes gradients does not count.
-  void BackwardBegins() { clipped_.clear(); }
+  void BackwardBegins() {
+    clipped_.clear();
+    bound_ = 0;
+  }
   // An optimizer is about to use its gradients: how many of them were clipped?
   void Consumed(int optimizer, ProbeRecorder& recorder);
 

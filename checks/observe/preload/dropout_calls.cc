@@ -33,7 +33,11 @@ void DropoutCalls::Saw(const at::RecordFunction& function, ProbeRecorder& record
   const int model = models.running();
   const bool drops = inputs[2].toBool();
   if (drops == models.IsTraining()) {
-    if (dependent_.insert(model).second) models.AddModeDependent(model, "torch::dropout");
+    if (!dependent_.insert(model).second) return;
+    const uint32_t thing = models.AddModeDependent(model, "torch::dropout");
+    if (!drops || probability < kStrongDropoutProbability) return;
+    recorder.clock().Put(Quantity::kStrongDropout, {thing, 0, recorder.Site(CallSite())},
+                         probability);
     return;
   }
   if (!drops || SomeModuleDrops(models)) return;

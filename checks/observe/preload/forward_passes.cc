@@ -99,8 +99,8 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
     const at::Tensor& tensor = input.toTensor();
     if (tensor.requires_grad() || tensor.dim() == 0) continue;
     followed.expects_batch = false;
-    followed.in_doubt =
-        followed.has_trained && !is_training && tensor.device().is_cpu() && doubts_ < kMostDoubts;
+    followed.in_doubt = followed.has_trained && !is_training && tensor.device().is_cpu() &&
+                        tensor.layout() == at::kStrided && doubts_ < kMostDoubts;
     if (followed.in_doubt) {
       ++doubts_;
       followed.site = CallSiteOfForward();

@@ -39,7 +39,16 @@ const LossFunction* FindLossFunction(std::string_view operation) {
 }
 
 // Of an operation whose result is looked at.
-enum class Looked { kNorm, kLoss, kDifference, kToBeTaken, kReshaped, kAttention };
+enum class Looked {
+  kNorm,
+  kLoss,
+  kDifference,
+  kToBeTaken,
+  kReshaped,
+  kAttention,
+  kProduct,
+  kActivation
+};
 struct Context : at::ObserverContext {
   explicit Context(Looked at) : looked(at) {}
   Looked looked;
@@ -173,7 +182,9 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
   Guarded(recorder_,
           [&](ProbeRecorder& recorder) { is_attention = attention_.Begins(function, recorder); });
   if (UnusedResults::IsToBeTaken(function)) return std::make_unique<Context>(Looked::kToBeTaken);
-  return is_attention ? std::make_unique<Context>(Looked::kAttention) : nullptr;
+  if (is_attention) return std::make_unique<Context>(Looked::kAttention);
+  if (IdleUnits::IsActivation(function)) return std::make_unique<Context>(Looked::kActivation);
+  return LinearPairs::IsOfLayer(function) ? std::make_unique<Context>(Looked::kProduct) : nullptr;
 }
 
 void Operations::BackwardBegins(const at::Tensor& root) {
@@ -184,6 +195,7 @@ void Operations::BackwardBegins(const at::Tensor& root) {
     if (!root.defined() || !recorder.clock().sampled()) return;
     broadcasts_.Look(root, recorder);
     reshaped_.Look(root, recorder);
+    pairs_.Look(root, recorder);
   });
 }
 
@@ -196,6 +208,8 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
       if (looked == Looked::kNorm) clipping_.Returned(function);
       if (looked == Looked::kDifference) broadcasts_.Returned(function);
       if (looked == Looked::kToBeTaken) unused_.Returned(function);
+      if (looked == Looked::kActivation) idle_units_.Returned(function, recorder);
+      if (looked == Looked::kProduct) pairs_.Returned(function, recorder);
       if (looked == Looked::kToBeTaken || looked == Looked::kAttention) {
         attention_.Returned(function, recorder);
       }

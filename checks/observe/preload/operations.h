@@ -15,6 +15,8 @@
 #include "checks/observe/preload/embedded_rows.h"
 #include "checks/observe/preload/forgotten_weights.h"
 #include "checks/observe/preload/forward_passes.h"
+#include "checks/observe/preload/idle_units.h"
+#include "checks/observe/preload/linear_pairs.h"
 #include "checks/observe/preload/recurrent_axes.h"
 #include "checks/observe/preload/repeated_targets.h"
 #include "checks/observe/preload/reshaped_axes.h"
@@ -63,6 +65,8 @@ class Operations {
   Clipping clipping_;
   DropoutCalls dropouts_;
   EmbeddedRows embedded_;
+  LinearPairs pairs_;
+  IdleUnits idle_units_;
   SoftmaxAxes softmaxes_;
   RecurrentAxes recurrent_;
   BroadcastLosses broadcasts_;

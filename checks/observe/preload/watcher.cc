@@ -205,6 +205,7 @@ int Watcher::BeginStep(torch::optim::Optimizer& optimizer) {
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     settings_.Look(optimizer, number, recorder);
     equal_rows_.BeginStep(recorder);
+    replaced_.BeginStep(optimizer, number, recorder);
     recorder.BeginStep(number);
   });
   return number;

@@ -17,6 +17,7 @@
 #include "checks/observe/preload/kept_graphs.h"
 #include "checks/observe/preload/operations.h"
 #include "checks/observe/preload/optimizer_settings.h"
+#include "checks/observe/preload/replaced_optimizers.h"
 #include "checks/observe/preload/unseen_steps.h"
 #include "checks/observe/probe/probe_recorder.h"
 
@@ -94,6 +95,7 @@ class Watcher {
   KeptGraphs graphs_;
   OptimizerSettings settings_;
   EqualRows equal_rows_;
+  ReplacedOptimizers replaced_;
   uint64_t held_bytes_ = 0;  // of tensors that are watched, and so stay until the process ends
   size_t held_ = 0;          // models and optimizers
   int late_models_ = 0;      // that were met at a backward

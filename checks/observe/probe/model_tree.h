@@ -8,6 +8,9 @@
 
 namespace dlcheck {
 
+// From here on a dropout layer keeps next to nothing.
+constexpr double kStrongDropoutProbability = 0.9;
+
 struct ModelTree {
   struct Module {
     std::string name;                  // "trunk.0"; empty for the model itself

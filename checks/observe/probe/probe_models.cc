@@ -4,11 +4,6 @@
 #include <utility>
 
 namespace dlcheck {
-namespace {
-
-constexpr double kMostDropped = 0.9;  // as model/strong_dropout says
-
-}  // namespace
 
 std::string DtypeName(const at::Tensor& tensor) {
   return std::string(c10::getDtypeNames(tensor.scalar_type()).first);
@@ -37,7 +32,7 @@ void ProbeModels::Add(const ModelTree& tree) {
   for (const ModelTree::Module& module : tree.modules) {
     things.push_back(clock_->writer().Thing("module", ordinal, module.name));
     if (module.depends_on_mode) clock_->writer().Attribute(things.back(), "mode_dependent", "1");
-    if (module.dropped >= kMostDropped) {
+    if (module.dropped >= kStrongDropoutProbability) {
       clock_->Put(Quantity::kStrongDropout, {things.back()}, module.dropped);
     }
   }
@@ -71,11 +66,12 @@ void ProbeModels::FindUnseen(Model& model, const std::vector<uint32_t>& things) 
   }
 }
 
-void ProbeModels::AddModeDependent(int model, const std::string& name) {
+uint32_t ProbeModels::AddModeDependent(int model, const std::string& name) {
   const uint32_t thing = clock_->writer().Thing("module", model, name);
   clock_->writer().Attribute(thing, "mode_dependent", "1");
   Model& found = models_[static_cast<size_t>(model)];
   found.unseen.emplace_back(found.root, thing);
+  return thing;
 }
 
 uint32_t ProbeModels::ThingOfRoot(const torch::nn::Module* module) const {

@@ -45,8 +45,9 @@ class ProbeModels {
 
   // The parameter's entry, made under `name` if it belongs to no model.
   Parameter& Adopt(const at::Tensor& tensor, const std::string& name);
-  // Something that a model calls, without parameters of its own, follows the model's mode.
-  void AddModeDependent(int model, const std::string& name);
+  // Something that a model calls, without parameters of its own, follows the model's mode. Gives
+  // its thing.
+  uint32_t AddModeDependent(int model, const std::string& name);
   // A weight of a layer that the first model computes with and does not have.
   void AddForgotten(const at::Tensor& weight, const std::string& name);
 
@@ -61,13 +62,12 @@ class ProbeModels {
   // Writes how far the tensors that are to be one lie apart.
   void WriteTies();
 
-  // Which model runs, by its ordinal: what follows is about that one. At first, the first.
+  // Which model runs, by its ordinal; at first, the first. What follows is about that one.
   int running() const { return running_; }
   void Run(int model) { running_ = model; }
   int count() const { return static_cast<int>(models_.size()); }
 
-  // Parameters and buffers; empty if there is no model.
-  std::vector<at::Tensor> Contents() const;
+  std::vector<at::Tensor> Contents() const;  // parameters and buffers; empty without a model
   // Floating buffers, each with its thing.
   std::vector<std::pair<uint32_t, at::Tensor>> Buffers() const;
   // True if there is no model.
