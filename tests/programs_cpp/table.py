@@ -27,7 +27,7 @@ def faults(program):
 
 
 def found(program, fault):
-    """(check that comes first, or None; whether it is one of the fault's, or another finding is; its lines)"""
+    """(the causes in the order of the report; "first", "later" or "missed"; the lines that the fault's checks name)"""
     with tempfile.TemporaryDirectory() as folder:
         _, result = run(folder, f"table_{program}", *([fault] if fault else []))
     order = [cause["id"] for cause in result["order"]]
