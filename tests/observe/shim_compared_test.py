@@ -157,6 +157,21 @@ SCALED_DECAY = textwrap.dedent(
         scaler.update()
     """
 )
+# A learned number comes first, and its gradient, like all others, has noise added to it.
+NOISED = textwrap.dedent(
+    """
+    import torch
+    torch.manual_seed(0)
+    scale, layer = torch.nn.Parameter(torch.ones(())), torch.nn.Linear(10, 1)
+    optimizer = torch.optim.SGD([scale, *layer.parameters()], lr=0.01)
+    for _ in range(8):
+        optimizer.zero_grad()
+        (scale * layer(torch.randn(20, 10))).square().mean().backward()
+        for parameter in (scale, *layer.parameters()):
+            parameter.grad += 0.01 * parameter.grad.abs() * torch.rand_like(parameter)
+        optimizer.step()
+    """
+)
 COPY, EVALUATION = "nn.Parameter(self.words.weight.detach().clone())", "with torch.no_grad(): net(torch.arange(9))"
 
 
@@ -216,6 +231,10 @@ class ShimCompared(unittest.TestCase):
         run = run_watched(python("-c", TWICE))
         self.assertEqual(run.err, "")
         self.assertEqual([run.main.of("quantity", name) for name in ("repeated_samples", "gradient_factor")], [[], []])
+
+    def test_whatever_is_done_to_a_single_number_is_no_factor(self):
+        run = run_watched(python("-c", NOISED))
+        self.assertEqual((run.err, run.main.of("quantity", "gradient_factor")), ("", []))
 
     def test_decay_is_told_as_the_scaler_leaves_it_and_its_division_is_none(self):
         for decay, expected in ((0.3, 4 * [0.1]), (0.0, [])):

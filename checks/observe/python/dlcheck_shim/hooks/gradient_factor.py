@@ -67,7 +67,9 @@ class GradientFactor:
                 return
             place = before.abs().argmax()
             factor = float(now[place] / before[place]) if float(before[place]) else 0.0
-            if factor > 1 + NEAR and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
+            # Whatever is done to a single number is a factor.
+            many = int(before.count_nonzero()) >= FEWEST
+            if many and factor > 1 + NEAR and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
                 self.recorder.quantity("gradient_factor", watched.thing, factor, float(len(self.optimizers.ours())),
                                        self.sites.current())  # fmt: skip
             elif type(optimizer).__name__ in ADAPTIVE:
