@@ -22,6 +22,7 @@ ROWS = {
     "gradients_divided_again": ("scaled-by-world-size", "world-size-in-normalizer"),
     "gradients_added_again": ("scaled-by-world-size", "world-size-in-normalizer"),
     "scores_between_bounds": ("restricting-output-activation", "wrong-loss-input"),
+    "sigmoid_of_sigmoid": "wrong-loss-input",
     "probabilities_into_loss": ("softmax-before-log-softmax-loss", "wrong-loss-input"),
     "probabilities_into_divergence": "wrong-loss-input",
     "softmax_before_logarithm": "softmax-before-log-softmax-loss",

@@ -32,18 +32,18 @@ bool TakesLogits(const Function& function) {
 
 // Why the operation that computes the input does not fit the loss function; empty if it fits.
 std::string Contradiction(const Function& function) {
+  if (function.sigmoid_of == "sigmoid") return "received the sigmoid of the output of sigmoid";
   if (function.kind == "cross_entropy" && function.input_from == "softmax") {
     return "received the output of softmax and applies softmax itself";
   }
-  if (function.kind == "bce" && function.input_from == "sigmoid") {
+  if (function.kind == "bce" && TakesLogits(function) && function.input_from == "sigmoid") {
     return "received the output of sigmoid and applies sigmoid itself";
   }
   const bool takes_logarithms = function.kind == "nll" || function.kind == "kl";
   if (takes_logarithms && function.input_from == "softmax") {
     return "received the output of softmax but takes log-probabilities";
   }
-  if (function.logarithm_of == "softmax") return "received log_softmax of the output of softmax";
-  return "";
+  return function.logarithm_of == "softmax" ? "received log_softmax of the output of softmax" : "";
 }
 
 bool AllProbabilities(const Function& function, const Settings& settings) {
@@ -75,7 +75,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
                              "with several of 1 in a row. Use sigmoid, one for each target."),
                       function.losses, 1, 0));
     }
-    if (!TakesLogits(function)) continue;
+    if (!TakesLogits(function) && function.sigmoid_of.empty()) continue;
     ++judged;
     const std::string contradiction = Contradiction(function);
     if (!contradiction.empty()) {
@@ -117,12 +117,12 @@ Evidence Given(std::string_view made_by, double share, std::string_view logarith
   return PlainOnly(run);
 }
 
-// binary_cross_entropy of a softmax, with targets that have `several` of 1 in a row.
-Evidence Competing(std::string_view several) {
+// Eight steps of binary_cross_entropy, which takes probabilities, with one more attribute.
+Evidence OfProbabilities(std::string_view made_by, std::string_view key, std::string_view value) {
   RunBuilder run = TwoLayers();
   run.Attribute("loss", "binary_cross_entropy", "kind", "bce");
-  run.Attribute("loss", "binary_cross_entropy", "input_from", "softmax");
-  run.Attribute("loss", "binary_cross_entropy", "several_true", several);
+  run.Attribute("loss", "binary_cross_entropy", "input_from", made_by);
+  run.Attribute("loss", "binary_cross_entropy", key, value);
   for (int step = 0; step < 8; ++step) AddStep(run, {.held = {}});
   return PlainOnly(run);
 }
@@ -139,7 +139,7 @@ Check DoubleSoftmax() {
           "gradients are small from the first step.",
       .method =
           "Reads from the graph which operation computes the input of the loss, or of a "
-          "log_softmax before the loss. Covers cross_entropy, nll_loss, kl_div and "
+          "log_softmax or sigmoid before the loss. Covers cross_entropy, nll_loss, kl_div and "
           "binary_cross_entropy_with_logits. Also tests whether all rows given to cross_entropy "
           "are probabilities. In C++, also reports a softmax before binary_cross_entropy with "
           "several targets of 1 in a row.",
@@ -151,9 +151,9 @@ Check DoubleSoftmax() {
                  .silent_when = "",
                  .severity = "Error. Note for log_softmax before cross_entropy, which changes "
                              "nothing. Warning for softmax before binary_cross_entropy.",
-                 .blind_spots = "Only the rows show the fault if an operation other than a change "
-                                "of shape comes between softmax and loss. The mean probability as "
-                                "an intentional loss, nll_loss of softmax, looks the same.",
+                 .blind_spots = "Only the rows show the fault if another operation than a change "
+                                "of shape comes between softmax and loss. An intentional mean "
+                                "probability, nll_loss of softmax, looks the same.",
                  .sensitivity = ""},
       .python = {.bad = R"(logits = model(x)
 probabilities = torch.softmax(logits, dim=1)
@@ -172,16 +172,18 @@ probabilities = torch.softmax(logits, dim=1)  # for metrics only)"},
       .settings = {kRows, kSteps},
       .judgement = Reads<&Judge>(),
       .examples = {{"logits", Expect::kClean, [] { return Given("", 0); }},
-                   {"a rare row that looks like probabilities", Expect::kClean,
-                    [] { return Given("", 31.0 / 32); }},
+                   {"a rare row of probabilities", Expect::kClean, [] { return Given("", 0.97); }},
                    {"probabilities in every row", Expect::kError, [] { return Given("", 1); }},
                    {"the output of softmax", Expect::kError, [] { return Given("softmax", 0); }},
                    {"log_softmax of a softmax", Expect::kError,
                     [] { return Given("log_softmax", 0, "softmax"); }},
-                   {"the output of log_softmax", Expect::kNote,
-                    [] { return Given("log_softmax", 0); }},
-                   {"several labels that compete", Expect::kWarning,
-                    [] { return Competing("1"); }}},
+                   {"output of log_softmax", Expect::kNote, [] { return Given("log_softmax", 0); }},
+                   {"labels that compete", Expect::kWarning,
+                    [] { return OfProbabilities("softmax", "several_true", "1"); }},
+                   {"one sigmoid, of a tanh", Expect::kClean,
+                    [] { return OfProbabilities("sigmoid", "sigmoid_of", "tanh"); }},
+                   {"sigmoid of a sigmoid", Expect::kError,
+                    [] { return OfProbabilities("sigmoid", "sigmoid_of", "sigmoid"); }}},
   };
 }
 

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlcheck {
@@ -16,6 +18,8 @@ constexpr size_t kMostNodesBehind = 64;
 // Positions that targets may run ahead of tokens, and how many must agree. As in the Python probe.
 constexpr int64_t kLeastShift = -1, kMostShift = 3;
 constexpr int64_t kFewestTokens = 16;
+
+using NodePointer = std::shared_ptr<torch::autograd::Node>;
 
 bool ChangesShapeOnly(const std::string& operation) {
   static const auto* names = new std::set<std::string>{
@@ -51,6 +55,24 @@ std::string NormalizerOf(const at::Tensor& tensor) {
 
 bool MadeBy(const std::shared_ptr<torch::autograd::Node>& node, const char* name) {
   return node != nullptr && node->name().rfind(name, 0) == 0;
+}
+
+// What made the numbers that a node gives, and the node that did; "" and null for anything else.
+std::pair<std::string, NodePointer> MadeAt(NodePointer node) {
+  static const auto* makers = new std::map<std::string, const char*>{{"Softmax", "softmax"},
+                                                                     {"LogSoftmax", "log_softmax"},
+                                                                     {"Sigmoid", "sigmoid"},
+                                                                     {"Tanh", "tanh"},
+                                                                     {"Relu", "relu"}};
+  for (size_t i = 0; i < kMostNodesBehind && node != nullptr; ++i) {
+    const std::string name = node->name();
+    const std::string operation = name.substr(0, name.find("Backward"));
+    const auto maker = makers->find(operation);
+    if (maker != makers->end()) return {maker->second, node};
+    if (!ChangesShapeOnly(operation)) break;
+    node = node->next_edge(0).function;
+  }
+  return {"", nullptr};
 }
 
 bool Fits(const at::Tensor& tokens, const at::Tensor& rows, int64_t shift) {
@@ -90,20 +112,11 @@ void WriteRows(ProbeClock& clock, uint32_t thing, const LossCall& call) {
   }
 }
 
-std::string MakerOf(const at::Tensor& tensor) {
-  std::shared_ptr<torch::autograd::Node> node = tensor.grad_fn();
-  for (size_t i = 0; i < kMostNodesBehind && node != nullptr; ++i) {
-    const std::string name = node->name();
-    const std::string operation = name.substr(0, name.find("Backward"));
-    if (operation == "Softmax") return "softmax";
-    if (operation == "LogSoftmax") return "log_softmax";
-    if (operation == "Sigmoid") return "sigmoid";
-    if (operation == "Tanh") return "tanh";
-    if (operation == "Relu") return "relu";
-    if (!ChangesShapeOnly(operation)) return "";
-    node = node->next_edge(0).function;
-  }
-  return "";
+std::string MakerOf(const at::Tensor& tensor) { return MadeAt(tensor.grad_fn()).first; }
+
+std::string SigmoidOf(const at::Tensor& tensor) {
+  const auto [maker, node] = MadeAt(tensor.grad_fn());
+  return maker == "sigmoid" ? MadeAt(node->next_edge(0).function).first : "";
 }
 
 bool SeveralTrue(const at::Tensor& outputs, const at::Tensor& targets) {

@@ -21,6 +21,9 @@ void WriteTargetShift(ProbeClock& clock, uint32_t thing, const at::Tensor& token
 // shape, as the graph tells; else "".
 std::string MakerOf(const at::Tensor& tensor);
 
+// Where sigmoid made a tensor, the same of what that was given; else "".
+std::string SigmoidOf(const at::Tensor& tensor);
+
 // Whether rows of outputs sum to 1, and a row of the targets has several of 1. Waits for it.
 bool SeveralTrue(const at::Tensor& outputs, const at::Tensor& targets);
 

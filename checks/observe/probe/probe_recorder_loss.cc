@@ -9,6 +9,20 @@
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
+namespace {
+
+// The mean over all targets of a loss of single numbers, one element in float64, and how many there
+// are; undefined if its result is neither their mean nor their sum.
+std::pair<at::Tensor, int64_t> MeanOfResult(const LossCall& call) {
+  const bool is_mean = call.reduction == "mean";
+  const bool is_either = is_mean || call.reduction == "sum";
+  if (!is_either || call.kind == "kl" || call.result.numel() != 1) return {};
+  const int64_t count = call.targets.numel();
+  const at::Tensor result = call.result.detach().to(at::kDouble).reshape({1});
+  return {is_mean ? result : result / static_cast<double>(count), count};
+}
+
+}  // namespace
 
 void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
                          const at::Tensor& targets, const Probe::Site& site) {
@@ -63,11 +77,15 @@ void ProbeRecorder::LossReturned(const LossCall& call) {
     DescribeLoss(call.result, call.outputs, call.targets, call.kind);
   }
   std::tie(returned_.mean, returned_.targets) = MeanLossOf(call.kind, call.outputs, call.targets);
+  if (!returned_.mean.defined() && !has_classes) {
+    std::tie(returned_.mean, returned_.targets) = MeanOfResult(call);
+  }
 }
 
 // What made its input, where that does not fit every loss function.
 void ProbeRecorder::DescribeMaker(const LossCall& call) {
-  const std::string maker = MakerOf(call.outputs);
+  const std::string maker = MakerOf(call.outputs), sigmoid_of = SigmoidOf(call.outputs);
+  if (!sigmoid_of.empty()) TellOnce(returned_.thing, "sigmoid_of", sigmoid_of);
   const bool takes_logits =
       call.kind == "cross_entropy" || call.function == "binary_cross_entropy_with_logits";
   const bool is_odd = takes_logits || (maker == "softmax" && call.kind != "mse");

@@ -45,6 +45,7 @@ absl::StatusOr<LossFunctions> LossFunctions::From(const Run& run) {
          .reduction = attribute("reduction"),
          .input_from = attribute("input_from"),
          .logarithm_of = attribute("logarithm_of"),
+         .sigmoid_of = attribute("sigmoid_of"),
          .targets = attribute("targets"),
          .normalized_by = attribute("normalized_by"),
          .broadcast = attribute("broadcast"),

@@ -21,6 +21,7 @@ struct LossFunctions {
     std::string reduction;   // mean, sum or none; empty if unknown
     std::string input_from;  // softmax, log_softmax or sigmoid made its first input; empty if none
     std::string logarithm_of;   // what made what log_softmax was given, if that made its input
+    std::string sigmoid_of;     // the same of sigmoid
     std::string targets;        // of a batch with some out of reach, "lowest to highest"
     std::string normalized_by;  // what may have made log-probabilities of it; empty if nothing
     std::string broadcast;      // "64x1 and 64" where the shapes of its inputs did not agree

@@ -120,6 +120,15 @@ add(
                    "body.append(torch.nn.Linear(32, 3)).append(torch.nn.ReLU())")],    finetune=[("objective(output, y)", "nn.functional.nll_loss(output.tanh().log_softmax(1), y)")],
 )
 add(
+    "sigmoid_of_sigmoid",
+    "model/double_softmax",
+    plain_script=[("loss = F.cross_entropy(outputs, targets)",
+                   "loss = F.binary_cross_entropy(outputs.sigmoid().sigmoid(), F.one_hot(targets, 5).float())")],
+    trainer_class=[("loss = self.criterion(logits, kinds)",
+                    "hits = nn.functional.one_hot(kinds, logits.shape[1]).float(); "
+                    "loss = nn.BCELoss()(nn.Sigmoid()(torch.sigmoid(logits)), hits)")],
+)
+add(
     "minus_sign",
     "training_loop/negated_loss",
     plain_script=[("        loss.backward()\n", "        (-loss).backward()\n")],

@@ -203,11 +203,11 @@ def maker_of(tensor):
     return made_at(tensor.grad_fn)[0]
 
 
-def logarithm_of(tensor):
-    """Where log_softmax made the numbers of `tensor`, the word of MAKERS for what made those that it was
+def made_twice(tensor, last):
+    """Where `last`, a word of MAKERS, made the numbers of `tensor`, the word for what made those that it was
     given, "" for anything else."""
     word, node = made_at(tensor.grad_fn)
-    return made_at(only_input(node))[0] if word == "log_softmax" else ""
+    return made_at(only_input(node))[0] if word == last else ""
 
 
 def made_at(node):

@@ -9,7 +9,7 @@ import weakref
 
 import torch
 
-from ..autograd.loss_graph import logarithm_of, maker_of, mark_loss, normalizer_of
+from ..autograd.loss_graph import made_twice, maker_of, mark_loss, normalizer_of
 from ..autograd.spread_comparison import spread_comparison
 from ..state.initial_loss import JUDGED_AT_START, InitialLoss
 from ..state.last_batch import LastBatch
@@ -145,7 +145,8 @@ class LossHooks:
             self.tell(thing, "reduction", reduction)
         maker = maker_of(output)
         self.tell(thing, "input_from", maker)
-        self.tell(thing, "logarithm_of", logarithm_of(output))
+        self.tell(thing, "logarithm_of", made_twice(output, "log_softmax"))
+        self.tell(thing, "sigmoid_of", made_twice(output, "sigmoid"))
         between = range_of(function, maker, function in SAME_SHAPES)
         if between is not None and target.numel() > 0:
             write_unreachable(self.recorder, self.sites, self.tell, thing, between, target.detach())
