@@ -43,7 +43,8 @@ Check DifferentInputScale() {
           "of the training batches before it.",
       .fix = "Use the same normalization for both, with the statistics of the training data.",
       .limits = {.needs =
-                     "A Python program that evaluates, and inputs of fractions on the CPU or CUDA.",
+                     "An evaluation, and inputs of fractions on the CPU, or of a Python program on "
+                     "CUDA.",
                  .silent_when = "The spread differs by less than a factor of 8 and the mean by "
                                 "less than 8 standard deviations.",
                  .severity = "Always a warning: data of another kind may be meant.",

@@ -39,9 +39,9 @@ Check MultipliedGradients() {
           "Compares the first gradient of each optimizer after the last backward with the "
           "same gradient as the step begins.",
       .fix = "Remove the factor. Change the learning rate where a larger step is meant.",
-      .limits = {.needs = "A Python program with gradients on the CPU or CUDA, and three steps.",
-                 .silent_when = "The factor is below 1, as for an average, or gradients were "
-                                "clipped.",
+      .limits = {.needs = "Gradients on the CPU, or of a Python program on CUDA, and three steps.",
+                 .silent_when = "The factor is below 1, as for an average, or gradients of a "
+                                "Python program were clipped.",
                  .severity =
                      "A warning, and a note beside a second optimizer, as to undo the weight of a "
                      "loss term.",

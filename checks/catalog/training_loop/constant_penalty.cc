@@ -35,7 +35,7 @@ Check ConstantPenalty() {
           "Watches torch.autograd.grad in training, of outputs by inputs. Reports gradients "
           "without a graph in three steps whose loss also has a term without a gradient.",
       .fix = "Pass create_graph=True to torch.autograd.grad.",
-      .limits = {.needs = "A Python program that calls torch.autograd.grad with gradients enabled.",
+      .limits = {.needs = "A program that calls torch.autograd.grad with gradients enabled.",
                  .silent_when = "The gradients are those of a loss function, as for an attack.",
                  .severity = "Always a note: the two may have nothing to do with each other.",
                  .blind_spots = "A penalty that is computed by torch.func.",

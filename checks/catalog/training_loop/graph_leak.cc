@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "checks/catalog/examples/graph_runs.h"
+#include "checks/catalog/findings/step_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/loss/graphs.h"
@@ -29,7 +30,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LiveGraphs& graphs
                   " backward calls were still alive after step ", row.last_step, ", up from ",
                   Short(row.first), " after step ", row.first_step, ": nearly every graph of ",
                   Counted(row.steps, "sampled step"), " stayed in memory."),
-       .places = {},
+       .places = PlacesOf(*graphs.trace, row.site),
        .first_step = row.first_step,
        .last_step = row.last_step,
        .count = row.steps,

@@ -103,6 +103,7 @@ void ForgottenWeights::Look(const at::Tensor& root, ProbeRecorder& recorder) {
     found->second.is_behind_known |= weight.is_behind_known;
   }
   for (const auto& [address, weight] : unknown) {
+    built_.Depends(weight.tensor, recorder);
     SawWeight(weight.tensor, weight.is_behind_known, recorder);
   }
 }

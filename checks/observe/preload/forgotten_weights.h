@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "checks/observe/preload/built_layers.h"
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
@@ -26,6 +27,9 @@ class ForgottenWeights {
   // An operation that the program calls is about to run; `in_forward`: the model was called since
   // gradients were enabled or disabled.
   bool follows() const { return !seen_.empty(); }
+  void SawDrawn(const at::RecordFunction& function, const ProbeClock& clock) {
+    built_.Saw(function, clock);
+  }
   void SawUse(const at::RecordFunction& function, bool in_forward);
 
  private:
@@ -45,6 +49,7 @@ class ForgottenWeights {
   bool measures_ = false;  // a followed weight takes outputs and data alike
   std::unordered_map<const at::TensorImpl*, Seen> seen_;
   std::map<std::string, int> told_;  // by shape
+  BuiltLayers built_;
 };
 
 }  // namespace dlcheck

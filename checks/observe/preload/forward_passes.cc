@@ -16,6 +16,17 @@ Probe::Site SiteOfEvaluation(ProbeRecorder& recorder) {
   return recorder.clock().records_evaluation() ? CallSiteOfForward() : Probe::Site{"", 0, ""};
 }
 
+// What a layer is given, among its parameters and what they were transposed to; undefined if an
+// operation has parameters alone.
+at::Tensor GivenTo(const at::RecordFunction& function) {
+  for (const c10::IValue& input : function.inputs()) {
+    if (!input.isTensor() || !input.toTensor().defined()) continue;
+    const at::Tensor& tensor = input.toTensor();
+    if (!tensor.requires_grad() && tensor.dim() > 0) return tensor;
+  }
+  return {};
+}
+
 }  // namespace
 
 void ForwardPasses::Saw(const at::RecordFunction& function) {
@@ -25,19 +36,22 @@ void ForwardPasses::Saw(const at::RecordFunction& function) {
     const std::string_view name = function.name();
     if (name == "aten::addmm" || name == "aten::matmul") Begins(model, function);
   }
+  if (expects_first_) {
+    Guarded(recorder_, [&](ProbeRecorder& recorder) { LookAtFirstInput(function, recorder); });
+  }
   for (const c10::IValue& input : function.inputs()) {
     if (!input.isTensor() || !input.toTensor().defined()) continue;
-    const int model = ModelThatBegins(input.toTensor());
+    const int model = ModelThatBegins(input.toTensor(), function.name());
     if (model != kNone) Begins(model, function);
   }
 }
 
 // A network that needs no gradients, as a teacher, is followed only if it was met first.
-int ForwardPasses::ModelThatBegins(const at::Tensor& tensor) {
+int ForwardPasses::ModelThatBegins(const at::Tensor& tensor, std::string_view operation) {
   for (size_t i = 0; i < followed_.size(); ++i) {
     const Followed& followed = followed_[i];
     if (followed.has_entry && tensor.unsafeGetTensorImpl() == followed.entry._unsafe_get_target()) {
-      return static_cast<int>(i);
+      return operation == followed.operation ? static_cast<int>(i) : kNone;
     }
   }
   const auto models = static_cast<size_t>(recorder_->models().count());
@@ -50,6 +64,7 @@ int ForwardPasses::ModelThatBegins(const at::Tensor& tensor) {
   if (followed.has_entry) return kNone;
   followed.entry = c10::weak_intrusive_ptr<at::TensorImpl>(tensor.getIntrusivePtr());
   followed.has_entry = true;
+  followed.operation = operation;
   ++entries_;
   return parameter->model;
 }
@@ -62,15 +77,26 @@ void ForwardPasses::Begins(int model, const at::RecordFunction& function) {
     if (has_gradients) {
       BeginsWithGradients(model, function, recorder);
     } else {
-      Evaluates(model, has_gradients, recorder);
+      Evaluates(model, has_gradients, function, recorder);
     }
   });
 }
 
-void ForwardPasses::Evaluates(int model, bool has_gradients, ProbeRecorder& recorder) {
+// Of the first batch of an evaluation: later inputs may be what the model made of earlier ones.
+void ForwardPasses::LookAtFirstInput(const at::RecordFunction& function, ProbeRecorder& recorder) {
+  const at::Tensor input = GivenTo(function);
+  if (!input.defined()) return;
+  expects_first_ = false;
+  scales_.Evaluated(input, CallSiteOfForward(), recorder);
+}
+
+void ForwardPasses::Evaluates(int model, bool has_gradients, const at::RecordFunction& function,
+                              ProbeRecorder& recorder) {
   if (evaluated_ == kNone) {
     recorder.EvaluationBegins();
     evaluated_ = model;
+    expects_first_ = true;
+    LookAtFirstInput(function, recorder);
   }
   Followed& followed = followed_[static_cast<size_t>(model)];
   if (std::exchange(followed.in_doubt, false)) {
@@ -86,7 +112,7 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
   const bool is_training = recorder.models().IsTraining();
   if (!followed.expects_batch) {
     // No backward came since the pass before.
-    if (followed.has_trained && !is_training) Evaluates(model, true, recorder);
+    if (followed.has_trained && !is_training) Evaluates(model, true, function, recorder);
     if (!is_training || !std::exchange(followed.in_doubt, false)) return;
     // Training goes on, and the pass before was the only one of an evaluation.
     recorder.EvaluationBegins();
@@ -94,25 +120,24 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
     recorder.EvaluationInputs(followed.digest);
     recorder.EvaluationEnded();
   }
-  for (const c10::IValue& input : function.inputs()) {
-    if (!input.isTensor() || !input.toTensor().defined()) continue;
-    const at::Tensor& tensor = input.toTensor();
-    if (tensor.requires_grad() || tensor.dim() == 0) continue;
-    followed.expects_batch = false;
-    followed.in_doubt = followed.has_trained && !is_training && tensor.device().is_cpu() &&
-                        tensor.layout() == at::kStrided && doubts_ < kMostDoubts;
-    if (followed.in_doubt) {
-      ++doubts_;
-      followed.site = CallSiteOfForward();
-      followed.digest = DigestTensors({tensor});
-    }
-    followed.has_trained = followed.has_trained || is_training;
-    has_trained_ = has_trained_ || followed.has_trained;
-    if (recorder.clock().sampled()) recorder.FirstInput(tensor);
-    recorder.Batch(tensor, CallSite());
+  const at::Tensor input = GivenTo(function);
+  if (!input.defined()) {
+    awaits_input_ = model;
     return;
   }
-  awaits_input_ = model;
+  followed.expects_batch = false;
+  followed.in_doubt = followed.has_trained && !is_training && input.device().is_cpu() &&
+                      input.layout() == at::kStrided && doubts_ < kMostDoubts;
+  if (followed.in_doubt) {
+    ++doubts_;
+    followed.site = CallSiteOfForward();
+    followed.digest = DigestTensors({input});
+  }
+  followed.has_trained = followed.has_trained || is_training;
+  has_trained_ = has_trained_ || followed.has_trained;
+  if (is_training) scales_.Trained(input, recorder);
+  if (recorder.clock().sampled()) recorder.FirstInput(input);
+  recorder.Batch(input, CallSite());
 }
 
 void ForwardPasses::BackwardBegins() {

@@ -6,8 +6,11 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "checks/observe/preload/input_scales.h"
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
@@ -26,6 +29,7 @@ class ForwardPasses {
   // A loss function gave the mean over so many samples without gradients.
   void LossWithoutGradients(double mean, int64_t samples);
 
+  bool evaluates() const { return evaluated_ != kNone; }
   // A model was called since gradients were enabled or disabled.
   bool in_forward() const { return in_forward_; }
   // Whether the next pass may be one of an evaluation, though gradients are enabled.
@@ -37,6 +41,7 @@ class ForwardPasses {
     // The parameter that the first pass took first; null until then.
     c10::weak_intrusive_ptr<at::TensorImpl> entry{c10::intrusive_ptr<at::TensorImpl>()};
     bool has_entry = false;
+    std::string operation;      // that took it: an average of weights, or their norm, is no pass
     bool has_trained = false;   // it ran in training mode with gradients
     bool expects_batch = true;  // no pass since the last backward
     bool in_doubt = false;  // the only pass since then, in evaluation mode, may be an evaluation
@@ -45,20 +50,24 @@ class ForwardPasses {
   };
   static constexpr int kNone = -1;
 
-  int ModelThatBegins(const at::Tensor& tensor);
+  int ModelThatBegins(const at::Tensor& tensor, std::string_view operation);
   void Begins(int model, const at::RecordFunction& function);
   void BeginsWithGradients(int model, const at::RecordFunction& function, ProbeRecorder& recorder);
-  void Evaluates(int model, bool has_gradients, ProbeRecorder& recorder);
+  void Evaluates(int model, bool has_gradients, const at::RecordFunction& function,
+                 ProbeRecorder& recorder);
+  void LookAtFirstInput(const at::RecordFunction& function, ProbeRecorder& recorder);
 
   ProbeRecorder* recorder_;
   std::vector<Followed> followed_;
   size_t entries_ = 0;        // models of which the entry is known
   int awaits_input_ = kNone;  // the model of which the parameter was taken alone
   bool in_forward_ = false;
-  bool has_trained_ = false;  // some model has
-  int doubts_ = 0;            // passes that were in doubt
-  int evaluated_ = kNone;     // the model of the evaluation under way
-  double sum_ = 0;            // of losses times samples in it
+  bool has_trained_ = false;    // some model has
+  int doubts_ = 0;              // passes that were in doubt
+  int evaluated_ = kNone;       // the model of the evaluation under way
+  bool expects_first_ = false;  // the first input of that one was not seen yet
+  InputScales scales_;
+  double sum_ = 0;  // of losses times samples in it
   int64_t samples_ = 0;
 };
 

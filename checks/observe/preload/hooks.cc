@@ -77,7 +77,7 @@ at::Tensor Step(Optimizer* optimizer, Closure closure) {
     }
     loss = OriginalOf<Original>(entry)(optimizer, std::move(closure));
   }
-  Tell([&](Watcher& told) { told.AfterStep(number); });
+  Tell([&](Watcher& told) { told.AfterStep(*optimizer, number); });
   return loss;
 }
 
@@ -137,6 +137,16 @@ void Backward(const Tensors& roots, const Tensors& gradients, std::optional<bool
   if (is_outermost) Tell([](Watcher& watcher) { watcher.BackwardEnds(); });
 }
 
+Tensors Grad(const Tensors& outputs, const Tensors& inputs, const Tensors& gradients,
+             std::optional<bool> keeps_graph, bool makes_graph, bool allow_unused) {
+  if (torch::autograd::get_current_graph_task_id() == -1) {
+    Tell([&](Watcher& watcher) { watcher.GradientsAsked(inputs, makes_graph); });
+  }
+  return OriginalOf<Tensors(const Tensors&, const Tensors&, const Tensors&, std::optional<bool>,
+                            bool, bool)>(Entry::kGrad)(outputs, inputs, gradients, keeps_graph,
+                                                       makes_graph, allow_unused);
+}
+
 void SetGradMode(bool enabled) {
   OriginalOf<void(bool)>(Entry::kSetGradMode)(enabled);
   // LibTorch disables gradients for parts of its own work, also with other callbacks in place.
@@ -144,6 +154,15 @@ void SetGradMode(bool enabled) {
   Tell([caller](Watcher& watcher) {
     if (IsProgram(caller)) watcher.GradModeSet();
   });
+}
+
+// torch::manual_seed() is compiled into the program, and asks for the generator there.
+const at::Generator& DefaultGenerator() {
+  const void* caller = __builtin_return_address(0);
+  Tell([caller](Watcher& watcher) {
+    if (IsProgram(caller)) watcher.GeneratorAsked();
+  });
+  return OriginalOf<const at::Generator&()>(Entry::kDefaultGenerator)();
 }
 
 // The members of a scheduler, of which the optimizer is private.
@@ -201,9 +220,11 @@ void* HookOf(Entry entry) {
       {Entry::kTrain, Address(&Train)},
       {Entry::kModuleZeroGrad, Address(&ModuleZeroGrad)},
       {Entry::kBackward, Address(&Backward)},
+      {Entry::kGrad, Address(&Grad)},
       {Entry::kSetGradMode, Address(&SetGradMode)},
       {Entry::kSaveTo, Address(&SaveTo)},
       {Entry::kLoadFrom, Address(&LoadFrom)},
+      {Entry::kDefaultGenerator, Address(&DefaultGenerator)},
       {Entry::kScheduled, Address(&Scheduled)},
       {Entry::kSchedulerBuilt, Address(&SchedulerBuilt)},
   };

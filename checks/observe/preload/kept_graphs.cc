@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace dlcheck {
 namespace {
 
 constexpr int64_t kMostGraphs = 256;  // that are looked at
 constexpr int kMostScalings = 4;
+constexpr size_t kMostLines = 16;
 
 // A program may keep the loss, and divide it by a number for the backward alone. A factor with a
 // gradient may live for ever.
@@ -29,25 +31,37 @@ std::shared_ptr<torch::autograd::Node> BeforeScaling(std::shared_ptr<torch::auto
 
 }  // namespace
 
-void KeptGraphs::Add(const at::Tensor& root) {
+void KeptGraphs::Add(const at::Tensor& root, const Probe::Site& site) {
   if (root.grad_fn() == nullptr) return;
-  graphs_.emplace_back(BeforeScaling(root.grad_fn()), seen_++);
+  auto line = std::find_if(lines_.begin(), lines_.end(),
+                           [&](const Line& known) { return known.site.file == site.file; });
+  if (line == lines_.end()) {
+    if (lines_.size() >= kMostLines) return;
+    line = lines_.insert(lines_.end(), Line{site, {}});
+  }
+  line->graphs.push_back({BeforeScaling(root.grad_fn()), line->seen++});
 }
 
 void KeptGraphs::StepEnded(ProbeRecorder& recorder) {
-  if (earlier_ > 0) {
-    const int64_t first = earlier_ - kMostGraphs;
-    graphs_.erase(std::remove_if(graphs_.begin(), graphs_.end(),
-                                 [first](const auto& graph) {
-                                   return graph.second < first || graph.first.expired();
-                                 }),
-                  graphs_.end());
-    const auto alive = std::count_if(graphs_.begin(), graphs_.end(),
-                                     [this](const auto& graph) { return graph.second < earlier_; });
-    recorder.clock().Put(Quantity::kLiveGraphs, {}, static_cast<double>(alive),
-                         static_cast<double>(std::min(earlier_, kMostGraphs)));
+  for (size_t i = 0; i < lines_.size(); ++i) {
+    Line& line = lines_[i];
+    const int64_t earlier = std::exchange(line.earlier, line.seen);
+    if (earlier == line.seen || earlier == 0) continue;
+    const int64_t first = earlier - kMostGraphs;
+    line.graphs.erase(std::remove_if(line.graphs.begin(), line.graphs.end(),
+                                     [first](const Graph& graph) {
+                                       return graph.number < first || graph.node.expired();
+                                     }),
+                      line.graphs.end());
+    const auto alive =
+        std::count_if(line.graphs.begin(), line.graphs.end(),
+                      [earlier](const Graph& graph) { return graph.number < earlier; });
+    const uint32_t thing =
+        recorder.clock().writer().Thing("backward", static_cast<uint32_t>(i), "");
+    recorder.clock().Put(Quantity::kLiveGraphs, {thing, 0, recorder.Site(line.site)},
+                         static_cast<double>(alive),
+                         static_cast<double>(std::min(earlier, kMostGraphs)));
   }
-  earlier_ = seen_;
 }
 
 }  // namespace dlcheck

@@ -5,9 +5,8 @@
 #include <torch/torch.h>
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <utility>
+#include <vector>
 
 #include "checks/observe/probe/probe_recorder.h"
 
@@ -15,15 +14,24 @@ namespace dlcheck {
 
 class KeptGraphs {
  public:
-  // A backward from `root` is about to begin, in a sampled step.
-  void Add(const at::Tensor& root);
-  // A step is over. The graph of this very step is still in the program's hands.
+  // A backward begins at that line, of a sampled step.
+  void Add(const at::Tensor& root, const Probe::Site& site);
+  // A step ended: writes how many graphs of earlier backward calls live, for each line with a
+  // backward call of this step.
   void StepEnded(ProbeRecorder& recorder);
 
  private:
-  // What lives as long as a graph, with its number; the dead are let go.
-  std::deque<std::pair<std::weak_ptr<torch::autograd::Node>, int64_t>> graphs_;
-  int64_t seen_ = 0, earlier_ = 0;  // graphs so far, and those of them of earlier steps
+  struct Graph {
+    std::weak_ptr<torch::autograd::Node> node;
+    int64_t number;
+  };
+  // Of one line with a backward call: a program may keep the graphs of one loss among several.
+  struct Line {
+    Probe::Site site;
+    std::vector<Graph> graphs;
+    int64_t seen = 0, earlier = 0;  // backward calls, and those before this step
+  };
+  std::vector<Line> lines_;
 };
 
 }  // namespace dlcheck

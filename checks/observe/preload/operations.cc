@@ -147,19 +147,22 @@ void Operations::Enters() {
   Guarded(recorder_, [this](ProbeRecorder& recorder) { unused_.NextBegins(recorder); });
 }
 
+void Operations::SawEmbedding(const at::RecordFunction& function) {
+  const at::Tensor rows = TensorAt(function.inputs(), 1);
+  recorder_->SawTokens(rows);
+  if (!at::GradMode::is_enabled() || depth_ != 1) return;
+  Guarded(recorder_, [&](ProbeRecorder& recorder) {
+    embedded_.Saw(TensorAt(function.inputs(), 0), rows, recorder);
+  });
+}
+
 std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFunction& function) {
-  if (std::string_view(function.name()) == "aten::embedding") {
-    const at::Tensor rows = TensorAt(function.inputs(), 1);
-    recorder_->SawTokens(rows);
-    if (at::GradMode::is_enabled() && depth_ == 1) {
-      Guarded(recorder_, [&](ProbeRecorder& recorder) {
-        embedded_.Saw(TensorAt(function.inputs(), 0), rows, recorder);
-      });
-    }
-  }
+  if (std::string_view(function.name()) == "aten::embedding") SawEmbedding(function);
   if (depth_ == 1) passes_.Saw(function);
+  if (depth_ == 1) forgotten_->SawDrawn(function, recorder_->clock());
   if (depth_ == 1 && forgotten_->follows()) forgotten_->SawUse(function, passes_.in_forward());
   softmaxes_.Saw(function);
+  if (depth_ == 1) factor_.Saw(function, *recorder_);
   clipping_.Saw(function, *recorder_);
   if (depth_ == 1 && passes_.in_forward() && DropoutCalls::Is(function)) {
     Guarded(recorder_, [&](ProbeRecorder& recorder) { dropouts_.Saw(function, recorder); });
@@ -187,6 +190,17 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
   return LinearPairs::IsOfLayer(function) ? std::make_unique<Context>(Looked::kProduct) : nullptr;
 }
 
+void Operations::TrainingGoesOn() {
+  if (passes_.evaluates()) draws_.EvaluationEnds();
+  passes_.TrainingGoesOn();
+}
+
+void Operations::Consumed(int optimizer) {
+  factor_.Consumed(optimizer, *recorder_);
+  clipping_.Consumed(optimizer, *recorder_);
+  draws_.Consumed(optimizer, *recorder_);
+}
+
 void Operations::BackwardBegins(const at::Tensor& root) {
   passes_.BackwardBegins();
   clipping_.BackwardBegins();
@@ -194,6 +208,7 @@ void Operations::BackwardBegins(const at::Tensor& root) {
     unused_.NextBegins(recorder);
     if (!root.defined() || !recorder.clock().sampled()) return;
     broadcasts_.Look(root, recorder);
+    constants_.Look(root, recorder);
     reshaped_.Look(root, recorder);
     pairs_.Look(root, recorder);
   });

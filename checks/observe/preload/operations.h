@@ -7,17 +7,21 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "checks/observe/preload/attention_weights.h"
 #include "checks/observe/preload/broadcast_losses.h"
 #include "checks/observe/preload/clipping.h"
+#include "checks/observe/preload/constant_terms.h"
 #include "checks/observe/preload/dropout_calls.h"
 #include "checks/observe/preload/embedded_rows.h"
 #include "checks/observe/preload/forgotten_weights.h"
 #include "checks/observe/preload/forward_passes.h"
+#include "checks/observe/preload/gradient_factor.h"
 #include "checks/observe/preload/idle_units.h"
 #include "checks/observe/preload/linear_pairs.h"
 #include "checks/observe/preload/recurrent_axes.h"
+#include "checks/observe/preload/repeated_draws.h"
 #include "checks/observe/preload/repeated_targets.h"
 #include "checks/observe/preload/reshaped_axes.h"
 #include "checks/observe/preload/softmax_axes.h"
@@ -40,11 +44,16 @@ class Operations {
   // A step works; what it calculates is no forward pass.
   void SetStepping(bool is_stepping) { is_stepping_ = is_stepping; }
   // A backward or a step begins: what was an evaluation before it is over.
-  void TrainingGoesOn() { passes_.TrainingGoesOn(); }
+  void TrainingGoesOn();
   void BackwardBegins(const at::Tensor& root);
+  void BackwardEnds(ProbeRecorder& recorder) { factor_.BackwardEnds(recorder); }
+  void GradientsAsked(const std::vector<at::Tensor>& inputs, bool creates_graph) {
+    constants_.GradientsAsked(inputs, creates_graph, *recorder_);
+  }
+  void GeneratorAsked() { draws_.GeneratorAsked(); }
   void OptimizerBuilt() { targets_.OptimizerBuilt(); }
   // An optimizer is about to use its gradients.
-  void Consumed(int optimizer) { clipping_.Consumed(optimizer, *recorder_); }
+  void Consumed(int optimizer);
 
   // Of the callback. Operations may lie within others: those called by the program do not.
   void Enters();
@@ -54,6 +63,7 @@ class Operations {
 
  private:
   void Stop();
+  void SawEmbedding(const at::RecordFunction& function);
   std::unique_ptr<at::ObserverContext> OtherBegins(const at::RecordFunction& function);
 
   ProbeRecorder* recorder_;
@@ -63,7 +73,10 @@ class Operations {
   bool is_stepping_ = false;
   AttentionWeights attention_;
   Clipping clipping_;
+  ConstantTerms constants_;
   DropoutCalls dropouts_;
+  RepeatedDraws draws_;
+  GradientFactor factor_;
   EmbeddedRows embedded_;
   LinearPairs pairs_;
   IdleUnits idle_units_;

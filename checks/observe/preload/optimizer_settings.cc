@@ -87,7 +87,8 @@ std::string Written(double number) {
 void OptimizerSettings::Look(const torch::optim::Optimizer& optimizer, int number,
                              ProbeRecorder& recorder) {
   const auto& groups = optimizer.param_groups();
-  if (described_.insert(number).second) {
+  const int64_t step = steps_[number]++;
+  if (step == 0) {
     for (size_t i = 0; i < groups.size(); ++i) {
       const std::optional<double> decay = ChosenDecay(groups[i].options());
       if (!decay) continue;
@@ -95,15 +96,16 @@ void OptimizerSettings::Look(const torch::optim::Optimizer& optimizer, int numbe
       recorder.clock().writer().Attribute(group, "weight_decay", Written(*decay));
     }
   }
-  const int64_t step = recorder.clock().step();
-  if (!recorder.clock().sampled() || (step & (step - 1)) != 0) return;
+  if ((step & (step - 1)) != 0) return;
   const torch::NoGradGuard no_grad;
   Share share;
   for (const auto& group : groups) Add(optimizer, group, share);
   if (share.all == 0 || static_cast<double>(share.below) < kNearlyAll * share.all) return;
-  recorder.clock().Put(
-      Quantity::kEpsilonShare, {recorder.Optimizer(number).thing(), 0, recorder.Site(CallSite())},
-      static_cast<double>(share.below) / static_cast<double>(share.all), share.epsilon);
+  const Probe::Site site = CallSite();
+  const uint32_t at = recorder.clock().writer().Site(site.file, site.line, site.function);
+  recorder.clock().Put(Quantity::kEpsilonShare, {recorder.Optimizer(number).thing(), 0, at},
+                       static_cast<double>(share.below) / static_cast<double>(share.all),
+                       share.epsilon);
 }
 
 }  // namespace dlcheck

@@ -4,7 +4,8 @@
 
 #include <torch/torch.h>
 
-#include <set>
+#include <cstdint>
+#include <map>
 
 #include "checks/observe/probe/probe_recorder.h"
 
@@ -12,11 +13,11 @@ namespace dlcheck {
 
 class OptimizerSettings {
  public:
-  // The optimizer is about to step. Waits for a few numbers in steps 1, 2, 4, 8 and so on.
+  // The optimizer is about to step. Waits for a few numbers in its steps 1, 2, 4, 8 and so on.
   void Look(const torch::optim::Optimizer& optimizer, int number, ProbeRecorder& recorder);
 
  private:
-  std::set<int> described_;  // optimizers of which the decay was written
+  std::map<int, int64_t> steps_;  // of each optimizer so far
 };
 
 }  // namespace dlcheck

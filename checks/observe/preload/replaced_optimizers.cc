@@ -8,6 +8,10 @@ namespace dlcheck {
 void ReplacedOptimizers::BeginStep(const torch::optim::Optimizer& optimizer, int number,
                                    ProbeRecorder& recorder) {
   if (known_.count(number) == 0) Meet(optimizer, number, recorder);
+  AfterStep(optimizer, number);
+}
+
+void ReplacedOptimizers::AfterStep(const torch::optim::Optimizer& optimizer, int number) {
   Known& known = known_[number];
   if (!known.keeps_state) known.keeps_state = !optimizer.state().empty();
 }

@@ -17,12 +17,14 @@ class ReplacedOptimizers {
  public:
   // The optimizer is about to step.
   void BeginStep(const torch::optim::Optimizer& optimizer, int number, ProbeRecorder& recorder);
+  // It has stepped: some live for one step alone.
+  void AfterStep(const torch::optim::Optimizer& optimizer, int number);
 
  private:
   struct Known {
     std::string type;
     std::vector<const at::TensorImpl*> parameters;
-    bool keeps_state = false;  // it had some before one of its steps
+    bool keeps_state = false;  // it had some before or after one of its steps
   };
   void Meet(const torch::optim::Optimizer& optimizer, int number, ProbeRecorder& recorder);
 

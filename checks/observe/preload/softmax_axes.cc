@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checks/observe/preload/call_sites.h"
+#include "checks/observe/probe/loss_inputs.h"
 
 namespace dlcheck {
 
@@ -22,7 +23,7 @@ void SoftmaxAxes::Saw(const at::RecordFunction& function) {
   if (scores.dim() > 2 && name != "aten::log_softmax") return;
   // As many scores as samples may be pairs, which contrastive losses compare both ways.
   const int64_t rows = scores.size(0), classes = scores.size(-1);
-  if (rows < 2 || classes < 2 || rows == classes) return;
+  if (rows < 2 || classes < 1 || rows == classes) return;
   last_ = {rows, scores.numel() / classes, classes};
   site_ = CallSite();
 }
@@ -30,6 +31,8 @@ void SoftmaxAxes::Saw(const at::RecordFunction& function) {
 void SoftmaxAxes::LossGiven(const at::Tensor& outputs, ProbeRecorder& recorder) {
   const Last last = std::exchange(last_, {});
   if (last.rows == 0 || outputs.size(0) != last.samples || outputs.size(1) != last.classes) return;
+  // One weight for each sample may belong to attention over all of them.
+  if (last.classes == 1 && MakerOf(outputs) != "softmax") return;
   ProbeClock& clock = recorder.clock();
   const uint32_t thing = clock.writer().Thing("operation", 0, "softmax");
   clock.Put(Quantity::kSoftmaxOverSamples, {thing, 0, recorder.Site(site_)},

@@ -172,15 +172,6 @@ int Watcher::WatchModels() {
   return watched;
 }
 
-void Watcher::ModeSet(const torch::nn::Module& module, bool is_training, bool is_outermost) {
-  const Inside inside;
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
-    recorder.models().TellMode(&module, is_training);
-    const uint32_t model = is_outermost ? recorder.models().ThingOfRoot(&module) : 0;
-    if (model != 0) recorder.PutMode(model, CallSite(), is_training);
-  });
-}
-
 void Watcher::OptimizerBuilt(const torch::optim::Optimizer& optimizer) {
   const auto known = optimizers_.find(&optimizer);
   if (known != optimizers_.end()) {
@@ -220,10 +211,11 @@ void Watcher::Consume(int number) {
   });
 }
 
-void Watcher::AfterStep(int number) {
+void Watcher::AfterStep(const torch::optim::Optimizer& optimizer, int number) {
   if (number == kUnwatched) return;
   const Inside inside;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    replaced_.AfterStep(optimizer, number);
     if (recorder.clock().sampled()) graphs_.StepEnded(recorder);
     recorder.AfterStep(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""},
                        /*taken=*/true);
@@ -245,7 +237,10 @@ void Watcher::LeaveStep() {
 void Watcher::BackwardEnds() {
   if (in_step_) return;  // the closure is called again with other weights
   const Inside inside;
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { unseen_.BackwardEnds(recorder); });
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    unseen_.BackwardEnds(recorder);
+    operations_.BackwardEnds(recorder);
+  });
 }
 
 void Watcher::Cleared(torch::optim::Optimizer& optimizer) {
@@ -268,32 +263,14 @@ void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
   operations_.BackwardBegins(roots.empty() ? at::Tensor() : roots.front());
   if (roots.empty() || !roots.front().defined()) return;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
-    if (recorder.clock().sampled()) {
+    const bool sampled = recorder.clock().sampled();
+    const Probe::Site site = sampled ? CallSite() : Probe::Site{"", 0, ""};
+    if (sampled) {
       forgotten_.Look(roots.front(), recorder);
-      graphs_.Add(roots.front());
+      graphs_.Add(roots.front(), site);
     }
-    recorder.BackwardFrom(roots.front(),
-                          recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""});
+    recorder.BackwardFrom(roots.front(), site);
   });
-}
-
-void Watcher::GradModeSet() {
-  const Inside inside;
-  operations_.GradModeSet();
-  if (at::GradMode::is_enabled()) operations_.TrainingGoesOn();
-  operations_.Update();
-}
-
-void Watcher::Saved(const std::string& path) {
-  const Inside inside;
-  Guarded(recorder_.get(),
-          [&](ProbeRecorder& recorder) { recorder.PutFileEvent(Event::kSaved, path); });
-}
-
-void Watcher::Loaded(const std::string& path) {
-  const Inside inside;
-  Guarded(recorder_.get(),
-          [&](ProbeRecorder& recorder) { recorder.PutFileEvent(Event::kLoaded, path); });
 }
 
 }  // namespace dlcheck

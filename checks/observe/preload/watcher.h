@@ -59,7 +59,7 @@ class Watcher {
   void OptimizerBuilt(const torch::optim::Optimizer& optimizer);
   int BeginStep(torch::optim::Optimizer& optimizer);
   void Consume(int number);
-  void AfterStep(int number);
+  void AfterStep(const torch::optim::Optimizer& optimizer, int number);
   // The step returned or threw.
   void LeaveStep();
   // The optimizer stops working, or its closure gives way to it again.
@@ -70,6 +70,8 @@ class Watcher {
   void BackwardBegins(const std::vector<at::Tensor>& roots);
   void BackwardEnds();
   void GradModeSet();
+  void GradientsAsked(const std::vector<at::Tensor>& inputs, bool creates_graph);
+  void GeneratorAsked();  // by the program itself
   void SchedulerBuilt(torch::optim::Optimizer& optimizer);
   void Scheduled(torch::optim::Optimizer& optimizer);
   void Saved(const std::string& path);

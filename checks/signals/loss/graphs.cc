@@ -1,7 +1,7 @@
 #include "checks/signals/loss/graphs.h"
 
 #include <algorithm>
-#include <vector>
+#include <span>
 
 #include "checks/signals/run/first_process.h"
 
@@ -10,6 +10,25 @@ namespace {
 
 // Of the graphs looked at: one may be that of a call that was given up.
 constexpr double kNearlyAll = 0.9;
+
+// The series of one line with a backward call, or of all of them.
+void Grow(std::span<const Sample> series, LiveGraphs& result) {
+  result.judged += static_cast<int64_t>(series.size());
+  LiveGraphs::Row row;
+  for (const Sample& sample : series) {
+    if (sample.aux <= 0 || sample.value < kNearlyAll * sample.aux) {
+      row = {};
+      continue;
+    }
+    if (row.steps == 0 || sample.value < row.last) {
+      row = {.steps = 0, .first_step = sample.step, .first = sample.value, .site = sample.site};
+    }
+    ++row.steps;
+    row.last_step = sample.step;
+    row.last = sample.value;
+    if (row.steps > result.growing.steps) result.growing = row;
+  }
+}
 
 }  // namespace
 
@@ -32,30 +51,12 @@ absl::StatusOr<BackwardCalls> BackwardCalls::From(const Run& run) {
 }
 
 absl::StatusOr<LiveGraphs> LiveGraphs::From(const Run& run) {
-  std::vector<Sample> samples;
+  LiveGraphs result{.trace = &run.trace, .growing = {}};
   for (const ThingId thing : run.trace.ThingsWith(Quantity::kLiveGraphs)) {
-    const auto series = FirstProcess(run.trace.Series(Quantity::kLiveGraphs, thing));
-    samples.insert(samples.end(), series.begin(), series.end());
+    Grow(FirstProcess(run.trace.Series(Quantity::kLiveGraphs, thing)), result);
   }
-  if (samples.empty()) {
+  if (result.judged == 0) {
     return absl::NotFoundError("the number of live autograd graphs was not recorded");
-  }
-  std::ranges::sort(samples, {}, &Sample::order);
-  LiveGraphs result;
-  result.judged = static_cast<int64_t>(samples.size());
-  Row row;
-  for (const Sample& sample : samples) {
-    if (sample.aux <= 0 || sample.value < kNearlyAll * sample.aux) {
-      row = {};
-      continue;
-    }
-    if (row.steps == 0 || sample.value < row.last) {
-      row = {.steps = 0, .first_step = sample.step, .first = sample.value};
-    }
-    ++row.steps;
-    row.last_step = sample.step;
-    row.last = sample.value;
-    if (row.steps > result.growing.steps) result.growing = row;
   }
   return result;
 }

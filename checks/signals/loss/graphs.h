@@ -30,7 +30,9 @@ struct LiveGraphs {
   struct Row {
     int64_t steps = 0, first_step = 0, last_step = 0;
     double first = 0, last = 0;  // graphs alive
+    SiteId site = 0;             // of their backward calls, if they have one line
   };
+  const Trace* trace = nullptr;
   Row growing;
   int64_t judged = 0;  // steps
 

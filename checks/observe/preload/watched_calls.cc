@@ -1,0 +1,49 @@
+// The part of the watcher that is about calls beside those of a step: modes, gradients that are
+// enabled or disabled, the random generator, and files.
+#include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/watcher.h"
+#include "checks/observe/probe/guarded.h"
+
+namespace dlcheck {
+
+void Watcher::ModeSet(const torch::nn::Module& module, bool is_training, bool is_outermost) {
+  const Inside inside;
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    recorder.models().TellMode(&module, is_training);
+    const uint32_t model = is_outermost ? recorder.models().ThingOfRoot(&module) : 0;
+    if (model != 0) recorder.PutMode(model, CallSite(), is_training);
+  });
+}
+
+void Watcher::GradientsAsked(const std::vector<at::Tensor>& inputs, bool creates_graph) {
+  const Inside inside;
+  if (!at::GradMode::is_enabled()) return;
+  Guarded(recorder_.get(),
+          [&](ProbeRecorder&) { operations_.GradientsAsked(inputs, creates_graph); });
+}
+
+void Watcher::GeneratorAsked() {
+  const Inside inside;
+  operations_.GeneratorAsked();
+}
+
+void Watcher::GradModeSet() {
+  const Inside inside;
+  operations_.GradModeSet();
+  if (at::GradMode::is_enabled()) operations_.TrainingGoesOn();
+  operations_.Update();
+}
+
+void Watcher::Saved(const std::string& path) {
+  const Inside inside;
+  Guarded(recorder_.get(),
+          [&](ProbeRecorder& recorder) { recorder.PutFileEvent(Event::kSaved, path); });
+}
+
+void Watcher::Loaded(const std::string& path) {
+  const Inside inside;
+  Guarded(recorder_.get(),
+          [&](ProbeRecorder& recorder) { recorder.PutFileEvent(Event::kLoaded, path); });
+}
+
+}  // namespace dlcheck
