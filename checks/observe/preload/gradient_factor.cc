@@ -12,7 +12,7 @@ namespace dlcheck {
 namespace {
 
 constexpr int64_t kMostGradients = 1024;
-constexpr int64_t kFewestGradients = 8;  // that are not zero: any change of one number is a factor
+constexpr int64_t kFewestGradients = 4;  // that are not zero: any change of one number is a factor
 constexpr double kNear = 1e-4;           // relative, of products in float32
 
 bool IsReadable(const at::Tensor& tensor) {

@@ -10,7 +10,7 @@ from ..state.optimizers import first_with_gradients
 from ..torch_api import tensors
 from ..torch_api.on_host import is_at_hand
 
-MOST_ENTRIES, NEAR, FEWEST = 1024, 1e-4, 8
+MOST_ENTRIES, NEAR, FEWEST, ALIKE = 1024, 1e-4, 8, 4
 ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Adagrad", "Adadelta")
 DECOUPLED = ("AdamW",)
 
@@ -68,7 +68,7 @@ class GradientFactor:
             place = before.abs().argmax()
             factor = float(now[place] / before[place]) if float(before[place]) else 0.0
             # Whatever is done to a single number is a factor.
-            many = int(before.count_nonzero()) >= FEWEST
+            many = int(before.count_nonzero()) >= ALIKE
             if many and factor > 1 + NEAR and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
                 self.recorder.quantity("gradient_factor", watched.thing, factor, float(len(self.optimizers.ours())),
                                        self.sites.current())  # fmt: skip
