@@ -153,7 +153,9 @@ ROWS = [
      "ways_in_test.py::test_an_interpreter_that_ignores_the_environment_is_not_taken_for_clean"),
     ("E09", "watched against unwatched", "the same bits",
      "shim_harmless_test.py::test_training_is_the_same_to_the_bit shim_modes_test.py::test_they_see_as_many_calls_of_each_function_and_end_with_the_same_bits"),
-    ("E10", "a preloaded library in a special process", "refused", NOT_HERE, "dlcheck preloads nothing"),
+    ("E10", "a preloaded library in a special process", "it runs as it does alone",
+     "unchanged_test.py::test_a_launcher_may_come_before_and_two_variables_are_in_the_environment "
+     "unchanged_test.py::test_a_program_without_libtorch_is_told_so_at_once"),
     # Numbers
     ("F01", "one NaN in one gradient", "named with its parameter and step",
      "shim_steps_test.py::test_a_gradient_that_is_not_finite_below_the_head_is_kept shim_births_test.py::test_the_first_operation_is_named"),

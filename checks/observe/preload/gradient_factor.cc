@@ -53,9 +53,11 @@ void GradientFactor::Saw(const at::RecordFunction& function, ProbeRecorder& reco
   const auto inputs = function.inputs();
   if (inputs.empty() || !inputs[0].isTensor() || !inputs[0].toTensor().defined()) return;
   const at::Tensor& given = inputs[0].toTensor();
+  if (!given.has_storage()) return;  // a sparse one
   for (auto& [optimizer, kept] : kept_) {
     const at::Tensor& gradient = kept.parameter.grad();
-    if (!kept.before.defined() || !gradient.defined() || !given.is_alias_of(gradient)) continue;
+    if (!kept.before.defined() || !gradient.defined() || !gradient.has_storage()) continue;
+    if (!given.is_alias_of(gradient)) continue;
     if (Clipping::IsNorm(function)) {
       Guarded(&recorder, [&, number = optimizer, &own = kept](ProbeRecorder& guarded) {
         Compare(number, own, guarded);

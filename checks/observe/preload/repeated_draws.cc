@@ -11,6 +11,7 @@ namespace {
 
 constexpr size_t kMostStates = size_t{1} << 14;  // that are remembered; the first ones
 constexpr int kMostWritten = 2048;
+constexpr int64_t kMostAsked = 4096;
 constexpr int kWords = 4;  // of 32 bits, of the state: as good as all of it
 
 uint64_t StateNow() {
@@ -29,7 +30,10 @@ uint64_t StateNow() {
 
 }  // namespace
 
-void RepeatedDraws::GeneratorAsked() { site_ = CallSite(); }
+// A program may ask for each number that it draws.
+void RepeatedDraws::GeneratorAsked() {
+  if (asked_++ < kMostAsked) site_ = CallSite();
+}
 
 void RepeatedDraws::EvaluationEnds() { evaluated_ = StateNow(); }
 

@@ -28,6 +28,7 @@ class RepeatedDraws {
 
   Probe::Site site_{"", 0, ""};        // where the generator was asked for last
   uint64_t last_ = 0, evaluated_ = 0;  // states as the last step began, an evaluation ended
+  int64_t asked_ = 0;
   int written_ = 0;
   struct First {
     int64_t step;
