@@ -156,6 +156,7 @@ void ForwardPasses::LossWithoutGradients(double mean, int64_t samples) {
 void ForwardPasses::TrainingGoesOn() {
   if (evaluated_ == kNone) return;
   const int model = std::exchange(evaluated_, kNone);
+  expects_first_ = false;
   const int64_t samples = std::exchange(samples_, 0);
   const double sum = std::exchange(sum_, 0);
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
