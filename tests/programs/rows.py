@@ -40,6 +40,8 @@ ROWS = {
     "resumes_without_a_part": "schedule-state-not-saved",
     "optimizer_not_loaded": "optimizer-state-not-saved",
     "weights_into_another_object": "pretrained-weights-lost",
+    "moments_stay_in_their_file": "optimizer-state-not-saved",
+    "weights_stay_in_their_file": "pretrained-weights-lost",
     "optimizer_not_saved": "optimizer-state-not-saved",
     "compiled_resumes_without_optimizer": "optimizer-state-not-saved",
     "lightning_resumes_without_optimizer": "optimizer-state-not-saved",

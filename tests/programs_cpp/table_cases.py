@@ -146,7 +146,7 @@ MISSED = {
     },
     "resumed": {
         "clipped_before_backward", "clipped_by_value", "frozen_at_random", "identical_units", "losses_kept",
-        "net_not_loaded", "never_validated", "optimizer_not_loaded", "same_rows", "shuffled_once", "shuffled_targets",
+        "never_validated", "same_rows", "shuffled_once", "shuffled_targets",
         "sorted", "weights_drawn_after_loading", "worst_kept",
     },
 }

@@ -4,9 +4,13 @@ ones are quiet, and faults are named with the line of the call."""
 import json
 import os
 import subprocess
+import sys
 import tempfile
 import unittest
 from pathlib import Path
+
+sys.path.append(str(Path(__file__).parents[1] / "programs"))
+from watching import allows_layers  # noqa: E402
 
 BUILD = Path(os.environ.get("DLCHECK_BUILD", Path(__file__).parents[2] / "build"))
 PROGRAM = BUILD / "tests" / "programs_cpp" / "unchanged_programs"
@@ -108,9 +112,9 @@ def run(folder, *words, watched=True):
 class Unchanged(unittest.TestCase):
     def test_print_the_same_and_healthy_ones_are_quiet(self):
         for name in programs():
-            with self.subTest(program=name), tempfile.TemporaryDirectory() as folder:
-                alone, _ = run(folder, name, watched=False)
-                watched, result = run(folder, name)
+            with self.subTest(program=name), tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+                alone, _ = run(one, name, watched=False)
+                watched, result = run(other, name)
                 self.assertEqual((watched.returncode, watched.stdout), (alone.returncode, alone.stdout))
                 loud = [check["id"] for check in result["checks"] for finding in check["findings"]
                         if finding["severity"] != "note"]
@@ -130,6 +134,45 @@ class Unchanged(unittest.TestCase):
                 self.assertEqual(lines, set(expected), watched.stderr)
                 for finding in findings:
                     self.assertNotRegex(finding["fix"], r"torch\.[a-z]|model\.(eval|train)\(")
+
+
+class StartedAgain(unittest.TestCase):
+    """A program that goes on from its files: `--deep` interrupts it and starts it again."""
+
+    FORGOTTEN = {"optimizer_not_loaded": "exp_avg of torch::optim::Adam", "statistics_reset": "buffers of NetImpl",
+                 "rate_set_anew": "rates of torch::optim::Adam", "head_drawn_anew": "weights of torch::optim::Adam"}
+
+    def resumed(self, *fault):
+        """What the check says of the program, the files that it leaves, and the report."""
+        with tempfile.TemporaryDirectory() as folder:
+            work, out = Path(folder) / "work", Path(folder) / "out"
+            work.mkdir()
+            done = subprocess.run([BUILD / "bin" / "dlcheck", "run", "--deep", "--select", "checkpoint/inexact_resume",
+                                   "--output-dir", out, "--", PROGRAM, "goes_on", *fault], capture_output=True,
+                                  text=True, check=False, cwd=work)  # fmt: skip
+            (check,) = (c for c in json.loads((out / "result.json").read_text())["checks"]
+                        if c["id"] == "checkpoint/inexact_resume")
+            return check, {path.name for path in work.iterdir()}, done.stderr
+
+    def setUp(self):
+        if not PROGRAM.exists() or not allows_layers():
+            self.skipTest("no LibTorch, or no files of its own for an experiment")
+
+    def test_nothing_is_found_where_all_comes_back(self):
+        check, files, text = self.resumed()
+        self.assertEqual((check["outcome"], check["findings"]), ("passed", []), text)
+        self.assertEqual(files, {"epoch.txt", "net.pt", "optimizer.pt"})
+
+    def test_the_part_that_does_not_come_back_is_named_with_the_line_that_loads(self):
+        source = (SOURCES / "goes_on.cc").read_text().split("\n")
+        for fault, part in self.FORGOTTEN.items():
+            with self.subTest(fault):
+                check, _, text = self.resumed(fault)
+                (finding,) = check["findings"]
+                self.assertEqual(finding["severity"], "warning")
+                self.assertIn(part, [place.get("thing") for place in finding["places"]], text)
+                lines = {source[place["line"] - 1].strip() for place in finding["places"] if place.get("line")}
+                self.assertEqual(lines, {'torch::load(net, "net.pt");'})
 
 
 class Others(unittest.TestCase):

@@ -110,13 +110,13 @@ Check InexactResume() {
           "Save and load the named parts too. If all parts match, something was never saved: the "
           "data position, a generator, an unregistered buffer.",
       .limits =
-          {.needs = "--deep, and a system that gives the experiment its own copy of files. A "
-                    "Python program must save a model between two steps and load it when restarted "
-                    "(--resume-command). Other programs must report their state.",
+          {.needs = "--deep, and a system that gives the experiment its own copy of files. The "
+                    "program must save a model between two steps and load it when restarted "
+                    "(--resume-command). A C++ program with a probe must report its state.",
            .silent_when =
                "Two uninterrupted runs with one seed differ (programs that report their state).",
-           .severity = "Error for programs that report their state. Warning for Python programs, "
-                       "but a note if only random numbers and the data order differ.",
+           .severity = "Error for programs that report their state. Warning for others, but a "
+                       "note if only random numbers and the data order differ.",
            .blind_spots = "The check interrupts the program at one place only.",
            .sensitivity = ""},
       .python = {.bad = R"(checkpoint = torch.load("checkpoint.pt")

@@ -1,6 +1,9 @@
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "checks/catalog/examples/file_runs.h"
+#include "checks/catalog/findings/half_restored.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
 #include "checks/signals/checkpoint/state_files.h"
@@ -22,59 +25,31 @@ std::vector<std::string> Forgotten(const StateFiles& files, const StateFiles::Lo
   return names;
 }
 
-// Programs go back to weights of the same run on purpose, and also start from weights that are
-// frozen in part.
-bool Resumes(const StateFiles& files, const StateFiles::Load& load) {
-  return !load.saved_here && load.step == 0 && !files.has_frozen;
-}
-
 bool WritesSuch(const StateFiles& files) {
   return std::ranges::any_of(files.saves, [](const StateFiles::Save& save) {
     return save.contents.contains("model") && save.contents.contains("optimizer");
   });
 }
 
-// The optimizer goes on where its file ends, and the model does not.
-bool WentElsewhere(const StateFiles& files, const StateFiles::Load& load) {
-  return !files.elsewhere.empty() && load.steps_after > 0 && load.contents.contains("model") &&
-         load.contents.contains("optimizer") && load.put_in.contains("optimizer");
-}
-
-Finding Elsewhere(const StateFiles& files, const StateFiles::Load& load) {
-  return {
-      .severity = Severity::kWarning,
-      .message = StrCat("The run loaded the optimizer of ", load.file, " before step ", load.step,
-                        ", but no weights into the model that it trains. load_state_dict() was "
-                        "called on another ",
-                        files.elsewhere.substr(files.elsewhere.rfind('/') + 1), " object."),
-      .places = {{.thing = load.file, .file = ""}, {.thing = files.elsewhere, .file = ""}},
-      .first_step = load.step,
-      .last_step = load.step,
-      .count = 1,
-      .measured = 1,
-      .bound = 0};
-}
-
 absl::StatusOr<Verdict> Judge(const Settings&, const StateFiles& files) {
   Verdict verdict;
   int64_t judged = 0;
   for (const StateFiles::Load& load : files.loads) {
-    if (WentElsewhere(files, load)) {
+    std::optional<Finding> half = HalfRestored(files, load);
+    if (half || LacksItsModel(files, load)) {
       ++judged;
-      if (verdict.findings.empty()) verdict.findings.push_back(Elsewhere(files, load));
+      if (half && verdict.findings.empty()) verdict.findings.push_back(*std::move(half));
       continue;
     }
     if (!load.contents.contains("model") || !load.put_in.contains("model")) continue;
     if (load.steps_after == 0 || !(files.trains_loaded || load.into_trained)) continue;
     ++judged;
-    if (!files.fits_whole)
-      continue;  // another model, whose optimizer the file's state does not fit
+    if (!files.fits_whole) continue;  // another model, which its optimizer's state does not fit
     const std::vector<std::string> names = Forgotten(files, load);
     if (names.empty() || !verdict.findings.empty()) continue;
-    std::string message = StrCat(
-        "The run loaded the model of ", load.file, " before step ", load.step, ", but not the ",
-        Listed(names), " in the same file. ", Counted(load.steps_after, "step"),
-        load.keeps_optimizer ? " followed with the earlier state" : " followed with new state");
+    std::string message =
+        StrCat("The run loaded the model of ", load.file, " before step ", load.step,
+               ", but not the ", Listed(names), " in the same file. ", StepsAfter(load));
     if (WritesSuch(files)) message += ", and the run also writes such files";
     verdict.findings.push_back(
         {.severity = Resumes(files, load) ? Severity::kWarning : Severity::kNote,
@@ -106,7 +81,8 @@ Check StateNotRestored() {
       .method =
           "Compares the contents of a loaded file with the load_state_dict calls that follow. "
           "Judges only models that are trained after the load. Also reports "
-          "weights that went into an object other than the model whose optimizer was restored.",
+          "weights that went into an object other than the model whose optimizer was restored. "
+          "Looks for a second file, too, that the run writes in the same steps and never reads.",
       .fix =
           "Call optimizer.load_state_dict(checkpoint['optimizer']), and the same for scheduler and "
           "scaler, before the first step. Load the weights into the model that is trained.",
@@ -166,6 +142,15 @@ train(model, optimizer, scheduler))"},
                                 .loads_back = true,
                                 .fed = "Net"});
             }},
+           {"both files of a checkpoint are read", Expect::kClean, [] { return WithPair({}); }},
+           {"the optimizer's file is not read", Expect::kWarning,
+            [] { return WithPair({.reads_optimizer = false}); }},
+           {"a file that is not always written with it", Expect::kClean,
+            [] { return WithPair({.reads_optimizer = false, .is_pair = false}); }},
+           {"the model's file is not read", Expect::kWarning,
+            [] { return WithPair({.reads_model = false}); }},
+           {"the optimizer goes back, and the model stays as it is", Expect::kClean,
+            [] { return WithPair({.reads_model = false, .trains_before = true}); }},
            {"the scheduler's state is not restored", Expect::kWarning,
             [] {
               return WithFiles({.contents = "model optimizer scheduler",

@@ -41,4 +41,30 @@ Evidence WithFiles(const FileValues& values) {
   return PlainOnly(run);
 }
 
+Evidence WithPair(const PairValues& values) {
+  RunBuilder run = TwoLayers();
+  run.Attribute("optimizer", "optimizer#0", "stateful", "1");
+  run.Attribute("file", "net.pt", "contents", "model");
+  run.Attribute("file", "moments.pt", "contents", "optimizer");
+  if (values.trains_before) {
+    run.Event(Event::kUsed, 32, "model", "Net");
+    AddStep(run, {.held = {}});
+  }
+  if (values.reads_model) {
+    run.Event(Event::kLoaded, 0, "file", "net.pt").Event(Event::kLoaded, 0, "model", "Net");
+    run.Quantity(Quantity::kLoadedShare, "model", "Net", 1);
+  }
+  if (values.reads_optimizer) {
+    run.Event(Event::kLoaded, 0, "file", "moments.pt");
+    run.Event(Event::kLoaded, 0, "optimizer", "optimizer#0");
+  }
+  for (int step = 0; step < 4; ++step) {
+    run.Event(Event::kUsed, 32, "model", "Net");
+    AddStep(run, {.held = {}});
+    run.Event(Event::kSaved, 0, "file", "net.pt");
+    if (values.is_pair || step == 3) run.Event(Event::kSaved, 0, "file", "moments.pt");
+  }
+  return PlainOnly(run);
+}
+
 }  // namespace dlcheck

@@ -25,4 +25,12 @@ struct FileValues {
 // Four steps between loading and saving.
 Evidence WithFiles(const FileValues& values);
 
+// After each of four steps, the model goes into net.pt and the optimizer into moments.pt.
+struct PairValues {
+  bool reads_model = true, reads_optimizer = true;  // before the first step
+  bool is_pair = true;         // moments.pt is written after the last step alone
+  bool trains_before = false;  // one step of the model comes before the files
+};
+Evidence WithPair(const PairValues& values);
+
 }  // namespace dlcheck

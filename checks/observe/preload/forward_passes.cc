@@ -135,7 +135,10 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
   }
   followed.has_trained = followed.has_trained || is_training;
   has_trained_ = has_trained_ || followed.has_trained;
-  if (is_training) scales_.Trained(input, recorder);
+  if (is_training) {
+    scales_.Trained(input, recorder);
+    parts_->ForwardBegins(input, recorder);
+  }
   if (recorder.clock().sampled()) recorder.FirstInput(input);
   recorder.Batch(input, CallSite());
 }

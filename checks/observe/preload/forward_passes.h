@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "checks/observe/preload/input_scales.h"
+#include "checks/observe/preload/state_parts.h"
 #include "checks/observe/probe/probe_recorder.h"
 
 namespace dlcheck {
 
 class ForwardPasses {
  public:
-  explicit ForwardPasses(ProbeRecorder& recorder) : recorder_(&recorder) {}
+  ForwardPasses(ProbeRecorder& recorder, StateParts& parts)
+      : recorder_(&recorder), parts_(&parts) {}
 
   // An operation that lies in no other begins. Cost: a look at the addresses of its tensors.
   void Saw(const at::RecordFunction& function);
@@ -58,6 +60,7 @@ class ForwardPasses {
   void LookAtFirstInput(const at::RecordFunction& function, ProbeRecorder& recorder);
 
   ProbeRecorder* recorder_;
+  StateParts* parts_;
   std::vector<Followed> followed_;
   size_t entries_ = 0;        // models of which the entry is known
   int awaits_input_ = kNone;  // the model of which the parameter was taken alone

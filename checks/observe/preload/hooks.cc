@@ -8,34 +8,19 @@
 #include <utility>
 
 #include "checks/observe/preload/call_sites.h"
-#include "checks/observe/preload/entries.h"
-#include "checks/observe/preload/watcher.h"
+#include "checks/observe/preload/hooks.h"
 
 namespace dlcheck {
+
+void** Originals() {
+  static void* originals[64];
+  return originals;
+}
+
 namespace {
 
 using torch::optim::Optimizer;
 using Closure = Optimizer::LossClosure;
-
-void* originals[64];
-
-template <typename Function>
-Function* OriginalOf(Entry entry) {
-  return reinterpret_cast<Function*>(originals[static_cast<int>(entry)]);
-}
-
-// Tells the watcher, if this call is to be looked at. No exception reaches the program; after one,
-// nothing is watched any more.
-template <typename Call>
-void Tell(const Call& call) {
-  Watcher* watcher = Watcher::Here();
-  if (watcher == nullptr) return;
-  try {
-    call(*watcher);
-  } catch (...) {
-    Watcher::EndAll();
-  }
-}
 
 // Tells the watcher that a step ended, whether it returned or threw.
 class Stepping {
@@ -108,13 +93,10 @@ Named NamedParameters(const torch::nn::Module* module, bool recurse) {
 }
 
 void Train(torch::nn::Module* module, bool is_training) {
-  thread_local int depth = 0;  // it calls itself for each child
-  struct Deeper {
-    Deeper() { ++depth; }
-    ~Deeper() { --depth; }
-  } deeper;
+  thread_local int calls = 0;
+  const Depth depth(calls);
   OriginalOf<void(torch::nn::Module*, bool)>(Entry::kTrain)(module, is_training);
-  Tell([&](Watcher& watcher) { watcher.ModeSet(*module, is_training, depth == 1); });
+  Tell([&](Watcher& watcher) { watcher.ModeSet(*module, is_training, depth.is_outermost()); });
 }
 
 void ModuleZeroGrad(torch::nn::Module* module, bool set_to_none) {
@@ -186,25 +168,6 @@ void SchedulerBuilt(torch::optim::LRScheduler* scheduler, Optimizer& optimizer) 
   Tell([&](Watcher& watcher) { watcher.SchedulerBuilt(optimizer); });
 }
 
-void SaveTo(torch::serialize::OutputArchive* archive, const std::string& path) {
-  OriginalOf<void(torch::serialize::OutputArchive*, const std::string&)>(Entry::kSaveTo)(archive,
-                                                                                         path);
-  Tell([&](Watcher& watcher) { watcher.Saved(path); });
-}
-
-void LoadFrom(torch::serialize::InputArchive* archive, const std::string& path,
-              std::optional<c10::Device> device) {
-  using Original =
-      void(torch::serialize::InputArchive*, const std::string&, std::optional<c10::Device>);
-  OriginalOf<Original>(Entry::kLoadFrom)(archive, path, std::move(device));
-  Tell([&](Watcher& watcher) { watcher.Loaded(path); });
-}
-
-template <typename Function>
-void* Address(Function* function) {
-  return reinterpret_cast<void*>(function);
-}
-
 void* HookOf(Entry entry) {
   static const auto* hooks = new std::map<Entry, void*>{
       {Entry::kSgdStep, Address(&Step<Entry::kSgdStep>)},
@@ -222,14 +185,12 @@ void* HookOf(Entry entry) {
       {Entry::kBackward, Address(&Backward)},
       {Entry::kGrad, Address(&Grad)},
       {Entry::kSetGradMode, Address(&SetGradMode)},
-      {Entry::kSaveTo, Address(&SaveTo)},
-      {Entry::kLoadFrom, Address(&LoadFrom)},
       {Entry::kDefaultGenerator, Address(&DefaultGenerator)},
       {Entry::kScheduled, Address(&Scheduled)},
       {Entry::kSchedulerBuilt, Address(&SchedulerBuilt)},
   };
   const auto found = hooks->find(entry);
-  return found == hooks->end() ? nullptr : found->second;
+  return found == hooks->end() ? ArchiveHookOf(entry) : found->second;
 }
 
 }  // namespace
@@ -238,7 +199,7 @@ void* HookOf(Entry entry) {
 extern "C" __attribute__((visibility("default"))) void* dlcheck_go_around(int entry,
                                                                           void* original) {
   if (original == nullptr) return nullptr;
-  dlcheck::originals[entry] = original;
+  dlcheck::Originals()[entry] = original;
   return dlcheck::HookOf(static_cast<dlcheck::Entry>(entry));
 }
 

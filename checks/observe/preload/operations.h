@@ -32,8 +32,8 @@ namespace dlcheck {
 
 class Operations {
  public:
-  Operations(ProbeRecorder& recorder, ForgottenWeights& forgotten)
-      : recorder_(&recorder), forgotten_(&forgotten), passes_(recorder) {}
+  Operations(ProbeRecorder& recorder, ForgottenWeights& forgotten, StateParts& parts)
+      : recorder_(&recorder), forgotten_(&forgotten), passes_(recorder, parts) {}
   ~Operations() { Stop(); }
   Operations(const Operations&) = delete;
   Operations& operator=(const Operations&) = delete;

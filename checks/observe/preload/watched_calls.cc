@@ -1,5 +1,5 @@
 // The part of the watcher that is about calls beside those of a step: modes, gradients that are
-// enabled or disabled, the random generator, and files.
+// enabled or disabled, and the random generator.
 #include "checks/observe/preload/call_sites.h"
 #include "checks/observe/preload/watcher.h"
 #include "checks/observe/probe/guarded.h"
@@ -32,18 +32,6 @@ void Watcher::GradModeSet() {
   operations_.GradModeSet();
   if (at::GradMode::is_enabled()) operations_.TrainingGoesOn();
   operations_.Update();
-}
-
-void Watcher::Saved(const std::string& path) {
-  const Inside inside;
-  Guarded(recorder_.get(),
-          [&](ProbeRecorder& recorder) { recorder.PutFileEvent(Event::kSaved, path); });
-}
-
-void Watcher::Loaded(const std::string& path) {
-  const Inside inside;
-  Guarded(recorder_.get(),
-          [&](ProbeRecorder& recorder) { recorder.PutFileEvent(Event::kLoaded, path); });
 }
 
 }  // namespace dlcheck

@@ -67,7 +67,7 @@ PendingModels& Pending() {
 
 Probe::Options WithCapabilities() {
   Probe::Options options;
-  options.capabilities = "plain same_seed";
+  options.capabilities = "plain same_seed interrupted resumed";
   return options;
 }
 
@@ -95,6 +95,7 @@ Watcher* Watcher::Begin() noexcept try {
   std::atexit([] { ProcessEnds(); });
   TheOnly() = std::make_unique<Watcher>(*RequestOfProcess(), std::move(recorder));
   end_of_thread.emplace();
+  TheOnly()->TakeEarlyReads();
   return TheOnly().get();
 } catch (...) {
   EndAll();
@@ -137,9 +138,20 @@ void Watcher::ProcessEnds() noexcept try {
 } catch (...) {
 }
 
-Watcher::Watcher(const Request&, std::unique_ptr<ProbeRecorder> recorder)
-    : recorder_(std::move(recorder)), operations_(*recorder_, forgotten_) {
+Watcher::Watcher(const Request& request, std::unique_ptr<ProbeRecorder> recorder)
+    : recorder_(std::move(recorder)), parts_(request), operations_(*recorder_, forgotten_, parts_) {
   operations_.Update();
+}
+
+void Watcher::Reads(const std::function<void(Watcher*)>& use) noexcept try {
+  if (is_inside) return;
+  const Inside inside;
+  const std::lock_guard<std::mutex> lock(Lock());
+  if (!RequestOfProcess().has_value()) return;
+  if (TheOnly() != nullptr && !is_watched_thread) return;
+  use(TheOnly().get());
+} catch (...) {
+  EndAll();  // the lock is free again by now
 }
 
 void Watcher::SawModel(const torch::nn::Module& model) noexcept try {
@@ -197,6 +209,8 @@ int Watcher::BeginStep(torch::optim::Optimizer& optimizer) {
     settings_.Look(optimizer, number, recorder);
     equal_rows_.BeginStep(recorder);
     replaced_.BeginStep(optimizer, number, recorder);
+    restored_.TrainingBegins(recorder);
+    parts_.BeginStep(optimizer, number, recorder);
     recorder.BeginStep(number);
   });
   return number;
@@ -258,7 +272,10 @@ void Watcher::BackwardBegins(const std::vector<at::Tensor>& roots) {
   if (late_models_ < kMostLateModels) late_models_ += WatchModels();
   const Inside inside;
   operations_.TrainingGoesOn();
-  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) { unseen_.Infer(recorder); });
+  Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    unseen_.Infer(recorder);
+    restored_.TrainingBegins(recorder);
+  });
   operations_.Update();
   operations_.BackwardBegins(roots.empty() ? at::Tensor() : roots.front());
   if (roots.empty() || !roots.front().defined()) return;

@@ -7,6 +7,7 @@
 
 #include <torch/torch.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -18,6 +19,8 @@
 #include "checks/observe/preload/operations.h"
 #include "checks/observe/preload/optimizer_settings.h"
 #include "checks/observe/preload/replaced_optimizers.h"
+#include "checks/observe/preload/restored_state.h"
+#include "checks/observe/preload/state_parts.h"
 #include "checks/observe/preload/unseen_steps.h"
 #include "checks/observe/probe/probe_recorder.h"
 
@@ -31,18 +34,15 @@ class Watcher {
   // The watcher, if this call is to be looked at: null outside of `dlcheck run`, in other threads,
   // in calls that the probe itself makes, and after another probe took over.
   static Watcher* Here();
-  // The same; makes it where there is none.
-  static Watcher* Begin() noexcept;
-  // The same, but makes it only where a model was seen.
-  static Watcher* BeginWithModel() noexcept;
+  static Watcher* Begin() noexcept;           // makes it where there is none
+  static Watcher* BeginWithModel() noexcept;  // makes it only where a model was seen
   static void EndAll();
   // The process is about to end without a word to its threads. Closes the records, unless a handler
   // of a signal ends it, which may have interrupted anything.
   static void ProcessEnds() noexcept;
   static void EndOfThread();
 
-  // While one lives, calls of this thread are the probe's own.
-  class Inside {
+  class Inside {  // while one lives, calls of this thread are the probe's own
    public:
     Inside();
     ~Inside();
@@ -60,11 +60,9 @@ class Watcher {
   int BeginStep(torch::optim::Optimizer& optimizer);
   void Consume(int number);
   void AfterStep(const torch::optim::Optimizer& optimizer, int number);
-  // The step returned or threw.
-  void LeaveStep();
-  // The optimizer stops working, or its closure gives way to it again.
-  void StepEnds() { operations_.SetStepping(false); }
-  void StepGoesOn() { operations_.SetStepping(true); }
+  void LeaveStep();                                     // it returned or threw
+  void StepEnds() { operations_.SetStepping(false); }   // it gives way to its closure
+  void StepGoesOn() { operations_.SetStepping(true); }  // the closure returned
   void ZeroingBegins();
   void Cleared(torch::optim::Optimizer& optimizer);
   void BackwardBegins(const std::vector<at::Tensor>& roots);
@@ -74,8 +72,13 @@ class Watcher {
   void GeneratorAsked();  // by the program itself
   void SchedulerBuilt(torch::optim::Optimizer& optimizer);
   void Scheduled(torch::optim::Optimizer& optimizer);
+  // A file was read, or a model from one, perhaps before there is a watcher.
+  static void FileRead(const std::string& path) noexcept;
+  static void ModuleRead(const torch::nn::Module& module) noexcept;
+  void OptimizerRead(torch::optim::Optimizer& optimizer);
+  // A "model" or an "optimizer" goes into an archive; an archive, into a file.
+  void Stored(const char* kind) { restored_.Stored(kind); }
   void Saved(const std::string& path);
-  void Loaded(const std::string& path);
 
   Watcher(const Request& request, std::unique_ptr<ProbeRecorder> recorder);
 
@@ -88,16 +91,21 @@ class Watcher {
   };
   int NumberOf(torch::optim::Optimizer& optimizer);
   int WatchModels();  // how many are new
+  // Gives the watcher of this thread, or null where there is none yet; nothing in other threads.
+  static void Reads(const std::function<void(Watcher*)>& use) noexcept;
+  void TakeEarlyReads();
   bool HasRoomFor(const std::vector<at::Tensor>& tensors);
 
   std::unique_ptr<ProbeRecorder> recorder_;
   ForgottenWeights forgotten_;
+  StateParts parts_;
   Operations operations_;
   UnseenSteps unseen_;
   KeptGraphs graphs_;
   OptimizerSettings settings_;
   EqualRows equal_rows_;
   ReplacedOptimizers replaced_;
+  RestoredState restored_;
   uint64_t held_bytes_ = 0;  // of tensors that are watched, and so stay until the process ends
   size_t held_ = 0;          // models and optimizers
   int late_models_ = 0;      // that were met at a backward

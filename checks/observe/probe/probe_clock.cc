@@ -8,6 +8,8 @@
 namespace dlcheck {
 namespace {
 
+constexpr int kMostSeldom = 1024;
+
 Record Fields(const ProbeClock::About& about, const ProbeClock::Moment& moment, double value,
               double aux) {
   Record record{};
@@ -38,6 +40,11 @@ void ProbeClock::Put(Event event, const About& about, double value, double aux) 
   }
 }
 
+void ProbeClock::PutSeldom(Event event, const About& about) {
+  if (seldom_++ >= kMostSeldom) return Put(event, about);
+  writer_->PutEvent(event, Fields(about, now(), 0, 0));
+}
+
 void ProbeClock::Put(Quantity quantity, const About& about, const Moment& moment, double value,
                      double aux) {
   writer_->PutQuantity(quantity, Fields(about, moment, value, aux));
@@ -46,6 +53,12 @@ void ProbeClock::Put(Quantity quantity, const About& about, const Moment& moment
 void ProbeClock::PutDigest(Quantity quantity, const About& about, uint64_t digest) {
   Put(quantity, about, static_cast<double>(digest >> 32),
       static_cast<double>(digest & 0xFFFFFFFFu));
+}
+
+// From where an interrupted run saved its state, every step is.
+bool ProbeClock::IsSampledStep() const {
+  return IsSampled(step_) || is_asked_for() ||
+         (request_.saved_step && step_ >= *request_.saved_step);
 }
 
 void ProbeClock::BeginEvaluation() {
@@ -69,10 +82,11 @@ void ProbeClock::EndStep() {
   micro_step_ = 0;
   sampled_evaluation_ = false;
   if (sampled_) gap_start_ = step_;
-  sampled_ = IsSampled(step_) || is_asked_for();
+  sampled_ = IsSampledStep();
   if (sampled_) WriteGap(step_ - 1);
   writer_->EndStep();
-  if (request_.steps && step_ >= *request_.steps) {
+  const std::optional<int64_t>& last = request_.end_step ? request_.end_step : request_.steps;
+  if (last && step_ >= *last) {
     writer_->PutEvent(Event::kStopped, Fields({}, now(), 0, 0));
     EndProcess();
   }

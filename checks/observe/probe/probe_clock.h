@@ -38,6 +38,8 @@ class ProbeClock {
 
   // Writes an event of a sampled step; of another step only the count is kept.
   void Put(Event event, const About& about, double value = 0, double aux = 0);
+  // The same of what happens seldom, as a file that is read: written in any step.
+  void PutSeldom(Event event, const About& about);
   // Writes a value, sampled or not, under the step and micro-step given, which may be past.
   struct Moment {
     int64_t step;
@@ -73,6 +75,7 @@ class ProbeClock {
  private:
   // Whether the user asked for this step in full.
   bool is_asked_for() const;
+  bool IsSampledStep() const;
   void WriteGap(int64_t last_step);
   [[noreturn]] void EndProcess();
 
@@ -83,6 +86,7 @@ class ProbeClock {
   uint32_t micro_step_ = 0;
   bool sampled_ = true;
   int64_t gap_start_ = 0;
+  int seldom_ = 0;  // events that were written in any step
   int64_t evaluations_ = 0;
   int64_t evaluation_forwards_ = 0;  // of the evaluation under way
   bool sampled_evaluation_ = false;

@@ -53,9 +53,7 @@ class ProbeModels {
 
   // Null for a tensor that is no known parameter.
   Parameter* Find(const at::Tensor& tensor);
-  bool Has(const at::Tensor& tensor) const {
-    return parameters_.count(tensor.unsafeGetTensorImpl()) > 0;
-  }
+  bool Has(const at::Tensor& t) const { return parameters_.count(t.unsafeGetTensorImpl()) > 0; }
 
   // Two names of the first model that are to be one tensor.
   void Tie(std::string_view one, std::string_view other);
@@ -74,13 +72,13 @@ class ProbeModels {
   bool IsTraining() const { return models_.empty() || IsTraining(Running().root); }
   bool IsTraining(const torch::nn::Module* module) const;
   uint32_t model_thing() const { return models_.empty() ? 0 : Running().thing; }
-  uint32_t model_thing(int model) const { return models_[static_cast<size_t>(model)].thing; }
+  uint32_t model_thing(int model) const { return At(model).thing; }
+  size_t parameter_count(int model) const { return At(model).tree.parameters.size(); }
+  std::string running_type() const { return models_.empty() ? "" : Running().tree.type; }
   // The first module with parameters; 0 if there is none.
   uint32_t first_module_thing() const { return models_.empty() ? 0 : Running().first_module; }
   // Modules of a model that depend on the mode and have no parameter to be seen by, as dropout.
-  const UnseenModules& unseen_modules(int model) const {
-    return models_[static_cast<size_t>(model)].unseen;
-  }
+  const UnseenModules& unseen_modules(int model) const { return At(model).unseen; }
   at::Device device() const;  // the CPU if there is no model
 
   // The thing of the model that this module is the root of; 0 of another module.
@@ -105,7 +103,8 @@ class ProbeModels {
     uint32_t thing = 0, first_module = 0;
     UnseenModules unseen;
   };
-  const Model& Running() const { return models_[static_cast<size_t>(running_)]; }
+  const Model& At(int model) const { return models_[static_cast<size_t>(model)]; }
+  const Model& Running() const { return At(running_); }
   static void FindUnseen(Model& model, const std::vector<uint32_t>& things);
 
   ProbeClock* clock_;

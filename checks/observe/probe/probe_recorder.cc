@@ -38,7 +38,7 @@ std::unique_ptr<ProbeRecorder> ProbeRecorder::Create(const Request& request,
   (*writer)->Attribute(0, "program", program_invocation_name);
   auto recorder = std::make_unique<ProbeRecorder>(request, std::move(*writer));
   if (!Lists(options.capabilities, request.experiment)) {
-    recorder->clock_.Refuse("this program cannot be the experiment " + request.experiment);
+    recorder->clock_.Refuse("C++ programs are not run in this way");
   }
   return recorder;
 }
@@ -172,8 +172,10 @@ void ProbeRecorder::PutMode(uint32_t model, const Probe::Site& site, bool is_tra
   clock_.Put(Event::kMode, {model, 0, site.file == nullptr ? 0 : Site(site)}, is_training ? 1 : 0);
 }
 
-void ProbeRecorder::PutFileEvent(Event event, std::string_view path) {
-  clock_.Put(event, {clock_.writer().Thing("file", 0, path)});
+void ProbeRecorder::PutFileEvent(Event event, std::string_view path, const Probe::Site& site) {
+  TraceWriter& writer = clock_.writer();
+  const uint32_t at = site.line == 0 ? 0 : writer.Site(site.file, site.line, site.function);
+  clock_.PutSeldom(event, {writer.Thing("file", 0, path), 0, at});
 }
 
 // A scheduler is known by its optimizer, of which it is the only one; -1 is the only optimizer.

@@ -65,7 +65,7 @@ class ProbeRecorder {
   void PutEvent(Event event, const Probe::Site& site, double value);
   // The mode of a whole model was set.
   void PutMode(uint32_t model, const Probe::Site& site, bool is_training);
-  void PutFileEvent(Event event, std::string_view path);
+  void PutFileEvent(Event event, std::string_view path, const Probe::Site& site = {"", 0, ""});
   void PutOfScheduler(Event event, int optimizer, const Probe::Site& site, double value);
   void Reject(std::string_view file, std::string_view cause);
   void Evaluated(double loss, int64_t samples);

@@ -1,5 +1,8 @@
 #include "checks/signals/checkpoint/state_files.h"
 
+#include <algorithm>
+#include <map>
+
 #include "absl/strings/str_split.h"
 #include "checks/engine/whole.h"
 #include "checks/signals/run/first_process.h"
@@ -16,11 +19,27 @@ StateFiles::Contents ContentsOf(const Trace& trace, ThingId file) {
   return words;
 }
 
+// Whether the optimizer has parameters of a model, and none of a model that was fed.
+bool HasUntrainedModels(const Trace& trace, ThingId optimizer, const std::set<ThingId>& fed) {
+  const std::string group = trace.Display(optimizer) + "/";
+  std::set<int> models;
+  for (const ThingId parameter : trace.ThingsOfKind("parameter")) {
+    if (trace.Attribute(parameter, "optimizer").substr(0, group.size()) != group) continue;
+    models.insert(trace.thing(parameter).ordinal);
+  }
+  return !models.empty() && std::ranges::none_of(fed, [&](ThingId model) {
+    return models.contains(trace.thing(model).ordinal);
+  });
+}
+
 // Into a model, an optimizer and the like; `fed` are the models that trained before.
 void AddPutIn(const Trace& trace, const Occurrence& event, const std::set<ThingId>& fed,
               StateFiles& files) {
   const std::string& kind = trace.thing(event.thing).kind;
   files.put_in.insert(kind);
+  if (kind == "optimizer" && !files.loads.empty()) {
+    files.loads.back().into_untrained = HasUntrainedModels(trace, event.thing, fed);
+  }
   for (StateFiles::Load& load : files.loads) {
     load.put_in.insert(kind);
     load.into_trained |= event.step > 0 && load.step == event.step && fed.contains(event.thing);
@@ -83,6 +102,23 @@ bool IsOptimized(const Trace& trace, int model) {
 }
 
 }  // namespace
+
+std::string StateFiles::PairOf(std::string_view file, std::string_view kind) const {
+  std::map<std::string, std::set<int64_t>, std::less<>> steps;
+  std::map<std::string, Contents, std::less<>> contents;
+  for (const Save& save : saves) {
+    steps[save.file].insert(save.step);
+    contents[save.file] = save.contents;
+  }
+  const auto own = steps.find(file);
+  if (own == steps.end() || contents[own->first].contains(kind)) return "";
+  for (const auto& [other, when] : steps) {
+    const bool was_read = std::ranges::any_of(
+        loads, [&other = other](const Load& load) { return load.file == other; });
+    if (!was_read && when == own->second && contents[other].contains(kind)) return other;
+  }
+  return "";
+}
 
 absl::StatusOr<StateFiles> StateFiles::From(const Run& run) {
   const Trace& trace = run.trace;

@@ -32,6 +32,7 @@ struct StateFiles {
     bool into_trained = false;     // put into a model that had been trained already
     bool keeps_optimizer = false;  // an optimizer that had stepped before stepped after it too
     std::set<ThingId> stepped;     // optimizers that had stepped before
+    bool into_untrained = false;   // into an optimizer none of whose models had been trained
   };
   struct Nonfinite {
     std::string file;
@@ -51,6 +52,10 @@ struct StateFiles {
   bool trains_loaded = false;  // a model that an optimizer has was given a state
   bool fits_whole = true;      // no state left a part of its model as it was
   bool has_frozen = false;     // some parameter requires no gradient
+
+  // The file that the run writes in the very steps in which it writes this one, that holds `kind`
+  // and was never read; empty if this one holds `kind` too, or there is no such file.
+  std::string PairOf(std::string_view file, std::string_view kind) const;
 
   // Of the first process. Errors: NotFound if nothing was saved or loaded.
   static absl::StatusOr<StateFiles> From(const Run& run);

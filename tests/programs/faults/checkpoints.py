@@ -35,6 +35,22 @@ add(
                    "        model.load_state_dict(torch.load(os.path.join(folder.name, 'last.pt'))['model'])\n")],
 )
 add(
+    "moments_stay_in_their_file",
+    "checkpoint/state_not_restored",
+    folder="healthy",
+    two_lives=[("        weights, moments = (torch.load(file) for file in self.files)\n",
+                "        weights = torch.load(self.files[0])\n"),
+               ("        self.rule.load_state_dict(moments)\n", "")],
+)
+add(
+    "weights_stay_in_their_file",
+    "checkpoint/state_not_restored",
+    folder="healthy",
+    two_lives=[("        weights, moments = (torch.load(file) for file in self.files)\n",
+                "        moments = torch.load(self.files[1])\n"),
+               ("        self.mixer.load_state_dict(weights)\n", "")],
+)
+add(
     "weights_into_another_object",
     "checkpoint/state_not_restored",
     workers_and_contexts=[('                module.load_state_dict(saved["module"])\n',

@@ -1,0 +1,63 @@
+// A program that goes on where its files end: started again, it reads what it wrote after each
+// epoch.
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/programs_cpp/unchanged/programs.h"
+
+namespace goes_on {
+
+namespace nn = torch::nn;
+namespace F = torch::nn::functional;
+
+struct NetImpl : nn::Module {
+  NetImpl() {
+    first = register_module("first", nn::Linear(12, 32));
+    norm = register_module("norm", nn::BatchNorm1d(32));
+    second = register_module("second", nn::Linear(32, 4));
+  }
+  torch::Tensor forward(torch::Tensor x) {
+    return second->forward(torch::relu(norm->forward(first->forward(x))));
+  }
+  nn::Linear first{nullptr}, second{nullptr};
+  nn::BatchNorm1d norm{nullptr};
+};
+TORCH_MODULE(Net);
+
+void GoesOn(const Arguments& arguments) {
+  Net net;
+  torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(2e-3));
+  Blobs(1, 12, 4);  // draws the centers of the classes
+  int epoch = 0;
+  if (std::filesystem::exists("epoch.txt")) {
+    std::ifstream("epoch.txt") >> epoch;
+    torch::load(net, "net.pt");
+    if (!arguments.Is("optimizer_not_loaded")) torch::load(optimizer, "optimizer.pt");
+    if (arguments.Is("statistics_reset")) net->norm->reset_running_stats();
+    if (arguments.Is("rate_set_anew")) optimizer.param_groups()[0].options().set_lr(2e-3);
+    if (arguments.Is("head_drawn_anew")) nn::init::xavier_uniform_(net->second->weight);
+  }
+  for (; epoch < 4; ++epoch) {
+    torch::manual_seed(epoch);  // the same numbers, wherever it was started
+    double last = 0;
+    for (int i = 0; i < 20; ++i) {
+      const Data batch = Blobs(32, 12, 4);
+      optimizer.zero_grad();
+      const torch::Tensor loss = F::cross_entropy(net->forward(batch.x), batch.y);
+      loss.backward();
+      optimizer.step();
+      last = loss.item<double>();
+    }
+    std::printf("epoch %d loss %.4f\n", epoch, last);
+    optimizer.param_groups()[0].options().set_lr(2e-3 / (epoch + 2));
+    torch::save(net, "net.pt");
+    torch::save(optimizer, "optimizer.pt");
+    std::ofstream("epoch.txt") << epoch + 1;
+  }
+  PrintState(net->parameters());
+}
+
+const Registered registered("goes_on", GoesOn);
+
+}  // namespace goes_on
