@@ -50,7 +50,6 @@ void Watcher::FileRead(const std::string& path) noexcept {
 }
 
 void Watcher::ModuleRead(const torch::nn::Module& module) noexcept {
-  SawModel(module);
   Reads([&](Watcher* watcher) {
     if (watcher != nullptr && !watcher->restored_.looks_at_modules()) return;
     LoadedModule loaded(module, CallSite());

@@ -58,6 +58,46 @@ void GoesOn(const Arguments& arguments) {
   PrintState(net->parameters());
 }
 
-const Registered registered("goes_on", GoesOn);
+double StepOn(Net& net, torch::optim::Optimizer& optimizer, const torch::Tensor& x,
+              const torch::Tensor& wanted) {
+  optimizer.zero_grad();
+  const torch::Tensor loss = wanted.is_floating_point() ? F::mse_loss(net->forward(x), wanted)
+                                                        : F::cross_entropy(net->forward(x), wanted);
+  loss.backward();
+  optimizer.step();
+  return loss.item<double>();
+}
+
+void Teaches(const Arguments&) {
+  {
+    Net teacher;
+    torch::optim::Adam optimizer(teacher->parameters(), torch::optim::AdamOptions(2e-3));
+    for (int i = 0; i < 40; ++i) {
+      const Data batch = Blobs(32, 12, 4);
+      StepOn(teacher, optimizer, batch.x, batch.y);
+    }
+    torch::save(teacher, "teacher.pt");
+    torch::save(optimizer, "teacher_optimizer.pt");
+  }
+  Net teacher, student;
+  torch::load(teacher, "teacher.pt");
+  for (torch::Tensor& parameter : teacher->parameters()) parameter.set_requires_grad(false);
+  teacher->eval();
+  torch::optim::Adam optimizer(student->parameters(), torch::optim::AdamOptions(2e-3));
+  double last = 0;
+  for (int i = 0; i < 60; ++i) {
+    const Data batch = Blobs(32, 12, 4);
+    torch::Tensor wanted;
+    {
+      const torch::NoGradGuard no_grad;
+      wanted = teacher->forward(batch.x);
+    }
+    last = StepOn(student, optimizer, batch.x, wanted);
+  }
+  std::printf("loss %.4f\n", last);
+  PrintState(student->parameters());
+}
+
+const Registered a("goes_on", GoesOn), b("teaches", Teaches);
 
 }  // namespace goes_on
