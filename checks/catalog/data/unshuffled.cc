@@ -96,6 +96,8 @@ for (auto& batch : *loader) TrainStep(model, optimizer, batch);)"},
                   {.order = "sequential",
                    .handed_out = [](int iteration, int place) { return iteration + place; }});
             }},
+           {"a test loader beside training that shuffles, in training mode", Expect::kClean,
+            [] { return WithBatches({.tested_each = 4}); }},
            {"a whole graph in each step", Expect::kClean,
             [] {
               return WithBatches(

@@ -21,6 +21,7 @@ struct BatchValues {
   double used = 32;      // as it entered the model
   double counted = 32;   // by the loss
   int uses = 1;          // of the model, for each batch handed out
+  int tested_each = 0;   // steps from one evaluation in training mode with gradients to the next
   int others_each = 0;   // steps from one batch of another loader to the next; 0 for none
   // Which batch it is, by iteration and place; random batches are never the same.
   std::function<int(int iteration, int place)> batch = [](int iteration, int place) {

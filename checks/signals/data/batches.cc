@@ -1,6 +1,7 @@
 #include "checks/signals/data/batches.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <tuple>
 
@@ -18,6 +19,7 @@ double NumberOf(std::string_view text) {
 
 // The first batch of each model in a step and micro-step, by index: the one that is fingerprinted.
 using Entries = std::map<std::tuple<ThingId, int64_t, uint32_t>, size_t>;
+constexpr size_t kNotTraining = std::numeric_limits<size_t>::max();  // that one was evaluated
 
 // Fingerprints may be written later than their batch entered, but say when it did.
 void AddFingerprints(const Trace& trace, const Entries& entries,
@@ -25,7 +27,7 @@ void AddFingerprints(const Trace& trace, const Entries& entries,
   for (const ThingId model : trace.ThingsWith(Quantity::kBatchFingerprint)) {
     for (const Sample& sample : FirstProcess(trace.Series(Quantity::kBatchFingerprint, model))) {
       const auto entry = entries.find({model, sample.step, sample.micro_step});
-      if (entry == entries.end()) continue;
+      if (entry == entries.end() || entry->second == kNotTraining) continue;
       batches[entry->second].fingerprint = {sample.value, sample.aux};
     }
   }
@@ -37,6 +39,21 @@ void AddHandedOut(const Trace& trace, Batches& batches) {
       batches.handed_out[loader].push_back({sample.step, Whole(sample.aux), {sample.value, 0}});
     }
   }
+}
+
+// How many batches of a model entered it in a step for an evaluation in training mode, with
+// gradients. That no backward followed was known only afterwards; they came before those of
+// training.
+using Evaluated = std::map<std::pair<ThingId, int64_t>, int64_t>;
+
+Evaluated KnownLate(const Trace& trace) {
+  Evaluated evaluated;
+  for (const Occurrence& event : FirstProcess(trace.Events())) {
+    const bool looks_like_training = event.value == 1 && event.aux == 1;
+    if (event.gap || event.event != Event::kEvaluationForward || !looks_like_training) continue;
+    ++evaluated[{event.thing, event.step}];
+  }
+  return evaluated;
 }
 
 using Places = std::map<int64_t, std::vector<Batches::HandedOut>>;
@@ -67,12 +84,16 @@ absl::StatusOr<Batches> Batches::From(const Run& run) {
   Batches batches;
   Entries entries;
   std::optional<Fetch> fetched;
+  Evaluated evaluated = KnownLate(trace);
   for (const Occurrence& event : FirstProcess(trace.Events())) {
     if (event.gap) {
       fetched.reset();
     } else if (event.event == Event::kFetched) {
       fetched = {event.thing, Whole(event.value), event.aux};
       batches.fetches[event.step].push_back(*fetched);
+    } else if (event.event == Event::kUsed && evaluated[{event.thing, event.step}]-- > 0) {
+      fetched.reset();
+      entries.try_emplace({event.thing, event.step, event.micro_step}, kNotTraining);
     } else if (event.event == Event::kUsed) {
       entries.try_emplace({event.thing, event.step, event.micro_step}, batches.batches.size());
       batches.batches.push_back({.step = event.step,
