@@ -41,16 +41,15 @@ void AddHandedOut(const Trace& trace, Batches& batches) {
   }
 }
 
-// How many batches of a model entered it in a step for an evaluation in training mode, with
-// gradients. That no backward followed was known only afterwards; they came before those of
-// training.
+// How many batches of a model entered it in a step for an evaluation with gradients. That no
+// backward followed was known only afterwards; they came before those of training.
 using Evaluated = std::map<std::pair<ThingId, int64_t>, int64_t>;
 
 Evaluated KnownLate(const Trace& trace) {
   Evaluated evaluated;
   for (const Occurrence& event : FirstProcess(trace.Events())) {
-    const bool looks_like_training = event.value == 1 && event.aux == 1;
-    if (event.gap || event.event != Event::kEvaluationForward || !looks_like_training) continue;
+    const bool has_gradients = event.aux == 1;
+    if (event.gap || event.event != Event::kEvaluationForward || !has_gradients) continue;
     ++evaluated[{event.thing, event.step}];
   }
   return evaluated;
