@@ -55,7 +55,10 @@ std::string WhyNotPreloaded(const std::vector<std::string>& command) {
     return StrCat(program, " is not linked with a shared LibTorch. Link libtorch_cpu.so, or add ",
                   "the two lines of dlcheck/probe.h.");
   }
-  if (!preload.gate.empty()) return "";
+  if (!preload.gate.empty()) {
+    return StrCat(program, " built no optimizer, and called backward() for no module whose ",
+                  "parameters() were asked for: nothing trains");
+  }
   return StrCat("there is no probe yet for ", preload.torch, ": `dlcheck probe ", program,
                 "` builds it in half a minute");
 }
