@@ -74,7 +74,7 @@ class ProbeInALoop(unittest.TestCase):
     def test_an_experiment_that_the_program_cannot_be_is_refused(self):
         run = run_watched(PROGRAM, experiment="one_batch")
         self.assertEqual((run.status, run.main.rows), (0, []))
-        self.assertIn("one_batch", run.main.process["refused"])
+        self.assertEqual("C++ programs are not run in this way", run.main.process["refused"])
 
 
 if __name__ == "__main__":

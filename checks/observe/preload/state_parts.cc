@@ -9,17 +9,17 @@
 namespace dlcheck {
 namespace {
 
-using Values = std::map<std::string, std::vector<at::Tensor>>;
+using StateValues = std::map<std::string, std::vector<at::Tensor>>;
 
-void AddValue(const char* key, const at::Tensor& tensor, Values& values) {
+void AddValue(const char* key, const at::Tensor& tensor, StateValues& values) {
   if (tensor.defined()) values[key].push_back(tensor);
 }
-void AddValue(const char* key, int64_t number, Values& values) {
+void AddValue(const char* key, int64_t number, StateValues& values) {
   values[key].push_back(at::scalar_tensor(number, at::kLong));
 }
 
 // The state that LibTorch's own optimizers keep for a parameter; of another one nothing is known.
-void AddState(const torch::optim::OptimizerParamState& state, Values& values) {
+void AddState(const torch::optim::OptimizerParamState& state, StateValues& values) {
   if (const auto* adam = dynamic_cast<const torch::optim::AdamParamState*>(&state)) {
     AddValue("step", adam->step(), values);
     AddValue("exp_avg", adam->exp_avg(), values);
@@ -75,7 +75,7 @@ void StateParts::BeginStep(torch::optim::Optimizer& optimizer, int number,
   }
   std::vector<at::Tensor> weights;
   std::vector<double> rates;
-  Values values;
+  StateValues values;
   for (const auto& group : optimizer.param_groups()) {
     rates.push_back(group.options().get_lr());
     for (const at::Tensor& parameter : group.params()) {
