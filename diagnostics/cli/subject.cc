@@ -29,7 +29,6 @@ namespace dlcheck::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
 constexpr size_t kMostPathsTold = 32;
 constexpr int64_t kStepsWithPredictions = 65;  // steps after which models predict: 2, 4, ..., 64
 
@@ -278,6 +277,8 @@ absl::StatusOr<Launch> CommandSubject::PrepareIn(const std::string& folder,
                 .own_group = true,
                 .keeps_network = choice_.deep_network,
                 .deadline = deadline};
+  // Unlike Python's, the preloaded probe does not redirect what the program writes.
+  launch.needs_own_files = experiment != kPlain && !preload_.gate.empty();
   launch.request.run_folder = folder;
   launch.request.seed = choice_.seed;
   launch.request.run = NewWord();

@@ -142,32 +142,40 @@ class StartedAgain(unittest.TestCase):
     FORGOTTEN = {"optimizer_not_loaded": "exp_avg of torch::optim::Adam", "statistics_reset": "buffers of NetImpl",
                  "rate_set_anew": "rates of torch::optim::Adam", "head_drawn_anew": "weights of torch::optim::Adam"}
 
-    def resumed(self, *fault):
-        """What the check says of the program, the files that it leaves, and the report."""
+    def resumed(self, *fault, **variables):
+        """What the check says of the program, the files that it leaves, the report, and the runs that began."""
         with tempfile.TemporaryDirectory() as folder:
             work, out = Path(folder) / "work", Path(folder) / "out"
             work.mkdir()
             done = subprocess.run([BUILD / "bin" / "dlcheck", "run", "--deep", "--select", "checkpoint/inexact_resume",
                                    "--output-dir", out, "--", PROGRAM, "goes_on", *fault], capture_output=True,
-                                  text=True, check=False, cwd=work)  # fmt: skip
+                                  text=True, check=False, cwd=work, env={**os.environ, **variables})  # fmt: skip
             (check,) = (c for c in json.loads((out / "result.json").read_text())["checks"]
                         if c["id"] == "checkpoint/inexact_resume")
-            return check, {path.name for path in work.iterdir()}, done.stderr
+            began = {path.parent.parent.name for path in out.glob("runs/*/records/*")}
+            return check, {path.name for path in work.iterdir()}, done.stderr, began
 
     def setUp(self):
         if not PROGRAM.exists() or not allows_layers():
             self.skipTest("no LibTorch, or no files of its own for an experiment")
 
     def test_nothing_is_found_where_all_comes_back(self):
-        check, files, text = self.resumed()
+        check, files, text, began = self.resumed()
+        self.assertEqual(began, {"00-plain-0", "01-interrupted-0", "02-resumed-0"})
         self.assertEqual((check["outcome"], check["findings"]), ("passed", []), text)
         self.assertEqual(files, {"epoch.txt", "net.pt", "optimizer.pt"})
+
+    def test_no_experiment_starts_where_it_would_write_over_the_files_of_the_program(self):
+        failing = {"LD_PRELOAD": str(BUILD / "tests/libfailing_call.so"), "FAIL_IN": "dlcheck", "FAIL_CALLS": "unshare",
+                   "FAIL_AT": "1", "FAIL_ALWAYS": "1"}  # fmt: skip
+        check, _, text, began = self.resumed(**failing)
+        self.assertEqual((check["outcome"], began), ("not_applicable", {"00-plain-0"}), text)
 
     def test_the_part_that_does_not_come_back_is_named_with_the_line_that_loads(self):
         source = (SOURCES / "goes_on.cc").read_text().split("\n")
         for fault, part in self.FORGOTTEN.items():
             with self.subTest(fault):
-                check, _, text = self.resumed(fault)
+                check, _, text, _ = self.resumed(fault)
                 (finding,) = check["findings"]
                 self.assertEqual(finding["severity"], "warning")
                 self.assertIn(part, [place.get("thing") for place in finding["places"]], text)
