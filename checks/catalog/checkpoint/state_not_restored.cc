@@ -87,7 +87,7 @@ Check StateNotRestored() {
           "Call optimizer.load_state_dict(checkpoint['optimizer']), and the same for scheduler and "
           "scaler, before the first step. Load the weights into the model that is trained.",
       .limits = {.needs = "A loaded file with a model and an optimizer, scheduler or scaler, "
-                          "followed by training.",
+                          "or one file for each, followed by training.",
                  .silent_when = "Only EMA weights are not restored. The model takes only a part of "
                                 "the file, as with a new head.",
                  .severity = "Warning, as starting a new training from such a file is healthy. "

@@ -146,10 +146,12 @@ Watcher::Watcher(const Request& request, std::unique_ptr<ProbeRecorder> recorder
 void Watcher::Reads(const std::function<void(Watcher*)>& use) noexcept try {
   if (is_inside) return;
   const Inside inside;
+  if (is_watched_thread) {
+    if (TheOnly() != nullptr) use(TheOnly().get());
+    return;
+  }
   const std::lock_guard<std::mutex> lock(Lock());
-  if (!RequestOfProcess().has_value()) return;
-  if (TheOnly() != nullptr && !is_watched_thread) return;
-  use(TheOnly().get());
+  if (RequestOfProcess().has_value() && TheOnly() == nullptr) use(nullptr);
 } catch (...) {
   EndAll();  // the lock is free again by now
 }
