@@ -17,7 +17,9 @@ class Nightly(unittest.TestCase):
         nightly.LOGS = nightly.ROOT / "logs"
         (nightly.ROOT / "code").mkdir()
         (nightly.ROOT / "code/one.cc").write_text("int x;")
-        nightly.SETS = {"set": ("that it runs", "echo '=='; echo 3 of 3 found; echo ==; exit $(cat status)", ("code",))}
+        command = "echo '=='; echo 3 of 3 found; echo ==; exit $(cat status)"
+        nightly.SETS = {"set": nightly.Set("that it runs", command, ("code",), short="echo 1 of 1 found"),
+                        "sum": nightly.Set("that it counts", "echo counted", ("code",), after=("set",))}  # fmt: skip
 
     def run_with(self, status):
         (nightly.ROOT / "status").write_text(str(status))
@@ -39,11 +41,22 @@ class Nightly(unittest.TestCase):
     def test_one_that_failed_is_not_fresh(self):
         self.assertEqual(nightly.state_of("set", {"set": self.run_with(1)}), "failed")
 
-    def test_every_set_depends_on_files_that_exist(self):
+    def test_a_short_night_takes_a_share_which_a_whole_one_runs_again(self):
+        results = {"set": nightly.run("set", {}, short=True)}
+        self.assertEqual((results["set"]["result"], results["set"]["share"]), ("1 of 1 found", True))
+        self.assertEqual(nightly.state_of("set", results, short=True), "fresh")
+        self.assertEqual(nightly.state_of("set", results), "a share")
+        self.assertTrue(nightly.run("sum", results)["share"])  # it counts what the share found
+        self.assertFalse(nightly.run("sum", {"set": self.run_with(0)})["share"])
+
+    def test_every_set_depends_on_files_that_exist_and_follows_what_it_counts(self):
         real = script("nightly")
-        for name, (_, _, depends) in real.SETS.items():
-            for path in depends:
+        names = list(real.SETS)
+        for name, chosen in real.SETS.items():
+            for path in chosen.depends:
                 self.assertTrue((real.ROOT / path).exists(), f"{name}: {path}")
+            for other in chosen.after:
+                self.assertLess(names.index(other), names.index(name))
 
 
 if __name__ == "__main__":

@@ -87,7 +87,7 @@ class HostileModels(EndToEnd):
         self.assertEqual(left, "")
 
 
-@drawn_tests(2)
+@drawn_tests(6)
 class HostilePlugins(HostileModels):
     def check_plugin(self, place, does, *words):
         link = self.folder / "libnet.so"
@@ -158,7 +158,7 @@ class HostilePlugins(HostileModels):
         self.assertEqual(self.train("--model", PLUGIN, *MEMORY), (0, ""))
 
 
-@drawn_tests(2)
+@drawn_tests(6)
 class TorchScript(HostileModels):
     @classmethod
     def setUpClass(cls):

@@ -23,7 +23,7 @@ def tearDownModule():
     print_rows()
 
 
-@drawn_tests(2)
+@drawn_tests(8)
 class Losses(RankTest):
     def assert_others_name(self, ended, lost, *parts, status=LOST):
         for rank, (code, error) in enumerate(zip(ended.statuses, ended.errors)):

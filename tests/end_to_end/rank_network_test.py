@@ -24,7 +24,7 @@ def tearDownModule():
     print_rows()
 
 
-@drawn_tests(2)
+@drawn_tests(5)
 class Network(RankTest):
     def start_linked(self, world, *flags, **faults):
         """Ranks that reach each other by a proxy alone, which is returned."""

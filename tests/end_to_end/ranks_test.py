@@ -46,7 +46,7 @@ WRAPPED = "DistributedDataParallel(plain)"
 BY_HAND = "for p in plain.parameters(): dist.all_reduce(p.grad)"
 
 
-@drawn_tests(2)
+@drawn_tests(6)
 class Ranks(EndToEnd):
     def judged(self, norm="nn.Identity()", wrapped=WRAPPED, loss="loss", reduced="pass", processes=2,
                name=CHECK):  # fmt: skip

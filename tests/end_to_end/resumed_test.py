@@ -74,7 +74,7 @@ CHECK = "checkpoint/inexact_resume"
 
 
 @unittest.skipUnless(allows_layers(), "this system lets no ordinary user mount an overlay")
-@drawn_tests(2)
+@drawn_tests(6)
 class Resumed(EndToEnd):
     def judge(self, forgotten, *words, file="state.pt", options=()):
         """What the check says; the program's own file is as the plain run left it."""

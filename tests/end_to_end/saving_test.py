@@ -17,7 +17,7 @@ PRELOADED = BUILD / "tests" / "libfailing_call.so"
 KILLS = 50
 
 
-@drawn_tests(2)
+@drawn_tests(3)
 class Saving(EndToEnd):
     def command(self, folder, *flags):
         return [TRAINER, "--width", "16", "--evaluate-every", "1000000", "--dropout", "0.1",

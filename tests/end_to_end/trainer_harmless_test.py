@@ -32,7 +32,7 @@ EVERYTHING = [
 ONLY_IN_TRIALS = {"future_sensitivity"}
 
 
-@drawn_tests(2)
+@drawn_tests(3)
 class TrainerUnderWatch(EndToEnd):
     def setUp(self):
         super().setUp()

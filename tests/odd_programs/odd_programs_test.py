@@ -17,7 +17,7 @@ from comparing import FOLDER, compare, program_of
 from drawing import drawn
 
 sys.path.append(str(FOLDER / "programs"))
-FEW = 12  # that are drawn, about
+FEW = 6  # that are drawn, about
 
 
 def all_programs():

@@ -157,7 +157,7 @@ def main():
     parser.add_argument("--host")
     parser.add_argument("--fault", help="a fault's name, or the check that is to find it")
     parser.add_argument("--draw", action="store_true",
-                        help="a sixth of the faults, drawn by the commit, each in one host")
+                        help="a share of the faults, drawn by the commit, each in one host")
     parser.add_argument("--once", action="store_true", help="each fault in one of its hosts")
     parser.add_argument("--seeds", type=int, default=1, help="each with this many seeds, where its host takes one")
     parser.add_argument("--variant", choices=VARIANTS, help="the programs are changed first, see variants.py")
@@ -167,7 +167,7 @@ def main():
     pairs = list(chosen(options))
     if options.draw:
         # They are looked for where all plants are, and alone.
-        pairs = drawn([pair for pair in pairs if FAULTS[pair[0]].check not in BY_TIME], 6)
+        pairs = drawn([pair for pair in pairs if FAULTS[pair[0]].check not in BY_TIME], 15)
     if not allows_layers():
         resumed = [pair for pair in pairs if FAULTS[pair[0]].check == NEEDS_LAYERS]
         pairs = [pair for pair in pairs if pair not in resumed]
@@ -182,7 +182,7 @@ def main():
                 print(f"{fault:28} {host:22} at first: {textwrap.shorten(verdict, 400)}", flush=True)
                 verdict, report = watched(fault, host, seed, options.variant)
             if options.into:
-                line = {"fault": fault, "host": host, "seed": seed, "check": FAULTS[fault].check, **report}
+                line = {"fault": fault, "host": host, "seed": seed, "check": FAULTS[fault].check, "wrong": verdict, **report}
                 with options.into.open("a") as file:
                     file.write(json.dumps(line) + "\n")
             row = f"{fault:28} {host:22} {f'seed {seed}  ' if seed else ''}{verdict or 'caught'}"

@@ -58,7 +58,8 @@ def watch(name, seed, harmless, options=(), variant=None, into=None):
         if harmless:
             problems += differences([*start, HARNESS, *words], folder)
         if into and result:
-            line = {"program": name, "seed": seed, "steps": result["coverage"]["steps"], "verdicts": verdicts(result)}
+            line = {"program": name, "seed": seed, "steps": result["coverage"]["steps"], "verdicts": verdicts(result),
+                    "problems": problems}  # fmt: skip
             with into.open("a") as file:
                 file.write(json.dumps(line) + "\n")
     return name, seed, seconds, problems, findings(result, notes=True) if result else []
@@ -102,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--harmless", action="store_true")
-    parser.add_argument("--draw", action="store_true", help="a ninth, drawn by the commit")
+    parser.add_argument("--draw", action="store_true", help="a share, drawn by the commit")
     parser.add_argument("--notes", action="store_true", help="print notes, too")
     parser.add_argument("--deep", action="store_true", help="with every experiment")
     parser.add_argument("--variant", choices=VARIANTS)
@@ -112,7 +113,7 @@ def main():
     options = parser.parse_args()
     names = options.names or sorted(path.stem for path in (FOLDER / "healthy").glob("*.py"))
     if options.draw:
-        names = drawn(sorted(names), 9)
+        names = drawn(sorted(names), 20)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [pool.submit(watch, name, seed, options.harmless, ["--deep"] * options.deep, options.variant, options.into)

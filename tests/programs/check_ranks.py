@@ -48,7 +48,7 @@ def faults(names, chosen, pool, draw):
         if planted.folder == "ranks" and chosen in (None, fault, planted.check) and hosts:
             taken = [hosts[number % len(hosts)]] if draw else hosts
             pairs += [(fault, host) for host in taken]
-    pairs, wrong = drawn(pairs, 6) if draw else pairs, 0
+    pairs, wrong = drawn(pairs, 15) if draw else pairs, 0
     for (fault, host), verdict in zip(pairs, pool.map(lambda pair: run_planted(*pair), pairs)):
         wrong += verdict is not None
         print(f"{fault:30} {host:20} {FAULTS[fault].check:26} {verdict or 'caught'}"[:400], flush=True)
@@ -63,14 +63,14 @@ def main():
     parser.add_argument("--fault", help="a fault's name, or the check that is to find it")
     parser.add_argument("--deep", action="store_true", help="healthy programs with every experiment")
     parser.add_argument("--draw", action="store_true",
-                        help="a sixth of each, drawn by the commit, each fault in one program")
+                        help="a share of each, drawn by the commit, each fault in one program")
     parser.add_argument("--jobs", type=int, default=1)  # each starts several processes
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     names, wrong = options.names or list(PROCESSES), 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         if not options.faults and not options.fault:
-            wrong += healthy(drawn(sorted(names), 6) if options.draw else names, ["--deep"] * options.deep, pool)
+            wrong += healthy(drawn(sorted(names), 12) if options.draw else names, ["--deep"] * options.deep, pool)
         if not options.healthy:
             wrong += faults(names, options.fault, pool, options.draw)
     return 1 if wrong else 0

@@ -14,7 +14,7 @@ from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor
 from torch.nn.parallel import DistributedDataParallel
 
-from tests.pytorch_parity.golden import Golden, Subject, relative_to_largest, test_case
+from tests.pytorch_parity.golden import Golden, Subject, drawn, relative_to_largest, test_case
 from tests.pytorch_parity.training_golden import EVERYTHING, GPT, by_loop, inputs, without_losses
 
 
@@ -147,4 +147,4 @@ GOLDENS = [
            ({"sync-batchnorm": "false"}, "own_norm_gradients", "mean_of_rank_means", "same_rows"),
            of_sums, 1e-12, "sums of float64 in another order"),
 ]
-Goldens = test_case(GOLDENS)
+Goldens = test_case(drawn(GOLDENS, 3))

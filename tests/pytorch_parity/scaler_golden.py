@@ -5,7 +5,7 @@ import math
 
 import torch
 
-from tests.pytorch_parity.golden import Golden, test_case
+from tests.pytorch_parity.golden import Golden, drawn, test_case
 from tests.pytorch_parity.optimizers_golden import RULES, SHAPES, make_optimizer, state_of
 from tests.pytorch_parity.optimizers_golden import inputs as optimizer_inputs
 
@@ -153,4 +153,4 @@ GOLDENS = [
            "scaled_steps", SKIPS, step_inputs, unfused_steps,
            ("skips_nothing", "no_backoff", "unscales_again", {"clip": 0.5})),
 ]
-Goldens = test_case(GOLDENS)
+Goldens = test_case(drawn(GOLDENS, 3))

@@ -110,4 +110,4 @@ GOLDENS = [
            lambda case: {}, replicas, ("own_infinity",), bits_of_state),
 ]
 # All of them are a fifth of the tests' time; ci/goldens runs all.
-Goldens = test_case(drawn(GOLDENS, 6))
+Goldens = test_case(drawn(GOLDENS, 30))

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from tests.pytorch_parity.golden import Golden, Subject, relative_to_largest, test_case
+from tests.pytorch_parity.golden import Golden, Subject, drawn, relative_to_largest, test_case
 from tests.pytorch_parity.models_golden import Network
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
@@ -185,4 +185,4 @@ GOLDENS = [
            lambda case: {}, in_one_batch, ("mean_of_means",), of_sums, 1e-5,
            "as G12; the deviation is what this golden is about"),
 ]
-Goldens = test_case(GOLDENS)
+Goldens = test_case(drawn(GOLDENS, 3))
