@@ -19,10 +19,12 @@ SLOWEST = 20
 SLACK = 30  # seconds beyond that: short tests vary
 MOST = 2  # times the seconds of the ledger
 # Of tests that draw their cases by the commit: some cases take several times as long as others.
-DRAWN = {"failed_calls_test", "fault_matrix_test", "frameworks_test", "healthy_programs_test", "hostile_models_test",
-         "killed_test", "odd_programs_test", "planted_programs_test", "python_hosts_test", "rank_losses_test",
-         "rank_network_test", "rank_programs_test", "ranks_test", "resumed_test", "saving_test",
-         "table_programs_cpp_test", "trainer_harmless_test"}  # fmt: skip
+DRAWN = {"compare_test", "failed_calls_test", "fault_matrix_test", "frameworks_test", "goldens_ranks",
+         "goldens_scaler", "goldens_sharing", "goldens_training", "healthy_programs_test",
+         "hostile_models_test", "killed_test", "odd_programs_test", "planted_programs_test",
+         "python_hosts_test", "rank_losses_test", "rank_network_test", "rank_programs_test", "ranks_test",
+         "resumed_test", "saving_test", "shared_start_test", "table_programs_cpp_test",
+         "trainer_harmless_test", "unchanged_programs_cpp_test"}  # fmt: skip
 MOST_DRAWN = 4
 
 

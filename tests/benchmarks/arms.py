@@ -13,6 +13,11 @@ PYTHON = ROOT / ".venv/bin/python3"
 ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1")
 
 
+def build(target):
+    """Builds what a whole build leaves out."""
+    subprocess.run(["cmake", "--build", BUILD, "--target", target], stdout=subprocess.DEVNULL, check=True)
+
+
 def milliseconds(command):
     """The last word that the command prints."""
     process = subprocess.run([str(word) for word in command], capture_output=True, text=True, env=ENVIRONMENT,

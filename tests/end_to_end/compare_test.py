@@ -7,7 +7,7 @@ import tempfile
 import textwrap
 import unittest
 
-from support import BUILD, DIGITS, TORCH_PYTHON, EndToEnd
+from support import BUILD, DIGITS, TORCH_PYTHON, EndToEnd, drawn_tests
 
 CPP_LOOP = BUILD / "tests" / "cpp_loop"
 # A small classifier; each word `key=value` changes one thing.
@@ -121,6 +121,7 @@ class Compared(EndToEnd):
         return (first["step_a"], first["stage"], first["cause"])
 
 
+@drawn_tests(4)
 class Pairs(Compared):
     def test_equal_programs_do_not_differ(self):
         found = self.compare(self.program("seed=0"), self.program("seed=00"))

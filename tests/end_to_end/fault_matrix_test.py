@@ -1,5 +1,5 @@
 """Every fault that the reference trainer can plant is found by the check that claims it, first among
-the findings; what else fires stands in a golden, so that a new false alarm shows as a diff. One in 20 of
+the findings; what else fires stands in a golden, so that a new false alarm shows as a diff. One in 40 of
 the faults, drawn by the commit; DLCHECK_ALL=1 takes all.
 
 DLCHECK_UPDATE_GOLDENS=1 rewrites the golden.
@@ -63,7 +63,7 @@ class FaultMatrix(EndToEnd):
         rewrites = "DLCHECK_UPDATE_GOLDENS" in os.environ
         golden = dict(line.split("\t") for line in GOLDEN.read_text().splitlines())
         table = {}
-        for name, check, options in faults() if rewrites else drawn(faults(), 20):
+        for name, check, options in faults() if rewrites else drawn(faults(), 40):
             with self.subTest(fault=name):
                 self.out = self.folder / name
                 process = self.run_command(TRAINER, "--fault", name, options=options.split())
@@ -128,7 +128,7 @@ class Healthy(EndToEnd):
                                f"--timeout 600 -- {TRAINER} --seed 3")
 
     def test_a_twelfth_of_the_healthy_recipes_draws_no_finding_under_any_experiment(self):
-        for name in drawn(sorted(RECIPES), 24):
+        for name in drawn(sorted(RECIPES), 48):
             with self.subTest(recipe=name):
                 shutil.rmtree(self.out, ignore_errors=True)
                 flags = RECIPES[name].replace("FOLDER", str(self.folder / "checkpoints")).split()

@@ -6,7 +6,7 @@ import subprocess
 import textwrap
 import unittest
 
-from support import TORCH_PYTHON, EndToEnd
+from support import TORCH_PYTHON, EndToEnd, drawn_tests
 from watching import allows_layers
 
 # FIRST is what it does before it has torch.
@@ -38,6 +38,7 @@ def may_enter():
 
 
 @unittest.skipUnless(may_enter(), "this user may not enter the files of an experiment from outside")
+@drawn_tests(3)
 class SharedStart(EndToEnd):
     def setUp(self):
         super().setUp()

@@ -112,7 +112,7 @@ def run(folder, *words, watched=True):
 @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
 class Unchanged(unittest.TestCase):
     def test_print_the_same_and_healthy_ones_are_quiet(self):
-        for name in programs():
+        for name in drawn(programs(), 3):
             with self.subTest(program=name), tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
                 alone, _ = run(one, name, watched=False)
                 watched, result = run(other, name)
