@@ -36,9 +36,9 @@ std::vector<Probe::Group> GroupsOf(Optimizer& optimizer) {
 Probe::Rule RuleOf(Optimizer& optimizer) {
   const Optimizer::Options& options = optimizer.options();
   Probe::Rule rule;
-  rule.name = options.rule == Optimizer::Rule::kSgd    ? "sgd"
-              : options.rule == Optimizer::Rule::kAdam ? "adam"
-                                                       : "adamw";
+  // The probe works these out again itself.
+  const bool is_known = options.rule <= Optimizer::Rule::kAdamW;
+  if (is_known && !options.amsgrad && !options.maximize) rule.name = NameOf(options.rule);
   rule.momentum = options.momentum;
   rule.nesterov = options.nesterov;
   rule.beta1 = options.beta1;

@@ -22,6 +22,8 @@ const std::set<std::string>& FreeKeys() {
                                              "horizon",
                                              "prefetch-threads",
                                              "stop-after",
+                                             "init-from",
+                                             "export",
                                              "checkpoints",
                                              "report-memory",
                                              "checkpoint-every",
@@ -59,12 +61,16 @@ Manifest Parsed(const Json& json) {
 
 std::map<std::string, std::string> DecidingKeys(const Recipe& recipe) {
   Recipe used = recipe;
-  used.lr = LearningRate(recipe);  // whether it was said or not
+  // Whether they were said or not.
+  used.lr = LearningRate(recipe);
+  used.momentum = Momentum(recipe);
+  used.beta2 = Beta2(recipe);
+  used.epsilon = Epsilon(recipe);
   std::map<std::string, std::string> keys;
   for (const Key& key : Keys()) {
     if (FreeKeys().count(key.name) == 0) keys[key.name] = Spelled(used, key);
   }
-  if (recipe.schedule != "constant" && recipe.schedule != "step") {
+  if (EndsAtHorizon(recipe)) {
     keys["horizon"] = std::to_string(recipe.horizon == 0 ? recipe.steps : recipe.horizon);
   }
   return keys;

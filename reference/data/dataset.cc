@@ -61,8 +61,16 @@ Dataset LoadWhole(const std::string& path, const std::optional<Normalization>& n
   const Normalization normal = NormalizationOf(*fixture, normalization);
   const Batch train = Whole(*fixture, normal, fixture->splits.train);
   const Batch val = Whole(*fixture, normal, fixture->splits.val);
-  return {fixture->sample_shape, fixture->classes(), std::make_shared<TensorSource>(train),
-          std::make_shared<TensorSource>(val), train.x.mean(0, /*keepdim=*/true)};
+  std::shared_ptr<const Source> test;
+  if (!fixture->splits.test.empty()) {
+    test = std::make_shared<TensorSource>(Whole(*fixture, normal, fixture->splits.test));
+  }
+  return {fixture->sample_shape,
+          fixture->classes(),
+          std::make_shared<TensorSource>(train),
+          std::make_shared<TensorSource>(val),
+          test,
+          train.x.mean(0, /*keepdim=*/true)};
 }
 
 // The mean over the training rows of a file that passes by in pieces.
@@ -101,9 +109,14 @@ Dataset LoadInWindows(const std::string& path, const std::optional<Normalization
   const auto source = [&](const std::vector<uint32_t>& rows) {
     return std::make_shared<const SampleSource>(file, path, rows, normal, cache);
   };
-  return {known.sample_shape,         known.classes(),
-          source(known.splits.train), source(known.splits.val),
-          mean.Result(known, normal), cache};
+  const std::vector<uint32_t>& test = known.splits.test;
+  return {known.sample_shape,
+          known.classes(),
+          source(known.splits.train),
+          source(known.splits.val),
+          test.empty() ? nullptr : source(test),
+          mean.Result(known, normal),
+          cache};
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ struct Dataset {
   InputShape sample_shape;  // of a token stream (T)
   int64_t classes;          // C
   std::shared_ptr<const Source> train, val;
-  torch::Tensor mean_image;  // (1, sample shape), of train; undefined for a token stream
+  std::shared_ptr<const Source> test;  // null if the file has none
+  torch::Tensor mean_image;            // (1, sample shape), of train; undefined for a token stream
   // What is in memory of data that is read in windows; null if all was read whole.
   std::shared_ptr<const WindowCache> windows = nullptr;
 };

@@ -120,7 +120,7 @@ Dataset LoadTokens(const std::string& path, int64_t context, int64_t most_bytes_
     all_whole &= whole;
     return std::make_shared<const TokenSource>(file, path, range, context, whole ? nullptr : cache);
   };
-  Dataset dataset{{context}, info.vocabulary, source(info.train), source(info.val), {}};
+  Dataset dataset{{context}, info.vocabulary, source(info.train), source(info.val), nullptr, {}};
   if (!all_whole) dataset.windows = cache;
   return dataset;
 }

@@ -40,10 +40,10 @@ torch::Tensor Rotated(const torch::Tensor& x, const Rotation& rotation) {
       .type_as(x);
 }
 
-AttentionImpl::AttentionImpl(int64_t width, int64_t heads, double dropout,
-                             AttentionDeviation deviation)
-    : heads_(heads), dropout_(dropout), deviation_(deviation) {
-  qkv_ = register_module("qkv", nn::Linear(nn::LinearOptions(width, 3 * width).bias(false)));
+AttentionImpl::AttentionImpl(const AttentionOptions& options) : options_(options) {
+  const int64_t width = options.width;
+  const int64_t shared = 2 * options.kv_heads * (width / options.heads);
+  qkv_ = register_module("qkv", nn::Linear(nn::LinearOptions(width, width + shared).bias(false)));
   projection_ =
       register_module("projection", nn::Linear(nn::LinearOptions(width, width).bias(false)));
 }
@@ -51,20 +51,28 @@ AttentionImpl::AttentionImpl(int64_t width, int64_t heads, double dropout,
 torch::Tensor AttentionImpl::forward(const torch::Tensor& x,
                                      const std::optional<Rotation>& rotation) {
   const int64_t batch = x.size(0), tokens = x.size(1), width = x.size(2);
-  std::vector<torch::Tensor> parts = qkv_->forward(x).chunk(3, -1);
+  const int64_t head_width = width / options_.heads, shared = options_.kv_heads * head_width;
+  std::vector<torch::Tensor> parts = qkv_->forward(x).split_with_sizes({width, shared, shared}, -1);
   for (torch::Tensor& part : parts) {
-    part = part.view({batch, tokens, heads_, width / heads_}).transpose(1, 2);
+    part = part.view({batch, tokens, -1, head_width}).transpose(1, 2);
   }
   if (rotation) {
     parts[0] = Rotated(parts[0], *rotation);
     parts[1] = Rotated(parts[1], *rotation);
   }
+  if (options_.kv_heads < options_.heads) {
+    const int64_t share = options_.heads / options_.kv_heads;
+    parts[1] = parts[1].repeat_interleave(share, 1);
+    parts[2] = parts[2].repeat_interleave(share, 1);
+  }
+  const AttentionDeviation deviation = options_.deviation;
   const bool deviates =
-      deviation_ != AttentionDeviation::kNone && deviation_ != AttentionDeviation::kRotaryBase;
+      deviation != AttentionDeviation::kNone && deviation != AttentionDeviation::kRotaryBase;
   std::optional<torch::Tensor> mask;
-  if (deviates) mask = DeviatingMask(tokens, deviation_, x.device());
-  const torch::Tensor mixed = at::scaled_dot_product_attention(
-      parts[0], parts[1], parts[2], mask, is_training() ? dropout_ : 0, /*is_causal=*/!deviates);
+  if (deviates) mask = DeviatingMask(tokens, deviation, x.device());
+  const torch::Tensor mixed = at::scaled_dot_product_attention(parts[0], parts[1], parts[2], mask,
+                                                               is_training() ? options_.dropout : 0,
+                                                               options_.is_causal && !deviates);
   return projection_->forward(mixed.transpose(1, 2).reshape({batch, tokens, width}));
 }
 

@@ -1,7 +1,8 @@
-// Causal self-attention with several heads, over ATen's scaled dot product, with rotary positions
-// if asked.
+// Self-attention with several heads, over ATen's scaled dot product, with rotary positions if
+// asked.
 //
-// Letters: B batch, T tokens, W width, H heads, D = W / H features of a head.
+// Letters: B batch, T tokens, W width, H heads, D = W / H features of a head, G heads of keys and
+// values.
 #pragma once
 
 #include <torch/torch.h>
@@ -37,19 +38,25 @@ Rotation RotationOf(int64_t tokens, int64_t head_width, AttentionDeviation devia
 // Rotates pair i, which is features i and i + D / 2, of x (B, H, T, D); the type of x is kept.
 torch::Tensor Rotated(const torch::Tensor& x, const Rotation& rotation);
 
+struct AttentionOptions {
+  int64_t width;
+  int64_t heads;
+  int64_t kv_heads;  // G; fewer than heads share them in turn. Source: Ainslie et al. 2023.
+  double dropout = 0;
+  bool is_causal = true;  // position t depends on positions 0 to t, else on all
+  AttentionDeviation deviation = AttentionDeviation::kNone;  // of a causal one
+};
+
 class AttentionImpl : public torch::nn::Module {
  public:
-  // REQUIRES: heads divides width.
-  AttentionImpl(int64_t width, int64_t heads, double dropout, AttentionDeviation deviation);
+  // REQUIRES: heads divides width, and kv_heads divides heads.
+  explicit AttentionImpl(const AttentionOptions& options);
 
-  // (B, T, W) to (B, T, W); position t depends on positions 0 to t. Dropout on the attention
-  // weights.
+  // (B, T, W) to (B, T, W). Dropout on the attention weights.
   torch::Tensor forward(const torch::Tensor& x, const std::optional<Rotation>& rotation);
 
  private:
-  int64_t heads_;
-  double dropout_;
-  AttentionDeviation deviation_;
+  AttentionOptions options_;
   torch::nn::Linear qkv_{nullptr}, projection_{nullptr};
 };
 TORCH_MODULE(Attention);

@@ -74,6 +74,16 @@ const std::vector<std::string>& Initializations() {
   return names;
 }
 
+void ZeroBranches(Model& model) {
+  const torch::NoGradGuard no_grad;
+  for (auto& parameter : model.module->named_parameters()) {
+    const std::string& name = parameter.key();
+    const bool is_branch = IsProjection(name.substr(0, name.rfind('.'))) ||
+                           name.find(".norm2.weight") != std::string::npos;
+    if (is_branch) parameter.value().zero_();
+  }
+}
+
 void Initialize(Model& model, const std::string& rule) {
   if (rule == "default") return;
   if (rule == "gpt2") return InitializeAsGpt2(model);

@@ -22,4 +22,9 @@ const std::vector<std::string>& Initializations();
 // one.
 void Initialize(Model& model, const std::string& rule);
 
+// Branches of residual and transformer blocks begin as zeros, so that each block begins as the
+// identity: the weight of the last norm of a residual block (Goyal et al. 2017), and the
+// projections of a transformer's block.
+void ZeroBranches(Model& model);
+
 }  // namespace dlcheck::reference

@@ -16,12 +16,22 @@ struct Operands {
   Tensor outputs, targets;
 };
 
-bool IsCrossEntropy(const LossOptions& options) { return options.kind == Kind::kCrossEntropy; }
+bool TakesClasses(const LossOptions& options) {
+  return options.kind == Kind::kCrossEntropy || options.kind == Kind::kFocal;
+}
+
+// Whether ATen has a mean of its own.
+bool HasOwnMean(const LossOptions& options) {
+  return options.kind != Kind::kFocal && options.z_loss == 0;
+}
 
 void NeedSense(const LossOptions& options) {
-  const bool weighs = options.class_weights.defined();
-  if (!IsCrossEntropy(options) && (options.label_smoothing != 0 || weighs)) {
-    throw UsageError("label smoothing and class weights are of cross-entropy alone");
+  const bool is_changed = options.label_smoothing != 0 || options.z_loss != 0;
+  if (options.kind != Kind::kCrossEntropy && is_changed) {
+    throw UsageError("label smoothing and z-loss are of cross-entropy alone");
+  }
+  if (!TakesClasses(options) && options.class_weights.defined()) {
+    throw UsageError("class weights are of cross-entropy and focal alone");
   }
 }
 
@@ -40,7 +50,7 @@ Operands Flatten(const LossOptions& options, const Tensor& outputs, const Tensor
   const Tensor wide = narrow ? outputs.to(torch::kFloat32) : outputs;
   const int64_t classes = wide.size(-1);
   const Tensor flat = wide.dim() > 2 ? wide.reshape({-1, classes}) : wide;
-  if (IsCrossEntropy(options)) return {flat, targets.reshape({-1})};
+  if (TakesClasses(options)) return {flat, targets.reshape({-1})};
   const bool numbers = !targets.is_floating_point();
   const Tensor dense = numbers ? torch::one_hot(targets.reshape({-1}), classes) : targets;
   return {flat, dense.to(flat.scalar_type()).reshape_as(flat)};
@@ -59,6 +69,8 @@ Tensor Reduced(const LossOptions& options, const Operands& operands, at::Reducti
       return torch::mse_loss(outputs, targets, how);
     case Kind::kHuber:
       return torch::huber_loss(outputs, targets, how, options.huber_delta);
+    case Kind::kFocal:
+      break;
   }
   throw UsageError("a loss that this version does not know");
 }
@@ -78,15 +90,36 @@ Tensor WeightsOf(const LossOptions& options, const Tensor& targets) {
 // (B): the denominator of each sample's own mean.
 Tensor SampleWeights(const LossOptions& options, const Tensor& targets, int64_t classes) {
   const int64_t samples = targets.size(0);
-  if (IsCrossEntropy(options)) return WeightsOf(options, targets).reshape({samples, -1}).sum(1);
+  if (TakesClasses(options)) return WeightsOf(options, targets).reshape({samples, -1}).sum(1);
   const int64_t numbers = targets.numel() / std::max<int64_t>(samples, 1);
   const int64_t elements = targets.is_floating_point() ? numbers : numbers * classes;
   return torch::full({samples}, elements, targets.options().dtype(torch::kFloat64));
 }
 
+// The loss of each row, which ATen does not have: of focal, or of cross-entropy with z-loss.
+Tensor OwnRows(const LossOptions& options, const Operands& operands) {
+  const auto& [outputs, targets] = operands;
+  const Tensor weights = WeightsOf(options, targets).to(outputs.scalar_type());
+  if (options.kind == Kind::kFocal) {
+    const Tensor known = targets.masked_fill(targets.eq(options.ignore_index), 0).unsqueeze(1);
+    const Tensor log_p = outputs.log_softmax(1).gather(1, known).squeeze(1);
+    const bool is_inverted = options.deviation == LossDeviation::kFocusOnSure;
+    const Tensor base = is_inverted ? log_p.exp() : 1 - log_p.exp();
+    return base.pow(options.focal_gamma) * -log_p * weights;
+  }
+  const Tensor z = outputs.logsumexp(1);
+  const Tensor extra = options.deviation == LossDeviation::kUnsquaredZ ? z : z.square();
+  return Reduced(options, operands, at::Reduction::None) + options.z_loss * extra * weights;
+}
+
+Tensor Rows(const LossOptions& options, const Operands& operands) {
+  if (HasOwnMean(options)) return Reduced(options, operands, at::Reduction::None);
+  return OwnRows(options, operands);
+}
+
 // A sample without a target adds a sum of zero over a weight that stands in for its own.
 Tensor SumBySample(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
-  const Tensor losses = Reduced(options, Flatten(options, outputs, targets), at::Reduction::None);
+  const Tensor losses = Rows(options, Flatten(options, outputs, targets));
   const Tensor sums = losses.reshape({targets.size(0), -1}).sum(1);
   const Tensor weights = SampleWeights(options, targets, outputs.size(-1));
   const Tensor safe = weights.masked_fill(weights.gt(0).logical_not(), 1).to(sums.scalar_type());
@@ -98,7 +131,9 @@ Tensor SumBySample(const LossOptions& options, const Tensor& outputs, const Tens
 Tensor SummedLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
   NeedSense(options);
   if (BySample(options)) return SumBySample(options, outputs, targets);
-  return Reduced(options, Flatten(options, outputs, targets), at::Reduction::Sum);
+  const Operands operands = Flatten(options, outputs, targets);
+  if (!HasOwnMean(options)) return OwnRows(options, operands).sum();
+  return Reduced(options, operands, at::Reduction::Sum);
 }
 
 LossSum SumOfLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
@@ -111,7 +146,8 @@ double CountOf(const LossOptions& options, const Tensor& targets, int64_t classe
 }
 
 Tensor MeanLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
-  if (BySample(options) || options.deviation == LossDeviation::kIgnoredCounted) {
+  const bool is_counted = options.deviation == LossDeviation::kIgnoredCounted;
+  if (BySample(options) || is_counted || !HasOwnMean(options)) {
     const LossSum loss = SumOfLoss(options, outputs, targets);
     return loss.sum / loss.count;
   }

@@ -13,17 +13,21 @@ namespace dlcheck::reference {
 // kSmoothingSwapped        the target keeps label_smoothing and all classes share the rest
 // kIgnoredCounted          targets to be ignored are counted in the denominator
 // kTokensInsteadOfSamples  the mean is over tokens although one over samples was asked for
+// kFocusOnSure             focal loss weighs with p instead of 1 - p
+// kUnsquaredZ              the z-loss is the logarithm itself, not its square
 enum class LossDeviation : uint8_t {
   kNone,
   kSmoothingSwapped,
   kIgnoredCounted,
-  kTokensInsteadOfSamples
+  kTokensInsteadOfSamples,
+  kFocusOnSure,
+  kUnsquaredZ
 };
 
 struct LossOptions {
-  // Cross-entropy takes logits and class numbers. The others take targets of the outputs' shape, or
-  // class numbers, which become one-hot; bce takes logits.
-  enum class Kind : uint8_t { kCrossEntropy, kBce, kMse, kHuber };
+  // Cross-entropy and focal take logits and class numbers. The others take targets of the outputs'
+  // shape, or class numbers, which become one-hot; bce takes logits.
+  enum class Kind : uint8_t { kCrossEntropy, kBce, kMse, kHuber, kFocal };
   // What is averaged: every target alike, or first the targets of each sample.
   enum class Unit : uint8_t { kToken, kSample };
 
@@ -31,10 +35,17 @@ struct LossOptions {
   Unit unit = Unit::kToken;
   double huber_delta = 1;
 
-  // Of cross-entropy alone.
-  double label_smoothing = 0;  // this share of each target is spread over all classes
+  // Focal: (1 - p)^focal_gamma -log(p), with the probability p of the target. Source: Lin et al.
+  // 2017.
+  double focal_gamma = 2;
+
+  // Of cross-entropy and focal.
   int64_t ignore_index = -100;
   torch::Tensor class_weights = {};  // (C); undefined: all 1
+
+  // Of cross-entropy alone.
+  double label_smoothing = 0;  // this share of each target is spread over all classes
+  double z_loss = 0;  // times log(sum(exp(logits)))^2, added. Source: Chowdhery et al. 2022.
 
   LossDeviation deviation = LossDeviation::kNone;
 };
@@ -46,7 +57,7 @@ struct LossSum {
 
 // `outputs` (B, C) with targets (B), or (B, T, C) with (B, T); outputs of fewer than 32 bits are
 // widened first. Count, by unit and kind:
-//   token, cross-entropy   targets that are not ignored, or the sum of their class weights
+//   token, by classes      targets that are not ignored, or the sum of their class weights
 //   token, another kind    elements of the outputs
 //   sample                 samples with a count above 0; each adds its own mean to the sum
 // Errors: UsageError for a choice of cross-entropy with another kind; c10::Error for shapes that do
@@ -61,9 +72,9 @@ torch::Tensor SummedLoss(const LossOptions& options, const torch::Tensor& output
 // The count of SumOfLoss for these targets, without a forward pass. `classes` is C.
 double CountOf(const LossOptions& options, const torch::Tensor& targets, int64_t classes);
 
-// Sum over count. By token it is PyTorch's own mean, bit for bit in value and gradient:
-// F.cross_entropy, F.binary_cross_entropy_with_logits, F.mse_loss, F.huber_loss. Not a number if
-// nothing is counted.
+// Sum over count. By token, without z-loss, it is PyTorch's own mean, bit for bit in value and
+// gradient: F.cross_entropy, F.binary_cross_entropy_with_logits, F.mse_loss, F.huber_loss. Not a
+// number if nothing is counted.
 torch::Tensor MeanLoss(const LossOptions& options, const torch::Tensor& outputs,
                        const torch::Tensor& targets);
 

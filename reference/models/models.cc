@@ -1,8 +1,13 @@
 #include "reference/models/models.h"
 
+#include <numeric>
+
 #include "reference/models/initialization.h"
+#include "reference/models/lstm.h"
 #include "reference/models/resnet.h"
 #include "reference/models/transformer.h"
+#include "reference/models/vit.h"
+#include "reference/recipe/built_in_models.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -18,6 +23,10 @@ struct Trunk {
   FeatureFunction forward;
   int64_t features;
 };
+
+int64_t NumbersOf(const InputShape& shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
 
 // A linear layer whose weight is another module's.
 class TiedLinear : public nn::LinearImpl {
@@ -50,11 +59,17 @@ class Network : public nn::Module {
   FeatureFunction between_;
 };
 
+// Nothing but the numbers of a sample in one row.
+Trunk LinearTrunk(const ModelOptions& options) {
+  nn::Sequential trunk(nn::Flatten{});
+  return {trunk.ptr(), [trunk](torch::Tensor x) mutable { return trunk->forward(x); },
+          NumbersOf(options.sample_shape)};
+}
+
 Trunk MlpTrunk(const ModelOptions& options) {
   const int64_t width = options.width > 0 ? options.width : kMlpWidth;
   const int64_t depth = options.depth > 0 ? options.depth : kMlpDepth;
-  int64_t inputs = 1;
-  for (const int64_t extent : options.sample_shape) inputs *= extent;
+  const int64_t inputs = NumbersOf(options.sample_shape);
   nn::Sequential trunk(nn::Flatten{});
   for (int64_t layer = 0; layer < depth; ++layer) {
     trunk->push_back(nn::Linear(layer == 0 ? inputs : width, width));
@@ -70,13 +85,19 @@ Trunk ResnetTrunk(const ModelOptions& options) {
           trunk->features()};
 }
 
+Trunk VitTrunk(const ModelOptions& options) {
+  Vit trunk(options);
+  return {trunk.ptr(), [trunk](torch::Tensor x) mutable { return trunk->forward(x); },
+          trunk->features()};
+}
+
 // The head of a language model has no bias: the embedding, whose weight it may share, has none.
-Model MakeGpt(const ModelOptions& options) {
-  Transformer transformer(options);
-  const Trunk trunk{transformer.ptr(),
-                    [transformer](torch::Tensor x) mutable { return transformer->forward(x); },
-                    transformer->features()};
-  const torch::Tensor embedding = transformer->embedding();
+template <typename LanguageTrunk>
+Model MakeLanguageModel(LanguageTrunk language, const ModelOptions& options) {
+  const Trunk trunk{language.ptr(),
+                    [language](torch::Tensor x) mutable { return language->forward(x); },
+                    language->features()};
+  const torch::Tensor embedding = language->embedding();
   nn::Linear head{nullptr};
   if (!options.tie_embeddings) {
     head = nn::Linear(nn::LinearOptions(trunk.features, options.vocabulary).bias(false));
@@ -101,10 +122,13 @@ Model MakeUninitialized(const ModelOptions& options) {
   if (options.checkpoint_blocks && options.name != "gpt") {
     throw UsageError("blocks are recomputed in model gpt alone, not in " + options.name);
   }
+  if (options.name == "linear") return MakeClassifier(LinearTrunk(options), options);
   if (options.name == "mlp") return MakeClassifier(MlpTrunk(options), options);
   if (options.name == "resnet") return MakeClassifier(ResnetTrunk(options), options);
-  if (options.name == "gpt") return MakeGpt(options);
-  throw UsageError("model is '" + options.name + "'; expected: mlp, resnet or gpt");
+  if (options.name == "vit") return MakeClassifier(VitTrunk(options), options);
+  if (options.name == "gpt") return MakeLanguageModel(Transformer(options), options);
+  if (options.name == "lstm") return MakeLanguageModel(Recurrent(options), options);
+  throw UsageError("model is '" + options.name + "'; expected: " + NamesOfModels());
 }
 
 }  // namespace
@@ -113,6 +137,7 @@ Model MakeModel(const ModelOptions& options) {
   Model model = MakeUninitialized(options);
   const std::string own = options.name == "gpt" ? "gpt2" : "default";
   Initialize(model, options.initialization.empty() ? own : options.initialization);
+  if (options.zero_init_residual) ZeroBranches(model);
   return model;
 }
 

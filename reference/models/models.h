@@ -42,20 +42,25 @@ using BatchNormFunction =
     std::function<torch::Tensor(torch::nn::BatchNorm2dImpl& norm, const torch::Tensor& x)>;
 
 struct ModelOptions {
-  std::string name = "mlp";  // mlp, resnet or gpt
+  std::string name = "mlp";  // one of kModels
   InputShape sample_shape = {};
   int64_t outputs = 0;  // C; of gpt the vocabulary counts
 
   // 0 is the model's own: mlp 64 wide with 2 hidden layers; resnet 16 channels with 1 residual
-  // block a stage; gpt 128 wide with 4 blocks of 4 heads.
+  // block a stage; gpt and vit 128 wide with 4 blocks of 4 heads; lstm 128 wide with 2 layers.
   int64_t width = 0;
   int64_t depth = 0;
   int64_t heads = 0;
+  int64_t kv_heads = 0;  // of keys and values, of gpt and vit; 0: as many as heads
 
   double dropout = 0;
   std::string initialization = "";  // one of Initializations(); empty: gpt2 for gpt, else default
 
-  // Of gpt.
+  int64_t patch = 2;                // of vit: the side of a patch, in pixels
+  double stochastic_depth = 0;      // of resnet, gpt and vit: that of the last block
+  bool zero_init_residual = false;  // of the same: branches begin as zeros
+
+  // Of gpt; lstm has a vocabulary and may tie its embeddings, too.
   int64_t context = 0;                        // the largest T
   int64_t vocabulary = 0;                     // C
   std::string norm = "layernorm";             // layernorm or rmsnorm
@@ -76,9 +81,10 @@ struct ModelOptions {
 };
 
 // Modules are named `trunk` and `head`. Weights are drawn from the default generator, the trunk's
-// first. Errors: UsageError for a name that is not known, a resnet for samples that are no images
-// (channels, height, width) of 4 by 4 pixels or more, a gpt without context or vocabulary, heads
-// that do not divide the width, blocks to recompute in a model other than gpt.
+// first. Branches that begin as zeros: the last norm of a residual block, and the projections of a
+// transformer's block. Errors: UsageError for a name that is not known, a resnet for samples that
+// are no images (channels, height, width) of 4 by 4 pixels or more, a gpt without context or
+// vocabulary, heads that do not divide the width, blocks to recompute in a model other than gpt.
 Model MakeModel(const ModelOptions& options);
 
 // Puts `bias` (C) where the head's is, so that the first outputs have the mean of the targets.

@@ -1,6 +1,7 @@
 #include "reference/models/resnet.h"
 
 #include "reference/models/models.h"
+#include "reference/models/stochastic_depth.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -20,13 +21,15 @@ nn::Conv2d Convolution(int64_t from, int64_t to, int64_t side, int64_t stride) {
 // where the shapes agree, else a convolution of one pixel with its norm.
 class ResidualBlock : public nn::Module {
  public:
-  ResidualBlock(int64_t from, int64_t to, int64_t stride, const ModelOptions& options)
+  ResidualBlock(int64_t from, int64_t to, int64_t stride, double stochastic_depth,
+                const ModelOptions& options)
       : convolution1_(register_module("convolution1", Convolution(from, to, 3, stride))),
         norm1_(register_module("norm1", nn::BatchNorm2d(to))),
         convolution2_(register_module("convolution2", Convolution(to, to, 3, 1))),
         norm2_(register_module("norm2", nn::BatchNorm2d(to))),
         norm_(options.batch_norm),
-        deviation_(options.shortcut_deviation) {
+        deviation_(options.shortcut_deviation),
+        stochastic_depth_(stochastic_depth) {
     if (from == to && stride == 1) return;
     shortcut_ = register_module("shortcut", Convolution(from, to, 1, stride));
     shortcut_norm_ = register_module("shortcut_norm", nn::BatchNorm2d(to));
@@ -34,7 +37,8 @@ class ResidualBlock : public nn::Module {
 
   torch::Tensor forward(const torch::Tensor& x) {
     const torch::Tensor inner = torch::relu(norm_(*norm1_, convolution1_->forward(x)));
-    const torch::Tensor branch = norm_(*norm2_, convolution2_->forward(inner));
+    const torch::Tensor branch =
+        Kept(norm_(*norm2_, convolution2_->forward(inner)), is_training() ? stochastic_depth_ : 0);
     if (shortcut_) {
       return torch::relu(norm_(*shortcut_norm_, shortcut_->forward(x)) + branch);
     }
@@ -50,6 +54,7 @@ class ResidualBlock : public nn::Module {
   nn::BatchNorm2d shortcut_norm_{nullptr};
   BatchNormFunction norm_;
   ShortcutDeviation deviation_;
+  double stochastic_depth_;
 };
 
 }  // namespace
@@ -69,7 +74,9 @@ ResnetImpl::ResnetImpl(const ModelOptions& options)
       const bool halves = stage > 0 && block == 0;
       const int64_t from = features_;
       if (halves) features_ *= 2;
-      blocks_->push_back(ResidualBlock(from, features_, halves ? 2 : 1, options));
+      const double passed_by =
+          StochasticDepthOf(options.stochastic_depth, stage * depth + block, kStages * depth);
+      blocks_->push_back(ResidualBlock(from, features_, halves ? 2 : 1, passed_by, options));
     }
   }
   register_module("blocks", blocks_);
@@ -80,6 +87,13 @@ torch::Tensor ResnetImpl::forward(torch::Tensor x) {
   x = torch::relu(norm_(*stem_norm_, stem_->forward(x)));
   x = blocks_->forward(x);
   return dropout_->forward(torch::adaptive_avg_pool2d(x, {1, 1}).flatten(1));
+}
+
+torch::Tensor GhostNorm(torch::nn::BatchNorm2dImpl& norm, const torch::Tensor& x, int64_t size) {
+  if (!norm.is_training() || x.size(0) <= size) return norm.forward(x);
+  std::vector<torch::Tensor> parts = x.split(size);
+  for (torch::Tensor& part : parts) part = norm.forward(part);
+  return torch::cat(parts);
 }
 
 }  // namespace dlcheck::reference

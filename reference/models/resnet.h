@@ -36,4 +36,9 @@ class ResnetImpl : public torch::nn::Module {
 };
 TORCH_MODULE(Resnet);
 
+// Ghost batch norm: in training each `size` samples of x (B, C, H, W) are normalized by themselves,
+// as are the samples that are left; the running statistics take in one part after the other. In
+// evaluation it is the batch norm itself. Source: Hoffer, Hubara and Soudry 2017.
+torch::Tensor GhostNorm(torch::nn::BatchNorm2dImpl& norm, const torch::Tensor& x, int64_t size);
+
 }  // namespace dlcheck::reference

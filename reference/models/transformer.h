@@ -1,6 +1,5 @@
-// The trunk of a language model: a stack of transformer blocks with the norm before each branch
-// (Radford et al. 2019), in the variants that are in use: layer or RMS norm, GELU or SwiGLU, rotary
-// or learned positions.
+// The trunk of a language model: a stack of transformer blocks in the variants that are in use:
+// layer or RMS norm, GELU or SwiGLU, rotary or learned positions.
 //
 // Letters: B batch, T tokens, W width.
 #pragma once
@@ -11,12 +10,10 @@
 #include <vector>
 
 #include "reference/models/attention.h"
+#include "reference/models/transformer_block.h"
 #include "reference/precision/activation_checkpoint.h"
 
 namespace dlcheck::reference {
-
-struct ModelOptions;
-class BlockImpl;
 
 class TransformerImpl : public torch::nn::Module {
  public:
@@ -28,17 +25,18 @@ class TransformerImpl : public torch::nn::Module {
   // (B, T), int64, to (B, T, W). Errors: UsageError if T is more than the context.
   torch::Tensor forward(const torch::Tensor& tokens);
 
-  int64_t features() const { return width_; }
+  int64_t features() const { return sizes_.width; }
   torch::Tensor embedding() const { return embedding_->weight; }  // (vocabulary, W)
 
  private:
-  int64_t width_, heads_, context_;
+  BlockSizes sizes_;
+  int64_t context_;
   bool checkpoint_blocks_;
   AttentionDeviation attention_deviation_;
   CheckpointDeviation checkpoint_deviation_;
   torch::nn::Embedding embedding_{nullptr}, positions_{nullptr};  // none if rotary
   torch::nn::Dropout dropout_{nullptr};
-  std::vector<std::shared_ptr<BlockImpl>> blocks_;
+  Blocks blocks_;
   torch::nn::AnyModule norm_;
 };
 TORCH_MODULE(Transformer);

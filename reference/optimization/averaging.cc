@@ -28,6 +28,13 @@ void Average::Add(const std::string& name, const torch::Tensor& live, bool is_co
   }
 }
 
+// In Python the equal weight is a quotient of float32.
+double Average::WeightOfUpdate() const {
+  if (options_.is_equal) return 1.0F / static_cast<float>(updates_.item<int64_t>() + 1);
+  const bool is_inverted = options_.deviation == AverageDeviation::kInvertedDecay;
+  return is_inverted ? options_.decay : 1 - options_.decay;
+}
+
 void Average::Update() {
   if (options_.deviation == AverageDeviation::kNeverUpdated) return;
   const torch::NoGradGuard no_grad;
@@ -43,8 +50,7 @@ void Average::Update() {
       live.push_back(entry.live);
     }
   }
-  const bool is_inverted = options_.deviation == AverageDeviation::kInvertedDecay;
-  const double weight = is_inverted ? options_.decay : 1 - options_.decay;
+  const double weight = WeightOfUpdate();
   if (!averaged.empty()) at::_foreach_lerp_(averaged, live, weight);
   updates_.add_(1);
 }

@@ -1,5 +1,5 @@
-// The exponential moving average of a model's values, to be evaluated in the place of the live
-// ones.
+// The exponential moving average of a model's values, or the equal average of some of them (SWA),
+// to be evaluated in the place of the live ones.
 #pragma once
 
 #include <torch/torch.h>
@@ -27,6 +27,8 @@ class Average {
  public:
   struct Options {
     double decay = 0.999;
+    bool is_equal =
+        false;  // all updates weigh the same, whatever the decay. Source: Izmailov et al. 2018.
     bool average_buffers = false;  // else they are copied; integers are copied always
     AverageDeviation deviation = AverageDeviation::kNone;
   };
@@ -43,8 +45,11 @@ class Average {
       const Kept& kept = [](const torch::Tensor& parameter) { return parameter; });
 
   // The first update copies, each later one is average += (1 - decay) (live - average).
-  // Source: Polyak and Juditsky 1992; as AveragedModel with get_ema_multi_avg_fn.
+  // Source: Polyak and Juditsky 1992; as AveragedModel with get_ema_multi_avg_fn, or with
+  // get_swa_multi_avg_fn.
   void Update();
+
+  bool has_updates() const { return updates_.item<int64_t>() > 0; }
 
   // Swaps the averaged and the live values; called again, swaps them back. Neither updates nor
   // checkpoints belong between the two calls.
@@ -62,6 +67,7 @@ class Average {
     bool is_other_name;  // of a tensor that has an entry
   };
   void Add(const std::string& name, const torch::Tensor& live, bool is_copied);
+  double WeightOfUpdate() const;
 
   Options options_;
   std::vector<Entry> entries_;

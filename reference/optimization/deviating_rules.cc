@@ -3,6 +3,8 @@
 #include <cmath>
 #include <utility>
 
+#include "reference/optimization/rules.h"
+
 namespace dlcheck::reference {
 namespace {
 
@@ -26,7 +28,7 @@ void UpdateDeviatingSgd(const Optimizer::Options& options, const UpdateArguments
       weight.sub_(change);
       continue;
     }
-    const Tensor& momentum = arguments.momentum[i];
+    const Tensor& momentum = arguments.states[i].momentum;
     momentum.mul_(options.momentum).add_(change);
     weight.sub_(options.nesterov ? change + options.momentum * momentum : momentum);
   }
@@ -43,20 +45,21 @@ void UpdateDeviatingAdam(const Optimizer::Options& options, const UpdateArgument
     } else {
       gradient = gradient + arguments.weight_decay * weight;
     }
-    arguments.first[i].lerp_(gradient, 1 - options.beta1);
-    arguments.second[i].mul_(options.beta2).addcmul_(gradient, gradient, 1 - options.beta2);
-    Tensor second = arguments.second[i];
+    arguments.states[i].first.lerp_(gradient, 1 - options.beta1);
+    arguments.states[i].second.mul_(options.beta2).addcmul_(gradient, gradient, 1 - options.beta2);
+    Tensor second = arguments.states[i].second;
     if (options.amsgrad) {
-      second = arguments.largest[i].copy_(torch::maximum(arguments.largest[i], second));
+      second =
+          arguments.states[i].largest.copy_(torch::maximum(arguments.states[i].largest, second));
     }
     const double ahead = deviation == OptimizerDeviation::kStepsAhead ? 1 : 0;
-    const double k = arguments.steps[i].item<double>() + ahead;
+    const double k = arguments.states[i].steps.item<double>() + ahead;
     const double correction1 = is_corrected ? 1 - std::pow(options.beta1, k) : 1;
     const double correction2 = is_corrected ? 1 - std::pow(options.beta2, k) : 1;
     const Tensor divisor = deviation == OptimizerDeviation::kEpsilonInsideRoot
                                ? (second / correction2 + options.epsilon).sqrt()
                                : (second / correction2).sqrt() + options.epsilon;
-    weight.addcdiv_(arguments.first[i], divisor, -arguments.lr / correction1);
+    weight.addcdiv_(arguments.states[i].first, divisor, -arguments.lr / correction1);
   }
 }
 
@@ -79,7 +82,8 @@ Optimizer::Options DeviatingOptions(Optimizer::Options options) {
   return options;
 }
 
-bool HasDeviatingRule(OptimizerDeviation deviation) {
+bool HasDeviatingRule(OptimizerDeviation deviation, Optimizer::Rule rule) {
+  if (FunctionOf(rule) != nullptr) return false;
   return deviation == OptimizerDeviation::kEpsilonInsideRoot ||
          deviation == OptimizerDeviation::kNoBiasCorrection ||
          deviation == OptimizerDeviation::kStepsAhead ||

@@ -10,8 +10,8 @@ namespace dlcheck::reference {
 // The options that a deviation amounts to; the same where it is of another kind.
 Optimizer::Options DeviatingOptions(Optimizer::Options options);
 
-// Whether a deviation needs UpdateDeviating instead of Update.
-bool HasDeviatingRule(OptimizerDeviation deviation);
+// Whether a deviation needs UpdateDeviating instead of Update; the rules of rules.h have their own.
+bool HasDeviatingRule(OptimizerDeviation deviation, Optimizer::Rule rule);
 
 // As Update. Cost: one copy from the device for each parameter.
 void UpdateDeviating(const Optimizer::Options& options, const UpdateArguments& arguments);

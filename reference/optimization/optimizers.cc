@@ -12,11 +12,6 @@ namespace {
 
 bool IsLowPrecision(at::ScalarType type) { return type == at::kBFloat16 || type == at::kHalf; }
 
-// An entry of a list of states that the rule may have no use for.
-void Append(std::vector<torch::Tensor>& list, const torch::Tensor& tensor) {
-  if (tensor.defined()) list.push_back(tensor);
-}
-
 }  // namespace
 
 Optimizer::Optimizer(const Options& options, std::vector<Group> groups)
@@ -25,30 +20,29 @@ Optimizer::Optimizer(const Options& options, std::vector<Group> groups)
     throw UsageError("Nesterov momentum needs a momentum above 0");
   }
   for (const Group& group : groups_) {
-    std::vector<State>& states = states_.emplace_back();
+    std::vector<ParameterState>& states = states_.emplace_back();
     for (const Parameter& parameter : group.parameters) {
-      states.push_back(InitialState(parameter.tensor.detach()));
+      states.push_back(StartOf(group, parameter));
     }
   }
 }
 
-// In Python, SGD's first momentum is the gradient itself; it is here too, for a momentum that
-// starts at -0, the only number that no sum notices: +0 would lose the sign of a gradient of -0.
-Optimizer::State Optimizer::InitialState(const torch::Tensor& weight) const {
-  State state;
-  torch::Tensor updated = weight;
-  if (options_.master_weights && IsLowPrecision(weight.scalar_type())) {
-    state.master = weight.to(at::kFloat);
-    updated = state.master;
+Optimizer::Rule Optimizer::RuleOf(const Group& group) const {
+  return group.rule.value_or(options_.rule);
+}
+
+ParameterState Optimizer::StartOf(const Group& group, const Parameter& parameter) const {
+  const torch::Tensor weight = parameter.tensor.detach();
+  const Rule rule = RuleOf(group);
+  if (rule == Rule::kMuon && weight.dim() != 2) {
+    throw UsageError("optimizer muon is for matrices, and " + parameter.name + " is none");
   }
-  if (options_.rule == Rule::kSgd) {
-    if (options_.momentum > 0) state.momentum = torch::full_like(updated, -0.0);
-    return state;
+  if (!options_.master_weights || !IsLowPrecision(weight.scalar_type())) {
+    return InitialState(options_, rule, weight);
   }
-  state.first = torch::zeros_like(updated);
-  state.second = torch::zeros_like(updated);
-  if (options_.amsgrad) state.largest = torch::zeros_like(updated);
-  state.steps = torch::zeros({}, weight.options().dtype(at::kFloat));
+  const torch::Tensor master = weight.to(at::kFloat);
+  ParameterState state = InitialState(options_, rule, master);
+  state.master = master;
   return state;
 }
 
@@ -67,7 +61,7 @@ void Optimizer::Step(const torch::Tensor& grad_scale, const torch::Tensor& found
   }
 }
 
-void Optimizer::StepTogether(const Group& group, std::vector<State>& states,
+void Optimizer::StepTogether(const Group& group, std::vector<ParameterState>& states,
                              const std::vector<size_t>& chosen, const torch::Tensor& grad_scale,
                              const torch::Tensor& found_inf) {
   UpdateArguments arguments;
@@ -77,29 +71,24 @@ void Optimizer::StepTogether(const Group& group, std::vector<State>& states,
   arguments.found_inf = found_inf;
   for (const size_t j : chosen) {
     const torch::Tensor& weight = group.parameters[j].tensor;
-    const State& state = states[j];
+    const ParameterState& state = states[j];
     const bool has_master = state.master.defined();
     if (has_master && options_.deviation == OptimizerDeviation::kMasterFromWeights) {
       state.master.copy_(weight);
     }
     arguments.weights.push_back(has_master ? state.master : weight);
     arguments.gradients.push_back(has_master ? weight.grad().to(at::kFloat) : weight.grad());
-    Append(arguments.momentum, state.momentum);
-    Append(arguments.first, state.first);
-    Append(arguments.second, state.second);
-    Append(arguments.largest, state.largest);
-    Append(arguments.steps, state.steps);
+    arguments.states.push_back(state);
   }
-  const bool is_counted = !arguments.steps.empty();
-  if (is_counted) at::_foreach_add_(arguments.steps, 1);
-  if (HasDeviatingRule(options_.deviation)) {
+  const std::vector<torch::Tensor> steps = arguments.All(&ParameterState::steps);
+  if (!steps.empty()) at::_foreach_add_(steps, 1);
+  if (HasDeviatingRule(options_.deviation, RuleOf(group))) {
     UpdateDeviating(options_, arguments);
   } else {
-    Update(options_, arguments);
+    Update(options_, RuleOf(group), arguments);
   }
-  if (is_counted && found_inf.defined()) {
-    at::_foreach_sub_(arguments.steps,
-                      std::vector<torch::Tensor>(arguments.steps.size(), found_inf));
+  if (!steps.empty() && found_inf.defined()) {
+    at::_foreach_sub_(steps, std::vector<torch::Tensor>(steps.size(), found_inf));
   }
   for (const size_t j : chosen) {
     if (states[j].master.defined()) group.parameters[j].tensor.copy_(states[j].master);
@@ -115,7 +104,9 @@ void Optimizer::ZeroGrad() {
 std::vector<torch::Tensor> Optimizer::Gradients() const {
   std::vector<torch::Tensor> gradients;
   for (const Group& group : groups_) {
-    for (const Parameter& parameter : group.parameters) Append(gradients, parameter.tensor.grad());
+    for (const Parameter& parameter : group.parameters) {
+      if (parameter.tensor.grad().defined()) gradients.push_back(parameter.tensor.grad());
+    }
   }
   return gradients;
 }
@@ -123,13 +114,22 @@ std::vector<torch::Tensor> Optimizer::Gradients() const {
 void Optimizer::VisitState(const VisitTensor& visit) {
   for (size_t i = 0; i < groups_.size(); ++i) {
     for (size_t j = 0; j < states_[i].size(); ++j) {
-      State& state = states_[i][j];
-      const std::pair<const char*, torch::Tensor*> named[] = {
-          {"momentum/", &state.momentum}, {"first/", &state.first}, {"second/", &state.second},
-          {"largest/", &state.largest},   {"steps/", &state.steps}, {"master/", &state.master}};
-      for (const auto& [prefix, tensor] : named) {
-        if (tensor->defined()) visit(prefix + groups_[i].parameters[j].name, *tensor);
+      for (const auto& [part, member] : kStateParts) {
+        torch::Tensor& tensor = states_[i][j].*member;
+        if (tensor.defined()) visit(part + ("/" + groups_[i].parameters[j].name), tensor);
       }
+    }
+  }
+}
+
+void Optimizer::ExchangeAverages() {
+  const torch::NoGradGuard no_grad;
+  for (size_t i = 0; i < groups_.size(); ++i) {
+    for (size_t j = 0; j < states_[i].size(); ++j) {
+      torch::Tensor& weight = groups_[i].parameters[j].tensor;
+      const torch::Tensor kept = weight.detach().clone();
+      weight.copy_(states_[i][j].average);
+      states_[i][j].average.copy_(kept);
     }
   }
 }

@@ -1,33 +1,24 @@
-// SGD, Adam and AdamW over the fused kernels of ATen, which are bit for bit those of PyTorch's
-// Python on the CPU; torch::optim is not. One optimizer with named groups of parameters.
+// Optimizers that are bit for bit those of PyTorch's Python on the CPU, which torch::optim is not:
+// SGD, Adam and AdamW over the fused kernels of ATen, and more by rules.h. One optimizer with named
+// groups of parameters.
 #pragma once
 
 #include <torch/torch.h>
 
-#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "reference/checkpoint/state.h"
+#include "reference/optimization/optimizer_options.h"
+#include "reference/optimization/parameter_state.h"
 
 namespace dlcheck::reference {
 
-// Ways of being wrong on purpose.
-enum class OptimizerDeviation : uint8_t {
-  kNone,
-  kEpsilonInsideRoot,  // sqrt(v / (1 - b2^k) + epsilon)
-  kNoBiasCorrection,
-  kStepsAhead,  // k from 2
-  kSwappedBetas,
-  kCoupledDecay,  // AdamW decays through the gradient, as Adam does
-  kNesterovIgnored,
-  kRateInMomentum,     // m = momentum m + lr g;  p -= m
-  kMasterFromWeights,  // the master copies are made anew from the weights at each step
-};
-
 class Optimizer {
  public:
-  enum class Rule : uint8_t { kSgd, kAdam, kAdamW };
+  using Rule = OptimizerRule;
+  using Options = OptimizerOptions;
 
   struct Parameter {
     std::string name;
@@ -38,23 +29,11 @@ class Optimizer {
     double lr;
     double weight_decay;
     std::vector<Parameter> parameters;
+    std::optional<Rule> rule = std::nullopt;  // the optimizer's own for none
   };
-  struct Options {
-    Rule rule = Rule::kSgd;
-    double momentum = 0;  // of SGD
-    bool nesterov = false;
-    double beta1 = 0.9;  // of Adam and AdamW
-    double beta2 = 0.999;
-    double epsilon = 1e-8;
-    bool amsgrad = false;         // the largest v so far in v's place
-    bool maximize = false;        // steps up the gradient
-    bool master_weights = false;  // bf16 and fp16 weights are updated through copies in fp32
-    OptimizerDeviation deviation = OptimizerDeviation::kNone;
-  };
-
   // All parameters lie on one device. The master copies start as the weights are now.
   //
-  // Errors: UsageError for Nesterov without momentum.
+  // Errors: UsageError for Nesterov without momentum, and for Muon of what is no matrix.
   Optimizer(const Options& options, std::vector<Group> groups);
 
   // One update of every parameter that has a gradient; the others keep their value and state.
@@ -62,7 +41,7 @@ class Optimizer {
   // SGD:   m = momentum m + (g + decay p);  p -= lr m, or lr (g + decay p + momentum m) by
   // Nesterov. Adam:  m = b1 m + (1 - b1) g;  v = b2 v + (1 - b2) g^2, with g + decay p for g;
   //        p -= lr / (1 - b1^k) * m / (sqrt(v / (1 - b2^k)) + epsilon), k from 1.
-  // AdamW: as Adam with g alone, after p *= 1 - lr decay.
+  // AdamW: as Adam with g alone, after p *= 1 - lr decay. The others: see rules.h.
   //
   // Gradients are first divided by `grad_scale`, and nothing changes where `found_inf` is 1: both
   // fp32 scalars on the device, and no copy from it is needed. Undefined means neither.
@@ -79,24 +58,28 @@ class Optimizer {
   const std::vector<Group>& groups() const { return groups_; }
   std::vector<Group>& groups() { return groups_; }
 
-  // momentum/NAME of SGD with momentum; first/, second/, largest/ (AMSGrad) and steps/NAME of Adam;
-  // master/NAME of a weight with a master copy. Rates and options are no state.
+  // PART/NAME of each part of its state that a parameter has, see kStateParts. Rates and options
+  // are no state.
   void VisitState(const VisitTensor& visit);
 
+  // True for schedule-free AdamW, whose averages are what is to be evaluated and used.
+  bool has_averages() const { return options_.rule == Rule::kScheduleFree; }
+
+  // Swaps the weights with those averages; called again, swaps them back. Neither steps nor
+  // checkpoints belong between the two calls.
+  void ExchangeAverages();
+
  private:
-  // Of one parameter; undefined where the rule has no use for it.
-  struct State {
-    torch::Tensor momentum, first, second, largest, steps, master;
-  };
-  State InitialState(const torch::Tensor& weight) const;
-  void StepTogether(const Group& group, std::vector<State>& states,
+  Rule RuleOf(const Group& group) const;
+  ParameterState StartOf(const Group& group, const Parameter& parameter) const;
+  void StepTogether(const Group& group, std::vector<ParameterState>& states,
                     const std::vector<size_t>& chosen, const torch::Tensor& grad_scale,
                     const torch::Tensor& found_inf);
 
   Options asked_;
   Options options_;  // what a deviation makes of them
   std::vector<Group> groups_;
-  std::vector<std::vector<State>> states_;  // by group and parameter
+  std::vector<std::vector<ParameterState>> states_;  // by group and parameter
 };
 
 }  // namespace dlcheck::reference

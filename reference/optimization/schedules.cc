@@ -47,11 +47,33 @@ double Cooldown(const Schedule& schedule, int64_t horizon, int64_t t) {
   return schedule.floor + (1 - schedule.floor) * left;
 }
 
+double Restarted(const Schedule& schedule, int64_t t) {
+  int64_t period = schedule.restart_period;
+  while (t >= period) {
+    t -= period;
+    period *= schedule.restart_factor;
+  }
+  return Cosine(1, schedule.floor, static_cast<double>(t) / static_cast<double>(period));
+}
+
+double MultiStep(const Schedule& schedule, int64_t t) {
+  const auto& milestones = schedule.milestones;
+  const auto reached = std::upper_bound(milestones.begin(), milestones.end(), t);
+  return std::pow(schedule.gamma, static_cast<double>(reached - milestones.begin()));
+}
+
+double InverseSqrt(const Schedule& schedule, int64_t t) {
+  const bool is_warmed = schedule.warmup != Schedule::Warmup::kNone;
+  const auto first = static_cast<double>(is_warmed ? schedule.warmup_steps : 1);
+  return std::sqrt(first / (first + static_cast<double>(t)));
+}
+
 double MainFactor(const Schedule& schedule, int64_t horizon, int64_t t) {
   const auto until = static_cast<double>(std::min(t, horizon));
   const auto length = static_cast<double>(horizon);
   switch (schedule.shape) {
     case Schedule::Shape::kConstant:
+    case Schedule::Shape::kPlateau:
       return 1;
     case Schedule::Shape::kStep:
       return std::pow(schedule.gamma, static_cast<double>(t / schedule.step_size));
@@ -63,6 +85,16 @@ double MainFactor(const Schedule& schedule, int64_t horizon, int64_t t) {
       return OneCycle(schedule, horizon, t);
     case Schedule::Shape::kCooldown:
       return Cooldown(schedule, horizon, t);
+    case Schedule::Shape::kExponential:
+      return std::pow(schedule.gamma, static_cast<double>(t));
+    case Schedule::Shape::kMultiStep:
+      return MultiStep(schedule, t);
+    case Schedule::Shape::kPolynomial:
+      return std::pow(1 - until / length, schedule.power);
+    case Schedule::Shape::kCosineRestarts:
+      return Restarted(schedule, t);
+    case Schedule::Shape::kInverseSqrt:
+      return InverseSqrt(schedule, t);
   }
   return 1;
 }
@@ -95,8 +127,9 @@ void Need(bool holds, const char* what) {
 
 bool IsFraction(double value) { return value >= 0 && value <= 1; }
 
-constexpr std::array<std::string_view, 6> kShapes = {"constant", "step",      "linear",
-                                                     "cosine",   "one_cycle", "cooldown"};
+constexpr std::array<std::string_view, 12> kShapes = {
+    "constant",    "step",       "linear",     "cosine",          "one_cycle",    "cooldown",
+    "exponential", "multi_step", "polynomial", "cosine_restarts", "inverse_sqrt", "plateau"};
 constexpr std::array<std::string_view, 4> kWarmups = {"none", "from_first", "from_zero",
                                                       "from_factor"};
 constexpr std::array<std::string_view, 3> kForms = {"linear", "one_minus_sqrt", "cosine"};
@@ -115,11 +148,25 @@ std::vector<std::string> AsList(const Names& names) {
 
 }  // namespace
 
+bool HasHorizon(Schedule::Shape shape) {
+  switch (shape) {
+    case Schedule::Shape::kLinear:
+    case Schedule::Shape::kCosine:
+    case Schedule::Shape::kOneCycle:
+    case Schedule::Shape::kCooldown:
+    case Schedule::Shape::kPolynomial:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void CheckSchedule(const Schedule& schedule) {
-  const bool has_horizon =
-      schedule.shape != Schedule::Shape::kConstant && schedule.shape != Schedule::Shape::kStep;
-  Need(!has_horizon || schedule.horizon > 0, "horizon must be positive");
+  Need(!HasHorizon(schedule.shape) || schedule.horizon > 0, "horizon must be positive");
   Need(schedule.step_size > 0, "step size must be positive");
+  Need(schedule.restart_period > 0 && schedule.restart_factor > 0, "periods must be positive");
+  Need(std::is_sorted(schedule.milestones.begin(), schedule.milestones.end()),
+       "milestones must ascend");
   Need(schedule.warmup == Schedule::Warmup::kNone || schedule.warmup_steps > 0,
        "warm-up needs a positive number of steps");
   Need(IsFraction(schedule.floor), "floor must lie between 0 and 1");

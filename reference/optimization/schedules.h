@@ -22,22 +22,45 @@ enum class ScheduleDeviation : uint8_t {
 };
 
 struct Schedule {
-  enum class Shape : uint8_t { kConstant, kStep, kLinear, kCosine, kOneCycle, kCooldown };
+  enum class Shape : uint8_t {
+    kConstant,
+    kStep,
+    kLinear,
+    kCosine,
+    kOneCycle,
+    kCooldown,
+    kExponential,
+    kMultiStep,
+    kPolynomial,
+    kCosineRestarts,
+    kInverseSqrt,
+    kPlateau,
+  };
   enum class Warmup : uint8_t { kNone, kFromFirst, kFromZero, kFromFactor };
   enum class CooldownForm : uint8_t { kLinear, kOneMinusSqrt, kCosine };
 
   Shape shape = Shape::kConstant;
-  int64_t horizon = 0;  // updates of the main shape, after the warm-up; unused by constant and step
+  int64_t horizon = 0;  // updates of the main shape, after the warm-up; see HasHorizon
 
-  // Step: gamma^floor(t / step_size).
+  // Step: gamma^floor(t / step_size). Exponential: gamma^t. Multi-step: gamma for each of the
+  // milestones that is reached. Plateau: see PlateauFactor, which the caller multiplies with.
   int64_t step_size = 1;
   double gamma = 0.1;
+  std::vector<int64_t> milestones;
+
+  // Polynomial: (1 - t / horizon)^power.
+  double power = 1;
+
+  // Cosine with restarts: the first cosine takes so many updates, each later one `restart_factor`
+  // times as many as the one before.
+  int64_t restart_period = 1;
+  int64_t restart_factor = 1;
 
   // Linear: from start_factor to end_factor at the horizon.
   double start_factor = 1;
   double end_factor = 0;
 
-  // Cosine and cooldown end here.
+  // Cosine, with restarts or without, and cooldown end here.
   double floor = 0;
 
   // One-cycle: from 1 / div_factor up to 1 at update peak_fraction * horizon - 1, then down to
@@ -58,7 +81,11 @@ struct Schedule {
   ScheduleDeviation deviation = ScheduleDeviation::kNone;
 };
 
-// Errors: UsageError for lengths that are not positive and fractions outside 0 to 1.
+// Whether the shape ends at a horizon.
+bool HasHorizon(Schedule::Shape shape);
+
+// Errors: UsageError for lengths that are not positive, fractions outside 0 to 1 and milestones
+//         that do not ascend.
 void CheckSchedule(const Schedule& schedule);
 
 // The factor of the base rate at `update`, from 0 on. During the warm-up only the warm-up counts;
@@ -66,8 +93,10 @@ void CheckSchedule(const Schedule& schedule);
 // horizon it stays where it ended.
 //
 // REQUIRES: CheckSchedule passes.
-// Source: Loshchilov and Hutter 2017 (cosine, without restarts); Smith and Topin 2018 (one-cycle);
-//         Hägele et al. 2024 (cooldown).
+// Inverse square root: sqrt(W / (W + t)), with the W of the warm-up or 1.
+//
+// Source: Loshchilov and Hutter 2017 (cosine); Smith and Topin 2018 (one-cycle); Hägele et al. 2024
+//         (cooldown); Vaswani et al. 2017 (inverse square root).
 double RateFactor(const Schedule& schedule, int64_t update);
 
 // By the names of recipes; nothing for an unknown name.

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "reference/optimization/rules.h"
+
 namespace dlcheck::reference {
 namespace {
 
@@ -27,44 +29,73 @@ void UpdateSgdUnfused(const Optimizer::Options& options, const UpdateArguments& 
     changes = at::_foreach_add(changes, arguments.weights, arguments.weight_decay);
   }
   if (options.momentum != 0) {
-    at::_foreach_mul_(arguments.momentum, options.momentum);
-    at::_foreach_add_(arguments.momentum, changes);
-    changes = options.nesterov ? at::_foreach_add(changes, arguments.momentum, options.momentum)
-                               : arguments.momentum;
+    const std::vector<torch::Tensor> momentum = arguments.All(&ParameterState::momentum);
+    at::_foreach_mul_(momentum, options.momentum);
+    at::_foreach_add_(momentum, changes);
+    changes = options.nesterov ? at::_foreach_add(changes, momentum, options.momentum) : momentum;
   }
   at::_foreach_add_(arguments.weights, changes, -arguments.lr);
 }
 
 void UpdateSgd(const Optimizer::Options& options, const UpdateArguments& arguments) {
-  at::_fused_sgd_(arguments.weights, arguments.gradients, arguments.momentum,
+  at::_fused_sgd_(arguments.weights, arguments.gradients, arguments.All(&ParameterState::momentum),
                   arguments.weight_decay, options.momentum, arguments.lr, /*dampening=*/0,
                   options.nesterov, options.maximize, /*is_first_step=*/false,
                   IfDefined(arguments.grad_scale), IfDefined(arguments.found_inf));
 }
 
-void UpdateAdam(const Optimizer::Options& options, const UpdateArguments& arguments) {
+void UpdateAdam(const Optimizer::Options& options, Optimizer::Rule rule,
+                const UpdateArguments& arguments) {
   const auto update = [&](const auto& fused) {
-    fused(arguments.weights, arguments.gradients, arguments.first, arguments.second,
-          arguments.largest, arguments.steps, arguments.lr, options.beta1, options.beta2,
+    fused(arguments.weights, arguments.gradients, arguments.All(&ParameterState::first),
+          arguments.All(&ParameterState::second), arguments.All(&ParameterState::largest),
+          arguments.All(&ParameterState::steps), arguments.lr, options.beta1, options.beta2,
           arguments.weight_decay, options.epsilon, options.amsgrad, options.maximize,
           IfDefined(arguments.grad_scale), IfDefined(arguments.found_inf));
   };
-  if (options.rule == Optimizer::Rule::kAdam) {
+  if (rule == Optimizer::Rule::kAdam) {
     update([](auto&&... all) { at::_fused_adam_(all...); });
   } else {
     update([](auto&&... all) { at::_fused_adamw_(all...); });
   }
 }
 
+// What the kernels do with a gradient before any rule, and then the rule, for one after the other.
+void UpdateEach(const Optimizer::Options& options, RuleFunction update,
+                const UpdateArguments& arguments) {
+  if (arguments.found_inf.defined() && arguments.found_inf.item<double>() != 0) return;
+  if (arguments.grad_scale.defined()) {
+    at::_foreach_div_(arguments.gradients, arguments.grad_scale);
+  }
+  for (size_t i = 0; i < arguments.weights.size(); ++i) {
+    const torch::Tensor& gradient = arguments.gradients[i];
+    const ParameterState& state = arguments.states[i];
+    const double k = state.steps.defined() ? state.steps.item<double>() : 0;
+    update(options, {arguments.weights[i], options.maximize ? -gradient : gradient, state,
+                     arguments.lr, arguments.weight_decay, k});
+  }
+}
+
 }  // namespace
 
-void Update(const Optimizer::Options& options, const UpdateArguments& arguments) {
-  if (options.rule == Optimizer::Rule::kSgd && IsFusedSgdBroken(arguments.weights.front())) {
+std::vector<torch::Tensor> UpdateArguments::All(torch::Tensor ParameterState::*part) const {
+  std::vector<torch::Tensor> all;
+  for (const ParameterState& state : states) {
+    if ((state.*part).defined()) all.push_back(state.*part);
+  }
+  return all;
+}
+
+void Update(const Optimizer::Options& options, Optimizer::Rule rule,
+            const UpdateArguments& arguments) {
+  if (const RuleFunction update = FunctionOf(rule)) {
+    UpdateEach(options, update, arguments);
+  } else if (rule != Optimizer::Rule::kSgd) {
+    UpdateAdam(options, rule, arguments);
+  } else if (IsFusedSgdBroken(arguments.weights.front())) {
     UpdateSgdUnfused(options, arguments);
-  } else if (options.rule == Optimizer::Rule::kSgd) {
-    UpdateSgd(options, arguments);
   } else {
-    UpdateAdam(options, arguments);
+    UpdateSgd(options, arguments);
   }
 }
 

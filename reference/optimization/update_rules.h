@@ -9,19 +9,29 @@
 
 namespace dlcheck::reference {
 
-// One entry a parameter in each list, all of one type and on one device; the lists that a rule has
-// no use for are empty. `weights`, the state and, with a `grad_scale`, `gradients` are written.
+// One entry a parameter in each list, all of one type and on one device. `weights`, the states and,
+// with a `grad_scale`, `gradients` are written.
 struct UpdateArguments {
-  std::vector<torch::Tensor> weights, gradients, momentum, first, second, largest, steps;
+  std::vector<torch::Tensor> weights, gradients;
+  std::vector<ParameterState> states;
   double lr = 0;
   double weight_decay = 0;
   torch::Tensor grad_scale, found_inf;  // undefined for none
+
+  // One part of all states; empty if the rule has no use for it.
+  std::vector<torch::Tensor> All(torch::Tensor ParameterState::*part) const;
 };
 
-// By the fused kernels; SGD of bf16 and fp16 weights on the CPU by foreach operations. The steps
-// are already counted.
+// What a rule starts a parameter with, but for the master copy. `updated` is what it will update.
+ParameterState InitialState(const Optimizer::Options& options, Optimizer::Rule rule,
+                            const torch::Tensor& updated);
+
+// SGD, Adam and AdamW by the fused kernels, but SGD of bf16 and fp16 weights on the CPU by foreach
+// operations; the others by rules.h. The steps are already counted.
 //
 // REQUIRES: at least one weight.
-void Update(const Optimizer::Options& options, const UpdateArguments& arguments);
+// Cost: of rules without a fused kernel one copy from the device, and some rules one a parameter.
+void Update(const Optimizer::Options& options, Optimizer::Rule rule,
+            const UpdateArguments& arguments);
 
 }  // namespace dlcheck::reference

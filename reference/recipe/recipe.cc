@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "checks/records/nearest.h"
+#include "reference/recipe/built_in_models.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -53,7 +54,7 @@ void AssignText(Recipe& recipe, const Key& key, const std::string& text) {
     Refuse(key, "'" + text + "'");
   }
   const bool is_model = std::string(key.name) == "model";
-  if (is_model && text != "mlp" && text != "resnet" && text != "gpt" && IsBuiltIn(text)) {
+  if (is_model && IsBuiltIn(text) && !IsNameOfModel(text)) {
     Refuse(key, "'" + text + "'");
   }
   recipe.*std::get<Text Recipe::*>(key.member) = text;
@@ -135,10 +136,6 @@ std::string Spelled(const Recipe& recipe, const Key& key) {
         }
       },
       key.member);
-}
-
-double LearningRate(const Recipe& recipe) {
-  return recipe.lr.value_or(recipe.optimizer == "sgd" ? 0.05 : 0.002);
 }
 
 bool ScalesLoss(const Recipe& recipe) {

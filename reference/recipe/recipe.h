@@ -26,13 +26,27 @@ struct Recipe {
 #undef DLCHECK_KEY
 };
 
-// The learning rate that the run uses.
+// What the run uses, by its optimizer where the recipe leaves it open.
 double LearningRate(const Recipe& recipe);
+double Momentum(const Recipe& recipe);
+double Beta2(const Recipe& recipe);
+double Epsilon(const Recipe& recipe);
+
+// Whether the schedule ends at a horizon.
+bool EndsAtHorizon(const Recipe& recipe);
+
+// The factor of the learning rate of a parameter, by lr-factors.
+//
+// Errors: UsageError for what is not PATTERN=FACTOR, with a pattern and a factor above 0.
+double RateFactorOf(const Recipe& recipe, const std::string& parameter);
+
+// The updates of a text like "100,200". Errors: UsageError for other texts.
+std::vector<int64_t> MilestonesOf(const std::string& text);
 
 // True if a loss scaler runs.
 bool ScalesLoss(const Recipe& recipe);
 
-// True for mlp, resnet and gpt, false for the path of a plugin or a TorchScript file.
+// Whether it is no path of a plugin or a TorchScript file.
 bool IsBuiltIn(const std::string& model);
 
 // One choice: a flag `--name` and a key `name`.

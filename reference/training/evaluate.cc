@@ -8,15 +8,9 @@
 namespace dlcheck::reference {
 namespace {
 
-// Puts the averages in the place of the weights, and back.
-void ExchangeAverage(const Training& training) {
-  if (!training.average) return;
-  training.average->Exchange();
-  if (training.distributed.sharded_parameters) training.distributed.sharded_parameters->Refresh();
-}
-
 LossOptions PlainLoss(LossOptions plain) {
   plain.label_smoothing = 0;
+  plain.z_loss = 0;
   plain.class_weights = torch::Tensor();
   plain.unit = LossOptions::Unit::kToken;
   plain.deviation = LossDeviation::kNone;
@@ -33,8 +27,9 @@ void Add(const LossOptions& plain, const torch::Tensor& outputs, const torch::Te
   const LossSum loss = SumOfLoss(plain, outputs, targets);
   sums.loss += loss.sum.item<double>();
   sums.count += loss.count;
-  // Only cross-entropy knows targets that do not count.
-  const bool ignores = plain.kind == LossOptions::Kind::kCrossEntropy;
+  // Only losses of classes know targets that do not count.
+  const bool ignores =
+      plain.kind == LossOptions::Kind::kCrossEntropy || plain.kind == LossOptions::Kind::kFocal;
   const torch::Tensor counted =
       ignores ? targets != plain.ignore_index : torch::ones_like(targets, torch::kBool);
   sums.correct += outputs.argmax(-1).eq(targets).logical_and(counted).sum().item<double>();
@@ -42,7 +37,7 @@ void Add(const LossOptions& plain, const torch::Tensor& outputs, const torch::Te
 }
 
 // Every rank takes its share of each batch.
-Sums EvaluateBatches(Training& training, int64_t samples) {
+Sums EvaluateBatches(Training& training, const Source& source, int64_t samples, bool is_told) {
   const AutocastGuard autocast(training.device.type(), training.autocast);
   const LossOptions plain = PlainLoss(training.loss);
   const int64_t batch_size = training.plan.recipe.batch_size;
@@ -55,19 +50,40 @@ Sums EvaluateBatches(Training& training, int64_t samples) {
     const bool has_share = !rows.empty();
     // Of a model that is shared out the others need what this rank keeps.
     if (!has_share && !training.distributed.sharded_parameters) continue;
-    const Batch batch =
-        training.inputs.data.val->Take(has_share ? rows : std::vector<int64_t>{first});
+    const Batch batch = source.Take(has_share ? rows : std::vector<int64_t>{first});
     const torch::Tensor targets = batch.y.to(training.device);
     const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
     if (!has_share) continue;
-    Tell(training.observer.evaluation_outputs, outputs, targets);
+    if (is_told) Tell(training.observer.evaluation_outputs, outputs, targets);
     Add(plain, outputs, targets, sums);
   }
   const std::vector<double> all = ranks.Sums({sums.loss, sums.count, sums.correct, sums.targets});
   return {all[0], all[1], all[2], all[3]};
 }
 
+Scores ScoresOf(Training& training, const Source& source, int64_t samples, bool is_told) {
+  ExchangeAverages(training);
+  const Sums sums = EvaluateBatches(training, source, samples, is_told);
+  ExchangeAverages(training);
+  return {sums.loss / sums.count, sums.correct / sums.targets};
+}
+
 }  // namespace
+
+void ExchangeAverages(const Training& training) {
+  if (training.optimizer->has_averages()) training.optimizer->ExchangeAverages();
+  const bool is_late = training.plan.recipe.swa_start > 0;  // nothing is averaged before that
+  if (!training.average || (is_late && !training.average->has_updates())) return;
+  training.average->Exchange();
+  if (training.distributed.sharded_parameters) training.distributed.sharded_parameters->Refresh();
+}
+
+Scores EvaluateTestSplit(Training& training) {
+  const torch::NoGradGuard no_grad;
+  Run(training.plan.phases.evaluation_begins, training);
+  const Source& source = *training.inputs.data.test;
+  return ScoresOf(training, source, source.rows(), /*is_told=*/false);
+}
 
 Scores Evaluate(Training& training) {
   const torch::NoGradGuard no_grad;
@@ -76,10 +92,7 @@ Scores Evaluate(Training& training) {
   const int64_t wanted = training.plan.recipe.evaluate_samples;
   const int64_t rows = training.inputs.data.val->rows();
   const int64_t samples = wanted == 0 ? rows : std::min(wanted, rows);
-  ExchangeAverage(training);
-  const Sums sums = EvaluateBatches(training, samples);
-  ExchangeAverage(training);
-  const Scores means{sums.loss / sums.count, sums.correct / sums.targets};
+  const Scores means = ScoresOf(training, *training.inputs.data.val, samples, /*is_told=*/true);
   Tell(training.observer.evaluated, means.loss, samples);
   return means;
 }

@@ -18,6 +18,9 @@ void UseReferenceOptimizer(const Request& request, Recipe& recipe) {
   }
   recipe.optimizer = "adam";
   recipe.lr = *request.reference_rate;
+  recipe.amsgrad = false;
+  recipe.maximize = false;
+  recipe.lr_factors.clear();
   recipe.weight_decay = 0;
   recipe.schedule = "constant";
   recipe.warmup_steps = 0;
@@ -36,7 +39,7 @@ std::string Redirected(const Request& request, const std::string& path) {
 
 // An experiment writes nothing that the recipe names, and goes on from nothing.
 void RedirectFiles(const Request& request, Recipe& recipe) {
-  for (std::string* path : {&recipe.save, &recipe.checkpoints, &recipe.log}) {
+  for (std::string* path : {&recipe.save, &recipe.export_to, &recipe.checkpoints, &recipe.log}) {
     if (!path->empty()) *path = Redirected(request, *path);
   }
   recipe.resume = false;

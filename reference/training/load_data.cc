@@ -1,5 +1,6 @@
 #include "reference/training/load_data.h"
 
+#include "reference/recipe/built_in_models.h"
 #include "reference/recipe/rejection.h"
 
 namespace dlcheck::reference {
@@ -11,9 +12,9 @@ int64_t MostBytesAtOnce(const Recipe& recipe) {
 }
 
 Dataset Tokens(const Recipe& recipe, const std::string& path) {
-  if (recipe.model == "mlp" || recipe.model == "resnet") {
+  if (IsNameOfModel(recipe.model) && !TakesTokens(recipe.model)) {
     throw UsageError("data '" + path + "' is a stream of tokens; model " + recipe.model +
-                     " takes images: use gpt");
+                     " takes images: use gpt or lstm");
   }
   Dataset dataset = LoadTokens(path, recipe.context, MostBytesAtOnce(recipe));
   dataset.mean_image = torch::zeros({1, recipe.context}, torch::kInt64);
@@ -24,7 +25,7 @@ Dataset Tokens(const Recipe& recipe, const std::string& path) {
 
 std::string DataPath(const Recipe& recipe) {
   if (!recipe.data.empty()) return recipe.data;
-  return DefaultDataPath(recipe.model == "gpt" ? "text.h5" : "digits.h5");
+  return DefaultDataPath(TakesTokens(recipe.model) ? "text.h5" : "digits.h5");
 }
 
 Dataset LoadData(const Plan& plan) {
@@ -33,8 +34,9 @@ Dataset LoadData(const Plan& plan) {
   if (IsTokenData(path)) return Tokens(recipe, path);
   // First whatever else is wrong with the file.
   Dataset dataset = LoadDataset(path, plan.normalization, MostBytesAtOnce(recipe));
-  if (recipe.model == "gpt") {
-    throw UsageError("data '" + path + "' holds images; model gpt takes a stream of tokens");
+  if (TakesTokens(recipe.model)) {
+    throw UsageError("data '" + path + "' holds images; model " + recipe.model +
+                     " takes a stream of tokens");
   }
   return dataset;
 }

@@ -21,6 +21,27 @@ bool StopsEarly(const MetricTable& table, const Patience& patience) {
   return false;
 }
 
+double PlateauFactor(const MetricTable& table, const Plateau& plateau) {
+  double best = std::numeric_limits<double>::infinity();
+  double factor = 1;
+  int64_t misses = 0, cooling = 0;
+  for (const Evaluation& evaluation : table) {
+    const bool improves = evaluation.loss < best * (1 - plateau.threshold);
+    if (improves) best = evaluation.loss;
+    misses = improves ? 0 : misses + 1;
+    if (cooling > 0) {
+      --cooling;
+      misses = 0;
+    }
+    if (misses > plateau.patience) {
+      factor *= plateau.factor;
+      cooling = plateau.cooldown;
+      misses = 0;
+    }
+  }
+  return factor;
+}
+
 MetricTable Smoothed(const MetricTable& table, int64_t window) {
   MetricTable means;
   const auto width = static_cast<size_t>(window);

@@ -28,6 +28,18 @@ struct Patience {
 // True if a run with this table would have stopped at its last evaluation.
 bool StopsEarly(const MetricTable& table, const Patience& patience);
 
+// What ReduceLROnPlateau does, with a threshold that is relative.
+struct Plateau {
+  double factor;     // of the rate, at each reduction
+  int64_t patience;  // evaluations without improvement that are let pass
+  double threshold;  // a loss improves if it lies below the best by more than this share of it
+  int64_t cooldown;  // evaluations after a reduction in which none counts as without improvement
+};
+
+// The factor of the learning rate after the evaluations of this table. A loss that is not finite is
+// no improvement. Source: torch.optim.lr_scheduler.ReduceLROnPlateau, mode "min".
+double PlateauFactor(const MetricTable& table, const Plateau& plateau);
+
 // The table with the mean loss of `window` evaluations in a row at the step of the last of them;
 // without those that end no whole window.
 MetricTable Smoothed(const MetricTable& table, int64_t window);

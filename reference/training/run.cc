@@ -6,8 +6,10 @@
 
 #include "reference/checkpoint/durable_file.h"
 #include "reference/training/config_agreement.h"
+#include "reference/training/evaluate.h"
 #include "reference/training/memory_report.h"
 #include "reference/training/resumption.h"
+#include "reference/training/weights_file.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -28,7 +30,7 @@ void TellAll(Training& training) {
   Tell(observer.optimizer, *training.optimizer);
 }
 
-void TellEnd(Training& training, const TrainingResult& result) {
+void TellEnd(Training& training, const TrainingResult& result, const std::optional<Scores>& test) {
   const Counters& counters = training.counters;
   if (result.ended == Ended::kSignal || result.ended == Ended::kStopAfter) {
     std::printf("stopped at step %lld; --resume goes on from there\n",
@@ -37,6 +39,9 @@ void TellEnd(Training& training, const TrainingResult& result) {
     return;
   }
   training.progress.Finished(counters, result.scores.loss, result.scores.accuracy);
+  if (test) {
+    std::printf("test loss %.4f  test accuracy %.4f\n", test->loss, test->accuracy);
+  }
   if (result.ended == Ended::kPatience)
     std::printf("no improvement, or no finite loss: stopped early\n");
   if (const std::optional<int64_t> best = BestCheckpoint(training)) {
@@ -54,7 +59,11 @@ Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) 
   TellAll(training);
   Begin(training);
   const TrainingResult result = Train(training);
-  if (ranks.is_first()) TellEnd(training, result);
+  const bool is_over = result.ended == Ended::kAllSteps || result.ended == Ended::kPatience;
+  std::optional<Scores> test;
+  if (is_over && training.inputs.data.test) test = EvaluateTestSplit(training);
+  if (ranks.is_first()) TellEnd(training, result, test);
+  if (is_over && !plan.recipe.export_to.empty()) ExportWeights(training, plan.recipe.export_to);
   if (memory) {
     constexpr double kMebibyte = 1 << 20;
     if (ranks.are_many()) std::printf("rank %lld: ", static_cast<long long>(ranks.rank()));

@@ -6,6 +6,7 @@
 
 #include "reference/distributed/ddp/trained_parameters.h"
 #include "reference/optimization/clipping.h"
+#include "reference/training/metrics.h"
 #include "reference/training/watched_average.h"
 
 namespace dlcheck::reference {
@@ -19,12 +20,19 @@ double ClipNormOf(const Recipe& recipe) {
   return recipe.gradient_clip_norm_type == "1" ? 1 : 2;
 }
 
+Plateau PlateauOf(const Recipe& recipe) {
+  return {recipe.schedule_gamma, recipe.plateau_patience, recipe.plateau_threshold,
+          recipe.plateau_cooldown};
+}
+
 // By group.
-std::vector<double> RatesOf(const std::vector<double>& base_rates, const Schedule& schedule,
-                            int64_t updates) {
+std::vector<double> RatesOf(const Training& training, const Schedule& schedule) {
   std::vector<double> rates;
-  const double factor = RateFactor(schedule, updates);
-  for (const double base : base_rates) rates.push_back(base * factor);
+  double factor = RateFactor(schedule, training.counters.updates);
+  if (schedule.shape == Schedule::Shape::kPlateau) {
+    factor *= PlateauFactor(training.counters.metrics, PlateauOf(training.plan.recipe));
+  }
+  for (const double base : training.base_rates) rates.push_back(base * factor);
   return rates;
 }
 
@@ -93,11 +101,10 @@ void Clip(Training& training) {
 }
 
 void SetLearningRates(Training& training) {
-  const int64_t updates = training.counters.updates;
   if (training.observer.scheduled) {
-    training.observer.scheduled(RatesOf(training.base_rates, training.asked_schedule, updates));
+    training.observer.scheduled(RatesOf(training, training.asked_schedule));
   }
-  const std::vector<double> rates = RatesOf(training.base_rates, training.schedule, updates);
+  const std::vector<double> rates = RatesOf(training, training.schedule);
   for (size_t i = 0; i < rates.size(); ++i) training.optimizer->groups()[i].lr = rates[i];
 }
 
@@ -139,6 +146,9 @@ void SynchronizeAveragedBuffers(Training& training) {
 
 void UpdateEma(Training& training) {
   if (!training.average || !training.took_step) return;
+  const Recipe& recipe = training.plan.recipe;
+  const int64_t since = training.counters.updates - recipe.swa_start;
+  if (recipe.swa_start > 0 && (since < 0 || since % recipe.swa_every != 0)) return;
   // Of a model that is shared out nobody has the whole distance.
   const bool is_whole = !training.distributed.sharded_parameters;
   UpdateWatched(*training.average, *training.model.module, is_whole ? &training.observer : nullptr);

@@ -1,15 +1,16 @@
 #include "reference/training/training.h"
 
 #include <chrono>
-#include <map>
 #include <utility>
 
 #include "reference/distributed/process_group/nccl_backend.h"
 #include "reference/distributed/zero/joined_norm.h"
 #include "reference/faults/step_faults.h"
 #include "reference/models/hosted_model.h"
-#include "reference/optimization/groups.h"
+#include "reference/models/resnet.h"
 #include "reference/recipe/rejection.h"
+#include "reference/training/build_optimizer.h"
+#include "reference/training/weights_file.h"
 
 namespace dlcheck::reference {
 namespace {
@@ -22,6 +23,9 @@ LossOptions LossOf(const Plan& plan, const Dataset& data, const at::Device& devi
   if (recipe.loss == "bce") loss.kind = LossOptions::Kind::kBce;
   if (recipe.loss == "mse") loss.kind = LossOptions::Kind::kMse;
   if (recipe.loss == "huber") loss.kind = LossOptions::Kind::kHuber;
+  if (recipe.loss == "focal") loss.kind = LossOptions::Kind::kFocal;
+  loss.focal_gamma = recipe.focal_gamma;
+  loss.z_loss = recipe.z_loss;
   if (recipe.reduction == "sample") loss.unit = LossOptions::Unit::kSample;
   loss.huber_delta = recipe.huber_delta;
   loss.label_smoothing = recipe.label_smoothing;
@@ -44,6 +48,11 @@ at::ScalarType AutocastType(const Plan& plan) {
 }
 
 BatchNormFunction BatchNormOf(const Plan& plan, const Ranks& ranks) {
+  if (const int64_t size = plan.recipe.ghost_batch_size; size > 0) {
+    return [size](torch::nn::BatchNorm2dImpl& norm, const torch::Tensor& x) {
+      return GhostNorm(norm, x, size);
+    };
+  }
   if (!plan.recipe.sync_batchnorm || !ranks.are_many()) return ModelOptions().batch_norm;
   const bool own_gradients = plan.deviations.ranks == RanksDeviation::kOwnNormGradients;
   return [=](torch::nn::BatchNorm2dImpl& norm, const torch::Tensor& x) {
@@ -60,6 +69,10 @@ ModelOptions OptionsOf(const Plan& plan, const Dataset& data, const Ranks& ranks
   options.width = recipe.width;
   options.depth = recipe.depth;
   options.heads = recipe.heads;
+  options.kv_heads = recipe.kv_heads;
+  options.patch = recipe.patch;
+  options.stochastic_depth = recipe.stochastic_depth;
+  options.zero_init_residual = recipe.zero_init_residual;
   options.dropout = recipe.dropout;
   options.initialization = recipe.initialization == "auto" ? "" : recipe.initialization;
   options.context = recipe.context;
@@ -81,7 +94,8 @@ ModelOptions OptionsOf(const Plan& plan, const Dataset& data, const Ranks& ranks
 void SetPriorBias(const Recipe& recipe, const Dataset& data, Model& model) {
   if (recipe.head_bias != "prior") return;
   const torch::Tensor counts = CountTargets(*data.train, data.classes);
-  if (recipe.loss == "cross_entropy") return SetHeadBias(model, LogPrior(counts));
+  if (recipe.loss == "cross_entropy" || recipe.loss == "focal")
+    return SetHeadBias(model, LogPrior(counts));
   const torch::Tensor shares = counts.to(torch::kFloat) / counts.sum();
   SetHeadBias(model, recipe.loss == "bce" ? shares.logit(1e-6) : shares);
 }
@@ -95,68 +109,13 @@ Model BuildModel(const Plan& plan, const Observer& observer, const Dataset& data
   Model model = IsBuiltIn(recipe.model) ? MakeModel(OptionsOf(plan, data, ranks))
                                         : HostModel(recipe.model, data.sample_shape, data.classes);
   SetPriorBias(recipe, data, model);
+  if (!recipe.init_from.empty()) InitializeFrom(*model.module, recipe.init_from);
   plan.initialize(*model.module);
   if (recipe.weights != "fp32") model.module->to(WeightType(recipe));
   model.module->to(device);
   model.module->train();
   if (ranks.are_many()) StartAlike(ranks, *model.module);
   return model;
-}
-
-// In the place of each parameter what this rank keeps of it, where it keeps any.
-void TakeOwnParts(const Shards& shards, std::vector<Optimizer::Group>& groups) {
-  std::map<std::string, torch::Tensor> own;
-  for (const Shards::Part& part : shards.parts()) own[part.name] = part.own;
-  for (Optimizer::Group& group : groups) {
-    for (Optimizer::Parameter& parameter : group.parameters) {
-      parameter.tensor = own.at(parameter.name);
-    }
-    std::erase_if(group.parameters, [](const Optimizer::Parameter& parameter) {
-      return parameter.tensor.numel() == 0;
-    });
-  }
-}
-
-std::unique_ptr<Optimizer> BuildOptimizer(const Plan& plan, const Model& model,
-                                          const Shards* shards) {
-  const Recipe& recipe = plan.recipe;
-  Optimizer::Options options;
-  options.rule = recipe.optimizer == "adam"    ? Optimizer::Rule::kAdam
-                 : recipe.optimizer == "adamw" ? Optimizer::Rule::kAdamW
-                                               : Optimizer::Rule::kSgd;
-  options.momentum = recipe.momentum;
-  options.nesterov = recipe.nesterov;
-  options.beta1 = recipe.beta1;
-  options.beta2 = recipe.beta2;
-  options.epsilon = recipe.epsilon;
-  options.master_weights = recipe.weights == "bf16" && recipe.master_weights;
-  options.deviation = plan.deviations.optimizer;
-  const DecayRule rule = recipe.decay == "all" ? DecayRule::kAll : DecayRule::kNotVectors;
-  std::vector<Optimizer::Group> groups = ParameterGroups(*model.module, rule, LearningRate(recipe),
-                                                         recipe.weight_decay, plan.is_optimized);
-  if (shards != nullptr) TakeOwnParts(*shards, groups);
-  return std::make_unique<Optimizer>(options, std::move(groups));
-}
-
-Schedule BuildSchedule(const Recipe& recipe, ScheduleDeviation deviation) {
-  Schedule schedule;
-  schedule.shape = ShapeFromName(recipe.schedule).value();
-  schedule.horizon = (recipe.horizon == 0 ? recipe.steps : recipe.horizon) - recipe.warmup_steps;
-  schedule.step_size = recipe.schedule_step_size;
-  schedule.gamma = recipe.schedule_gamma;
-  schedule.start_factor = recipe.start_factor;
-  schedule.end_factor = recipe.end_factor;
-  const bool has_floor = recipe.schedule == "cosine" || recipe.schedule == "cooldown";
-  if (has_floor) schedule.floor = recipe.end_factor;
-  schedule.peak_fraction = recipe.peak_fraction;
-  schedule.cooldown_fraction = recipe.cooldown_fraction;
-  schedule.cooldown_form = CooldownFormFromName(recipe.cooldown_form).value();
-  if (recipe.warmup_steps > 0) schedule.warmup = WarmupFromName(recipe.warmup).value();
-  schedule.warmup_steps = recipe.warmup_steps;
-  schedule.warmup_factor = recipe.warmup_factor;
-  schedule.deviation = deviation;
-  CheckSchedule(schedule);
-  return schedule;
 }
 
 std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& device,
@@ -178,10 +137,11 @@ std::unique_ptr<LossScaler> BuildScaler(const Plan& plan, const at::Device& devi
 std::unique_ptr<Average> BuildAverage(const Plan& plan, const Model& model,
                                       const Shards* model_shards) {
   const Recipe& recipe = plan.recipe;
-  if (recipe.ema_decay == 0) return nullptr;
+  if (recipe.ema_decay == 0 && recipe.swa_start == 0) return nullptr;
   return std::make_unique<Average>(
       *model.module,
-      Average::Options{recipe.ema_decay, recipe.ema_buffers, plan.deviations.average},
+      Average::Options{recipe.ema_decay, recipe.swa_start > 0, recipe.ema_buffers,
+                       plan.deviations.average},
       [&](const torch::Tensor& parameter) { return KeptOf(model_shards, parameter); });
 }
 

@@ -1,5 +1,6 @@
 #include "reference/training/trials.h"
 
+#include "reference/recipe/built_in_models.h"
 #include "reference/training/window.h"
 
 namespace dlcheck::reference {
@@ -31,7 +32,8 @@ void TryFuture(Training& training) {
 }  // namespace
 
 void RunTrials(Training& training) {
-  if (training.plan.recipe.model != "gpt" || training.inputs.data.train->rows() < kSamples) return;
+  if (!TakesTokens(training.plan.recipe.model) || training.inputs.data.train->rows() < kSamples)
+    return;
   const torch::NoGradGuard no_grad;
   torch::nn::Module& module = *training.model.module;
   const bool was_training = module.is_training();

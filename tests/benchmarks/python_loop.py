@@ -17,12 +17,11 @@ from torch.nn import functional as F
 from torch.nn.parallel import DistributedDataParallel
 
 import tests.pytorch_parity  # its filter of warnings comes before torch  # noqa: F401
-from tests.pytorch_parity import models_golden
+from fixtures.twins.network import Network
 
 
 def network_of(name, width):
-    models_golden.CONTEXT = 128
-    return models_golden.Network({"name": name, "width": width, "tied": 1, "vocabulary": 256})
+    return Network({"name": name, "width": width, "tied": 1, "vocabulary": 256})
 
 
 def optimizer_of(network, mode):

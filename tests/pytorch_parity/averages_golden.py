@@ -1,7 +1,7 @@
 """The moving average against torch.optim.swa_utils.AveragedModel."""
 
 import torch
-from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn, get_swa_multi_avg_fn
 
 from tests.pytorch_parity.golden import Golden, test_case
 
@@ -27,7 +27,8 @@ def by_python(case, tensors):
             model.register_parameter(short, torch.nn.Parameter(value.clone()))
         elif kind == "buffer":
             model.register_buffer(short, value.clone())
-    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(case["decay"]),
+    rule = get_swa_multi_avg_fn() if case.get("equal") else get_ema_multi_avg_fn(case["decay"])
+    average = AveragedModel(model, multi_avg_fn=rule,
                             use_buffers=bool(case["average_buffers"]))
     with torch.no_grad():
         for update in range(case["updates"]):
@@ -58,5 +59,9 @@ GOLDENS = [
     Golden("G14", "the average is AveragedModel with get_ema_multi_avg_fn", "averages", CASES,
            inputs, by_python, ("never_updated", "always_first", "inverted_decay",
                                {"average_buffers": 1}, {"exchanged": 1})),
+    Golden("G14s", "the equal average is AveragedModel with get_swa_multi_avg_fn", "averages",
+           {"1000 updates": {"equal": 1, "decay": 0.9, "average_buffers": 0, "updates": 1000},
+            "3 updates": {"equal": 1, "decay": 0.9, "average_buffers": 0, "updates": 3}},
+           inputs, by_python, ("always_first", {"equal": 0})),
 ]
 Goldens = test_case(GOLDENS)

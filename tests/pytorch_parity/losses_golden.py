@@ -17,7 +17,7 @@ def inputs(case):
         return {"outputs": outputs, "targets": torch.rand(shape, generator=generator, dtype=dtype)}
     targets = torch.randint(13, shape[:-1], generator=generator)
     tensors = {"outputs": outputs, "targets": targets}
-    if case.get("kind", "cross_entropy") == "cross_entropy":
+    if case.get("kind", "cross_entropy") in ("cross_entropy", "focal"):
         targets[torch.rand(targets.shape, generator=generator) < 0.3] = case.get("ignore_index",
                                                                                 IGNORED)
     if case.get("weighted"):
@@ -65,6 +65,28 @@ def by_sample(case, tensors):
     return {"value": value, "gradient": outputs.grad}
 
 
+def by_formula(case, tensors):
+    """Focal loss (Lin et al. 2017) and z-loss (Chowdhery et al. 2022), target by target."""
+    outputs, targets = tensors["outputs"].clone().requires_grad_(), tensors["targets"].flatten()
+    rows, weights = outputs.flatten(0, -2), tensors.get("class_weights")
+    total, count = 0.0, 0.0
+    for row, target in zip(rows, targets.tolist()):
+        if target == IGNORED:
+            continue
+        weight = 1.0 if weights is None else float(weights[target])
+        p = torch.softmax(row, 0)[target]
+        if case.get("kind") == "focal":
+            loss = (1 - p) ** case.get("focal_gamma", 2.0) * -torch.log(p)
+        else:
+            share = case.get("label_smoothing", 0.0)
+            loss = F.cross_entropy(row, torch.tensor(target), label_smoothing=share)
+            loss = loss + case["z_loss"] * torch.log(torch.exp(row).sum()) ** 2
+        total, count = total + weight * loss, count + weight
+    value = total / count
+    value.backward()
+    return {"value": value, "gradient": outputs.grad}
+
+
 CROSS_ENTROPY = {
     "classes": {}, "tokens": {"tokens": 1}, "weighted": {"tokens": 1, "weighted": 1},
     "smoothed": {"label_smoothing": 0.1}, "ignoring 3": {"ignore_index": 3},
@@ -85,6 +107,14 @@ GOLDENS = [
            {name: {**case, "unit": "sample", "tokens": 1, "wide": 1} for name, case in
             {**CROSS_ENTROPY, "mse": {"kind": "mse"}}.items() if "ignore_index" not in case},
            inputs, by_sample, ("tokens_instead_of_samples",), relative, 1e-10,
+           "the sums are in another order; gradients of single numbers cancel"),
+]
+OWN = {"focal": {"kind": "focal"}, "focal, weighted": {"kind": "focal", "weighted": 1, "tokens": 1},
+       "focal, sharper": {"kind": "focal", "focal_gamma": 5.0}, "z-loss": {"z_loss": 0.01},
+       "z-loss, weighted": {"z_loss": 0.1, "weighted": 1}, "z-loss, smoothed": {"z_loss": 0.1, "label_smoothing": 0.1}}
+GOLDENS += [
+    Golden("L5", "focal loss and z-loss are their papers", "losses", {name: {**case, "wide": 1} for name, case in OWN.items()},
+           inputs, by_formula, ("focus_on_sure", "unsquared_z", "ignored_counted"), relative, 1e-9,
            "the sums are in another order; gradients of single numbers cancel"),
 ]
 Goldens = test_case(GOLDENS)

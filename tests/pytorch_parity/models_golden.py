@@ -6,149 +6,16 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from fixtures.twins.network import TEXT, Network
+from fixtures.twins.transformers import CONTEXT, VOCABULARY
 from tests.pytorch_parity.golden import Golden, Subject, test_case
-
-CONTEXT, VOCABULARY = 24, 65
-
-
-class Attention(nn.Module):
-    def __init__(self, width, heads):
-        super().__init__()
-        self.heads = heads
-        self.qkv = nn.Linear(width, 3 * width, bias=False)
-        self.projection = nn.Linear(width, width, bias=False)
-
-    def forward(self, x, rotary):
-        q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2)
-                   for part in self.qkv(x).chunk(3, -1))
-        if rotary:
-            q, k = rotated(q), rotated(k)
-        mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        return self.projection(mixed.transpose(1, 2).flatten(2))
-
-
-def rotated(x):
-    width = x.shape[-1]
-    frequencies = 10000.0 ** (-torch.arange(0, width, 2, dtype=torch.float32) / width)
-    angles = torch.outer(torch.arange(x.shape[-2], dtype=torch.float32), frequencies)
-    (a, b), cosine, sine = x.chunk(2, -1), angles.cos(), angles.sin()
-    return torch.cat((a * cosine - b * sine, b * cosine + a * sine), -1)
-
-
-class FeedForward(nn.Module):
-    def __init__(self, width, gated):
-        super().__init__()
-        inner = -(-(width * 8 // 3) // 8) * 8 if gated else 4 * width
-        self.gate = nn.Linear(width, inner, bias=False) if gated else None
-        self.expansion = nn.Linear(width, inner, bias=False)
-        self.projection = nn.Linear(inner, width, bias=False)
-
-    def forward(self, x):
-        x, gate = self.expansion(x), self.gate(x) if self.gate else None
-        return self.projection(F.gelu(x) if gate is None else F.silu(gate) * x)
-
-
-class Block(nn.Module):
-    def __init__(self, width, heads, norm, gated):
-        super().__init__()
-        self.attention_norm, self.attention = norm(width, eps=1e-5), Attention(width, heads)
-        self.mlp_norm, self.mlp = norm(width, eps=1e-5), FeedForward(width, gated)
-
-    def forward(self, x, rotary):
-        x = x + self.attention(self.attention_norm(x), rotary)
-        return x + self.mlp(self.mlp_norm(x))
-
-
-class Transformer(nn.Module):
-    def __init__(self, case):
-        super().__init__()
-        width = case.get("width", 128)
-        norm = nn.RMSNorm if case.get("norm") == "rmsnorm" else nn.LayerNorm
-        self.embedding = nn.Embedding(case.get("vocabulary", VOCABULARY), width)
-        learned = case.get("positions") == "learned"
-        self.positions = nn.Embedding(CONTEXT, width) if learned else None
-        self.blocks = nn.ModuleList(
-            Block(width, case.get("heads", 4), norm, case.get("activation") == "swiglu")
-            for _ in range(case.get("depth", 4)))
-        self.norm = norm(width, eps=1e-5)
-
-    def forward(self, tokens):
-        x = self.embedding(tokens)
-        if self.positions:
-            x = x + self.positions.weight[:tokens.shape[1]]
-        for block in self.blocks:
-            x = block(x, rotary=self.positions is None)
-        return self.norm(x)
-
-
-class ResidualBlock(nn.Module):
-    def __init__(self, before, after, stride):
-        super().__init__()
-        self.convolution1 = nn.Conv2d(before, after, 3, stride, 1, bias=False)
-        self.norm1 = nn.BatchNorm2d(after)
-        self.convolution2 = nn.Conv2d(after, after, 3, 1, 1, bias=False)
-        self.norm2 = nn.BatchNorm2d(after)
-        self.shortcut = self.shortcut_norm = None
-        if before != after:
-            self.shortcut = nn.Conv2d(before, after, 1, stride, bias=False)
-            self.shortcut_norm = nn.BatchNorm2d(after)
-
-    def forward(self, x):
-        branch = self.norm2(self.convolution2(F.relu(self.norm1(self.convolution1(x)))))
-        return F.relu((self.shortcut_norm(self.shortcut(x)) if self.shortcut else x) + branch)
-
-
-class Resnet(nn.Module):
-    def __init__(self, case):
-        super().__init__()
-        width, depth = case.get("width", 16), case.get("depth", 1)
-        self.stem, self.stem_norm = nn.Conv2d(1, width, 3, 1, 1, bias=False), nn.BatchNorm2d(width)
-        first = [ResidualBlock(width, width, 1) for _ in range(depth)]
-        second = [ResidualBlock(width, 2 * width, 2)]
-        second += [ResidualBlock(2 * width, 2 * width, 1) for _ in range(depth - 1)]
-        self.blocks = nn.Sequential(*first, *second)
-
-    def forward(self, x):
-        return self.blocks(F.relu(self.stem_norm(self.stem(x)))).mean((2, 3))
-
-
-def mlp(case):
-    layers, inputs = [nn.Flatten()], 64
-    for _ in range(case.get("depth", 2)):
-        layers += [nn.Linear(inputs, case.get("width", 64)), nn.ReLU()]
-        inputs = case.get("width", 64)
-    return nn.Sequential(*layers)
-
-
-class Network(nn.Module):
-    """A trunk and a head, as the C++ names them."""
-
-    def __init__(self, case):
-        super().__init__()
-        if case["name"] == "gpt":
-            self.trunk = Transformer(case)
-            vocabulary = case.get("vocabulary", VOCABULARY)
-            self.head = nn.Linear(case.get("width", 128), vocabulary, bias=False)
-            if case.get("tied"):
-                self.head.weight = self.trunk.embedding.weight
-        else:
-            self.trunk = mlp(case) if case["name"] == "mlp" else Resnet(case)
-            self.head = nn.Linear(case.get("width", 64) if case["name"] == "mlp"
-                                  else 2 * case.get("width", 16), 10)
-
-    def forward(self, x):
-        return self.head(self.trunk(x))
-
-    def all_parameters(self):
-        """By name; a tied tensor under both of its names, as C++ lists it."""
-        return dict(self.named_parameters(remove_duplicate=False))
 
 
 def inputs(case):
     torch.manual_seed(case.get("seed", 0))
     weights = {"weight/" + name: parameter.detach().clone() for name, parameter
                in Network(case).all_parameters().items()}
-    if case["name"] == "gpt":
+    if case["name"] in TEXT:
         tokens = torch.randint(VOCABULARY, (3, CONTEXT + 1))
         return {"x": tokens[:, :-1].clone(), "y": tokens[:, 1:].clone(), **weights}
     return {"x": torch.randn(32, 1, 8, 8), "y": torch.randint(10, (32,)), **weights}
@@ -159,6 +26,7 @@ def by_twin(case, tensors):
     with torch.no_grad():
         for name, parameter in network.all_parameters().items():
             parameter.copy_(tensors["weight/" + name])
+    torch.manual_seed(case.get("seed", 0))
     logits = network(tensors["x"])
     loss = F.cross_entropy(logits.flatten(0, -2), tensors["y"].flatten())
     loss.backward()
@@ -183,6 +51,9 @@ def by_init(case, _):
             draw(module.weight, **({} if rule == "xavier" else {"nonlinearity": "relu"}))
         if getattr(module, "bias", None) is not None:
             nn.init.zeros_(module.bias)
+    for name, parameter in network.named_parameters() if case.get("zero_init_residual") else ():
+        if name.endswith(("projection.weight", "norm2.weight")):
+            nn.init.zeros_(parameter)
     return network.all_parameters()
 
 
@@ -211,9 +82,18 @@ DRAWN = {f"{name}, {rule}": {"name": name, "depth": 2, "heads": 4, "seed": 3, "i
          for name, rule in (("mlp", "xavier"), ("mlp", "kaiming"), ("resnet", "kaiming"),
                             ("resnet", "xavier"), ("gpt", "gpt2"))}
 
+SHARED = {"2 of 4 heads": {**GPT, "kv_heads": 2}, "1 of 4 heads": {**GPT, "kv_heads": 1, "norm": "rmsnorm"}}
+VIT = {"default": {"name": "vit", "width": 32, "depth": 2}, "larger patches": {"name": "vit", "width": 32, "patch": 4},
+       "shared heads": {"name": "vit", "width": 32, "depth": 1, "kv_heads": 2, "activation": "swiglu"}}
+LSTM = {"untied": {"name": "lstm", "width": 32}, "tied, 3 layers": {"name": "lstm", "width": 24, "depth": 3, "tied": 1}}
+DEPTH = {name: {**case, "stochastic_depth": 0.4, "seed": 5} for name, case in
+         {"gpt": GPT, "vit": VIT["default"], "resnet": {"name": "resnet", "depth": 2}}.items()}
+ZERO = {f"{name}, {rule}": {"name": name, "depth": 2, "heads": 4, "seed": 3, "initialization": rule, "zero_init_residual": 1}
+        for name, rule in (("resnet", "kaiming"), ("vit", "xavier"), ("gpt", "gpt2"))}
+
 GOLDENS = [
     Golden("G10", "the MLP's logits, loss and gradients are those of its twin", "models",
-           {"default": {"name": "mlp"}, "3 x 17": {"name": "mlp", "width": 17, "depth": 3}},
+           {"linear": {"name": "linear"}, "default": {"name": "mlp"}, "3 x 17": {"name": "mlp", "width": 17, "depth": 3}},
            inputs, by_twin, ({"halved_features": 1},)),
     Golden("G10r", "the residual network's are those of its twin, running statistics too", "models",
            {"default": {"name": "resnet"}, "2 blocks a stage": {"name": "resnet", "depth": 2}},
@@ -224,6 +104,19 @@ GOLDENS = [
     Golden("G10c", "the GPT's are the same when its blocks are computed again", "models",
            {name: {**case, "checkpoint_blocks": 1} for name, case in VARIANTS.items()}, inputs,
            by_twin, ("sees_next_token",)),
+    Golden("G10s", "heads of keys and values that heads share are those of enable_gqa", "models", SHARED, inputs,
+           by_twin, ("sees_next_token", "no_mask"), relative_to_largest, 2e-6,
+           "keys are copied for their heads, and gradients are summed over the copies"),
+    Golden("G10v", "the vision transformer's are those of its twin", "models", VIT, inputs, by_twin,
+           ({"halved_features": 1},), relative_to_largest, 2e-6, "gradients of shared heads are summed over copies"),
+    Golden("G10l", "the LSTM's are those of its twin", "models", LSTM, inputs, by_twin, ({"halved_features": 1},)),
+    Golden("G10d", "samples pass by residual branches as in torchvision", "models", DEPTH, inputs, by_twin,
+           ({"stochastic_depth": 0.2}, {"seed": 6})),
+    Golden("G10n", "ghost batch norm is a batch norm of each part", "models",
+           {"4 parts": {"name": "resnet", "ghost": 8}, "a part that is left": {"name": "resnet", "ghost": 12, "depth": 2}},
+           inputs, by_twin, ({"ghost": 16}, {"ghost": 0})),
+    Golden("G10z", "branches begin as zeros", "initial_weights", ZERO, lambda case: {}, by_init,
+           ({"zero_init_residual": 0},)),
     Golden("G10i", "weights begin as torch.nn.init draws them", "initial_weights", DRAWN,
            lambda case: {}, by_init, ({"seed": 4}, {"initialization": "default"})),
     Golden("G30", "a model with dropout does the same twice", "models",

@@ -20,6 +20,11 @@ SCHEDULERS = {
     "one_cycle": lambda o, c: lr_scheduler.OneCycleLR(
         o, max_lr=1.0, total_steps=c["horizon"], pct_start=c.get("peak_fraction", 0.3),
         div_factor=c.get("div_factor", 25.0), final_div_factor=c.get("final_div_factor", 1e4)),
+    "exponential": lambda o, c: lr_scheduler.ExponentialLR(o, c["gamma"]),
+    "multi_step": lambda o, c: lr_scheduler.MultiStepLR(o, milestones_of(c), c["gamma"]),
+    "polynomial": lambda o, c: lr_scheduler.PolynomialLR(o, c["horizon"], c["power"]),
+    "cosine_restarts": lambda o, c: lr_scheduler.CosineAnnealingWarmRestarts(
+        o, c["restart_period"], c["restart_factor"], c.get("floor", 0.0)),
 }
 WARMUPS = {
     "from_factor": lambda o, c: lr_scheduler.LinearLR(o, c["warmup_factor"], 1.0,
@@ -27,6 +32,10 @@ WARMUPS = {
     "from_zero": lambda o, c: lr_scheduler.LambdaLR(o, lambda t: t / c["warmup_steps"]),
     "from_first": lambda o, c: lr_scheduler.LambdaLR(o, lambda t: (t + 1) / c["warmup_steps"]),
 }
+
+
+def milestones_of(c):
+    return [int(word) for word in c["milestones"].split(",")]
 
 
 def case(shape, horizon=COUNT, count=COUNT, **settings):
@@ -51,6 +60,12 @@ SCHEDULER_CASES = {
     "linear warm-up, cosine": case("cosine", horizon=9000, warmup="from_factor",
                                    warmup_steps=1000, warmup_factor=0.01),
     "zero warm-up, cosine": case("cosine", horizon=9500, warmup="from_zero", warmup_steps=500),
+    "exponential": case("exponential", gamma=0.9995),
+    "multi-step": case("multi_step", gamma=0.3, milestones="100,2500,2501,9000"),
+    "polynomial": case("polynomial", power=2.0, count=9999),
+    "polynomial, half": case("polynomial", horizon=700, power=0.5, count=699),
+    "restarts": case("cosine_restarts", restart_period=700, restart_factor=1),
+    "longer restarts": case("cosine_restarts", restart_period=100, restart_factor=2, floor=0.05),
     "first warm-up, step": case("step", step_size=900, gamma=0.3, warmup="from_first",
                                 warmup_steps=77),
 }
@@ -102,6 +117,10 @@ FORMS = {
                             * (1 + math.cos(math.pi * min(t, c["horizon"]) / c["horizon"])) / 2),
     "one_cycle": one_cycle,
     "cooldown": cooldown,
+    "exponential": lambda c, t: c["gamma"] ** t,
+    "multi_step": lambda c, t: c["gamma"] ** sum(t >= milestone for milestone in milestones_of(c)),
+    "polynomial": lambda c, t: (1 - min(t, c["horizon"]) / c["horizon"]) ** c["power"],
+    "inverse_sqrt": lambda c, t: math.sqrt(c.get("warmup_steps", 1) / (c.get("warmup_steps", 1) + t)),
 }
 WARMUP_FORMS = {
     "from_first": lambda c, t: (t + 1) / c["warmup_steps"],
@@ -122,6 +141,11 @@ CLOSED_FORM_CASES = {
                             cooldown_form="one_minus_sqrt"),
     "cooldown cosine": case("cooldown", horizon=6000, cooldown_fraction=1.0,
                             cooldown_form="cosine"),
+    "exponential": case("exponential", gamma=0.999),
+    "multi-step": case("multi_step", gamma=0.5, milestones="3,7000"),
+    "polynomial": case("polynomial", horizon=6000, power=1.5),
+    "inverse square root": case("inverse_sqrt"),
+    "zero warm-up, inverse square root": case("inverse_sqrt", warmup="from_zero", warmup_steps=321),
     "first warm-up, cosine": case("cosine", horizon=6000, warmup="from_first", warmup_steps=321),
     "zero warm-up, linear": case("linear", horizon=6000, start_factor=0.9, end_factor=0.1,
                                  warmup="from_zero", warmup_steps=321),
@@ -138,6 +162,33 @@ def by_closed_form(c, _):
     return {"factors": torch.tensor(factors, dtype=torch.float64)}
 
 
+PLATEAUS = {
+    "plateau": {},
+    "impatient plateau": {"factor": 0.5, "patience": 2, "threshold": 0.05},
+    "plateau with cooldown": {"factor": 0.7, "patience": 1, "cooldown": 4},
+    "plateau at once": {"factor": 0.9, "patience": 0, "threshold": 0.0},
+}
+
+
+def losses(_):
+    generator = torch.Generator().manual_seed(3)
+    falling = 2.0 * 0.97 ** torch.arange(200, dtype=torch.float64)
+    noisy = falling + 0.3 * torch.rand(200, generator=generator, dtype=torch.float64)
+    noisy[50], noisy[120] = math.inf, math.nan
+    return {"losses": noisy}
+
+
+def by_reduction(c, tensors):
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    scheduler = lr_scheduler.ReduceLROnPlateau(optimizer, factor=c.get("factor", 0.1), patience=c.get("patience", 10),
+                                               threshold=c.get("threshold", 1e-4), cooldown=c.get("cooldown", 0), eps=0)
+    factors = []
+    for loss in tensors["losses"].tolist():
+        scheduler.step(loss)
+        factors.append(optimizer.param_groups[0]["lr"])
+    return {"factors": torch.tensor(factors, dtype=torch.float64)}
+
+
 GOLDENS = [
     Golden("G1", "schedules follow torch.optim.lr_scheduler", "schedules", SCHEDULER_CASES,
            no_inputs, by_scheduler, ("one_ahead", "held", "long_horizon", "main_not_shifted"),
@@ -146,5 +197,7 @@ GOLDENS = [
     Golden("G2", "schedules are their closed forms, also beyond the horizon", "schedules",
            CLOSED_FORM_CASES, no_inputs, by_closed_form,
            ("one_ahead", "held", "long_horizon", "rises_again", "main_not_shifted")),
+    Golden("G2p", "plateau is ReduceLROnPlateau", "plateaus", PLATEAUS, losses, by_reduction,
+           ({"patience": 3}, {"threshold": 0.2}, {"cooldown": 9})),
 ]
 Goldens = test_case(GOLDENS)

@@ -7,8 +7,8 @@ import torch
 from torch.nn import functional as F
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
+from fixtures.twins.network import Network
 from tests.pytorch_parity.golden import Golden, Subject, drawn, relative_to_largest, test_case
-from tests.pytorch_parity.models_golden import Network
 
 TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}
 

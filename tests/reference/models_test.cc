@@ -141,8 +141,8 @@ TEST(Gpt, SeesWhatAWrongMaskShowsIt) {
 
 TEST(Gpt, HidesAPositionFromItselfIfToldSo) {
   torch::manual_seed(0);
-  Attention hiding(8, 2, 0, AttentionDeviation::kHidesItself);
-  Attention plain(8, 2, 0, AttentionDeviation::kNone);
+  Attention hiding(AttentionOptions{8, 2, 2, 0, true, AttentionDeviation::kHidesItself});
+  Attention plain(AttentionOptions{8, 2, 2});
   torch::Tensor x = torch::randn({1, 4, 8});
   for (Attention& attention : {std::ref(hiding), std::ref(plain)}) {
     const torch::Tensor before = attention->forward(x, {});
@@ -253,7 +253,7 @@ TEST(MakeModel, RefusesWhatMakesNoSense) {
     change(options);
     return RefusalOf(options);
   };
-  EXPECT_EQ(RefusalOf({.name = "cnn"}), "model is 'cnn'; expected: mlp, resnet or gpt");
+  EXPECT_EQ(RefusalOf({.name = "cnn"}), "model is 'cnn'; expected: linear, mlp, resnet, vit, gpt or lstm");
   EXPECT_EQ(with([](ModelOptions& o) { o.norm = "none"; }),
             "norm is 'none'; expected: layernorm or rmsnorm");
   EXPECT_THAT(with([](ModelOptions& o) { o.activation = "relu"; }), HasSubstr("gelu or swiglu"));

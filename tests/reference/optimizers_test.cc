@@ -152,11 +152,19 @@ std::vector<std::string> NamesIn(const Optimizer::Group& group) {
   return names;
 }
 
-bool IsAny(const std::string&) { return true; }
+GroupOptions Grouping(DecayRule decay = DecayRule::kNotVectors) {
+  GroupOptions options;
+  options.decay = decay;
+  options.lr = 0.1;
+  options.weight_decay = 0.01;
+  options.is_optimized = [](const std::string&) { return true; };
+  options.rate_factor = [](const std::string&) { return 1; };
+  return options;
+}
 
 TEST(ParameterGroups, KeepNormsAndBiasesFromDecayAndTiedTensorsFromComingTwice) {
   const Tied model;
-  const auto groups = ParameterGroups(model, DecayRule::kNotVectors, 0.1, 0.01, IsAny);
+  const auto groups = ParameterGroups(model, Grouping());
   ASSERT_EQ(groups.size(), 2U);
   EXPECT_EQ(groups[0].weight_decay, 0.01);
   EXPECT_THAT(NamesIn(groups[0]), ElementsAre("embedding.weight"));
@@ -165,7 +173,7 @@ TEST(ParameterGroups, KeepNormsAndBiasesFromDecayAndTiedTensorsFromComingTwice) 
 }
 
 TEST(ParameterGroups, AreOneIfAllDecay) {
-  const auto groups = ParameterGroups(Tied(), DecayRule::kAll, 0.1, 0.01, IsAny);
+  const auto groups = ParameterGroups(Tied(), Grouping(DecayRule::kAll));
   ASSERT_EQ(groups.size(), 1U);
   EXPECT_EQ(groups[0].weight_decay, 0.01);
   EXPECT_EQ(groups[0].parameters.size(), 4U);
@@ -174,10 +182,71 @@ TEST(ParameterGroups, AreOneIfAllDecay) {
 TEST(ParameterGroups, LeaveOutWhatIsFrozenOrNotChosen) {
   Tied model;
   model.embedding->weight.requires_grad_(false);
-  const auto groups = ParameterGroups(model, DecayRule::kNotVectors, 0.1, 0.01,
-                                      [](const std::string& name) { return name != "head.bias"; });
+  GroupOptions options = Grouping();
+  options.is_optimized = [](const std::string& name) { return name != "head.bias"; };
+  const auto groups = ParameterGroups(model, options);
   EXPECT_THAT(NamesIn(groups[0]), IsEmpty());
   EXPECT_THAT(NamesIn(groups[1]), UnorderedElementsAre("norm.weight", "norm.bias"));
+}
+
+TEST(ParameterGroups, GiveParametersWithAnotherRateGroupsOfTheirOwn) {
+  GroupOptions options = Grouping();
+  options.rate_factor = [](const std::string& name) { return name == "norm.bias" ? 0.5 : 1; };
+  const auto groups = ParameterGroups(Tied(), options);
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_THAT(NamesIn(groups[1]), UnorderedElementsAre("norm.weight", "head.bias"));
+  EXPECT_THAT(NamesIn(groups[2]), ElementsAre("norm.bias"));
+  EXPECT_EQ(groups[2].lr, 0.05);
+  EXPECT_EQ(groups[2].weight_decay, 0);
+}
+
+TEST(ParameterGroups, GiveMuonTheMatricesOfHiddenLayersAndAdamwWhatIsLeft) {
+  struct Net : torch::nn::Module {
+    Net() {
+      register_module("embedding", torch::nn::Embedding(5, 4));
+      register_module("hidden", torch::nn::Linear(4, 6));
+      register_module("image", torch::nn::Conv2d(1, 2, 3));
+      head = register_module("head", torch::nn::Linear(6, 5));
+    }
+    torch::nn::Linear head = nullptr;
+  };
+  const Net model;
+  GroupOptions options = Grouping();
+  options.has_muon = true;
+  options.lr_others = 0.003;
+  options.head = model.head->weight;
+  const auto groups = ParameterGroups(model, options);
+  ASSERT_EQ(groups.size(), 3U);
+  EXPECT_THAT(NamesIn(groups[2]), ElementsAre("hidden.weight"));
+  EXPECT_FALSE(groups[2].rule);
+  EXPECT_EQ(groups[2].lr, 0.1);
+  EXPECT_EQ(groups[0].rule, Optimizer::Rule::kAdamW);
+  EXPECT_EQ(groups[0].lr, 0.003);
+  EXPECT_THAT(NamesIn(groups[0]),
+              UnorderedElementsAre("embedding.weight", "image.weight", "head.weight"));
+}
+
+TEST(Optimizer, RefusesToOrthogonalizeWhatIsNoMatrix) {
+  Optimizer::Options options;
+  options.rule = Optimizer::Rule::kMuon;
+  const Optimizer::Group group = {"all", 0.1, 0, {{"bias", torch::zeros({3})}}};
+  EXPECT_THROW(Optimizer(options, {group}), UsageError);
+}
+
+TEST(Optimizer, ExchangesWeightsAndAveragesWithoutLosingABit) {
+  Optimizer::Options options;
+  options.rule = Optimizer::Rule::kScheduleFree;
+  torch::Tensor weight = torch::arange(6, torch::kFloat).requires_grad_();
+  Optimizer optimizer(options, {{"all", 0.1, 0, {{"weight", weight}}}});
+  for (int step = 0; step < 3; ++step) {
+    weight.mutable_grad() = torch::ones({6}) * (step + 1);
+    optimizer.Step();
+  }
+  const torch::Tensor before = weight.detach().clone();
+  optimizer.ExchangeAverages();
+  EXPECT_FALSE(torch::equal(weight.detach(), before));
+  optimizer.ExchangeAverages();
+  EXPECT_TRUE(torch::equal(weight.detach(), before));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "reference/optimization/schedules.h"
 #include "reference/recipe/command_line.h"
 #include "reference/recipe/page.h"
 #include "reference/recipe/rejection.h"
@@ -123,11 +124,12 @@ TEST(Recipe, RefusesNumbersThatMakeNoSense) {
 }
 
 TEST(Recipe, RefusesNamesItDoesNotKnow) {
-  EXPECT_EQ(RefusalOf({"--optimizer", "lamb"}),
-            "optimizer is 'lamb'; expected: sgd, adam or adamw");
-  EXPECT_EQ(
-      RefusalOf({"--model", "cnn"}),
-      "model is 'cnn'; expected: mlp, resnet, gpt, or the path of a plugin or a TorchScript file");
+  EXPECT_EQ(RefusalOf({"--loss", "nll"}),
+            "loss is 'nll'; expected: cross_entropy, bce, mse, huber or focal");
+  EXPECT_EQ(RefusalOf({"--model", "cnn"}),
+            "model is 'cnn'; expected: linear, mlp, resnet, vit, gpt or lstm, or the path of a "
+            "plugin or a "
+            "TorchScript file");
   EXPECT_EQ(RefusalOf({"--batchsize", "3"}),
             "unknown argument '--batchsize'; did you mean '--batch-size'?");
 }
@@ -182,6 +184,33 @@ TEST(Recipe, TakesWhatItPrintsForEveryKey) {
   }
 }
 
+TEST(Recipe, GivesEachOptimizerItsOwnDefaults) {
+  EXPECT_EQ(LearningRate(Read({"--optimizer", "lion"}).recipe), 0.0003);
+  EXPECT_EQ(Momentum(Read({"--optimizer", "rmsprop"}).recipe), 0);
+  EXPECT_EQ(Momentum(Read({}).recipe), 0.9);
+  EXPECT_EQ(Beta2(Read({"--optimizer", "lion"}).recipe), 0.99);
+  EXPECT_EQ(Epsilon(Read({"--optimizer", "lamb"}).recipe), 1e-6);
+  EXPECT_EQ(Epsilon(Read({"--optimizer", "lamb", "--epsilon", "1e-3"}).recipe), 1e-3);
+}
+
+TEST(Recipe, MultipliesRatesByTheFirstPatternInTheName) {
+  const Recipe recipe = Read({"--lr-factors", "head=0.1,head.bias=3,trunk=2"}).recipe;
+  EXPECT_EQ(RateFactorOf(recipe, "head.bias"), 0.1);
+  EXPECT_EQ(RateFactorOf(recipe, "trunk.0.weight"), 2);
+  EXPECT_EQ(RateFactorOf(recipe, "embedding"), 1);
+}
+
+// What has a horizon is known to the recipe by its name, and to the schedule by its shape.
+TEST(Recipe, KnowsWhichSchedulesEndAtAHorizon) {
+  for (const std::string& name : ShapeNames()) {
+    Recipe recipe;
+    recipe.schedule = name;
+    Schedule schedule;
+    schedule.shape = ShapeFromName(name).value();
+    EXPECT_EQ(EndsAtHorizon(recipe), HasHorizon(schedule.shape)) << name;
+  }
+}
+
 TEST(Recipe, TakesASwitchAlone) {
   EXPECT_TRUE(Read({"--nesterov"}).recipe.nesterov);
   EXPECT_TRUE(Read({"--nesterov", "--steps", "3"}).recipe.nesterov);
@@ -197,7 +226,29 @@ TEST(Recipe, RefusesPairsThatContradictEachOther) {
     std::vector<const char*> arguments;
     const char* refusal;
   } cases[] = {
-      {{"--nesterov", "--optimizer", "adam"}, "nesterov is true, but optimizer is not sgd"},
+      {{"--nesterov", "--optimizer", "adam"},
+       "nesterov is true, but optimizer is neither sgd nor muon"},
+      {{"--amsgrad"}, "amsgrad is true, but optimizer is neither adam nor adamw"},
+      {{"--centered"}, "centered is true, but optimizer is not rmsprop"},
+      {{"--optimizer", "lamb", "--zero-stage", "1", "--nproc", "2"},
+       "zero-stage is set, but optimizer adafactor, muon and lamb look at whole weights"},
+      {{"--optimizer", "schedule_free", "--zero-stage", "1", "--nproc", "2"},
+       "zero-stage is set, but optimizer schedule_free evaluates averages of whole weights"},
+      {{"--optimizer", "muon", "--model", "resnet"},
+       "optimizer is muon, but the hidden layers of resnet have no matrices"},
+      {{"--optimizer", "schedule_free", "--ema-decay", "0.9"},
+       "ema-decay is set, but optimizer schedule_free has averages of its own"},
+      {{"--optimizer", "schedule_free", "--weights", "bf16"},
+       "weights is bf16, but optimizer schedule_free averages its weights"},
+      {{"--schedule", "multi_step"}, "schedule is multi_step, but milestones is not set"},
+      {{"--milestones", "5"}, "milestones is set, but schedule is not multi_step"},
+      {{"--milestones", "5,x", "--schedule", "multi_step"},
+       "milestones: 'x', expected: updates from 1 on, as 100,200"},
+      {{"--lr-factors", "head"},
+       "lr-factors: 'head', expected: PATTERN=FACTOR with a factor above 0"},
+      {{"--lr-factors", "head=0"},
+       "lr-factors: 'head=0', expected: PATTERN=FACTOR with a factor above 0"},
+      {{"--z-loss", "0.1", "--loss", "focal"}, "z-loss is set, but loss is not cross_entropy"},
       {{"--nesterov", "--momentum", "0"}, "nesterov is true, but momentum is 0"},
       {{"--schedule", "one_cycle", "--warmup-steps", "5"},
        "warmup-steps is set, but schedule one_cycle has its own warm-up"},
@@ -219,18 +270,19 @@ TEST(Recipe, RefusesPairsThatContradictEachOther) {
        "compress-gradients is bf16, but weights is bf16, and so are their gradients"},
       {{"--sync-batchnorm"}, "sync-batchnorm is true, but model is not resnet"},
       {{"--tf32"}, "tf32 is true, but device is cpu"},
-      {{"--model", "gpt", "--loss", "mse"}, "loss must be cross_entropy, because model is gpt"},
+      {{"--model", "gpt", "--loss", "mse"},
+       "loss must be cross_entropy or focal, because model takes tokens"},
       {{"--model", "gpt", "--width", "30"}, "width is no multiple of heads"},
       {{"--model", "gpt", "--width", "12"},
        "position-embedding is rotary, but width / heads is odd"},
       {{"--model", "gpt", "--head-bias", "prior"},
-       "head-bias is prior, but the head of gpt has no bias"},
+       "head-bias is prior, but the head of gpt and lstm has no bias"},
       {{"--model", "./x.so", "--dropout", "0.1"}, "dropout is set, but model is a file"},
       {{"--activation-checkpointing"}, "activation-checkpointing is true, but model is not gpt"},
       {{"--loss", "mse", "--label-smoothing", "0.1"},
        "label-smoothing is set, but loss is not cross_entropy"},
       {{"--loss", "mse", "--class-weights", "balanced"},
-       "class-weights is set, but loss is not cross_entropy"},
+       "class-weights is set, but loss is neither cross_entropy nor focal"},
       {{"--resume"}, "resume is true, but checkpoints names no folder"},
       {{"--checkpoint-every", "5"}, "checkpoint-every is set, but checkpoints names no folder"},
       {{"--keep-best", "1"}, "keep-best is set, but checkpoints names no folder"},

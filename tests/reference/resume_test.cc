@@ -19,6 +19,9 @@ namespace {
 
 constexpr int64_t kSteps = 20;
 
+using Change = std::function<void(Plan&)>;
+constexpr auto kNoChange = [](Plan&) {};
+
 // Removed by hand: LibTorch's copy of std::filesystem cannot remove a tree.
 void RemoveTree(const std::string& path) {
   for (const std::string& name : NamesIn(path)) RemoveFolder(path + "/" + name);
@@ -104,23 +107,25 @@ std::string FirstDifference(const std::map<std::string, torch::Tensor>& one,
   return "";
 }
 
-Whole Uninterrupted(const std::string& model) {
+Whole Uninterrupted(const std::string& model, const Change& change = kNoChange) {
   const std::string folder = testing::TempDir() + "/whole-" + model;
   RemoveTree(folder);
-  const Plan plan = PlanOf(model, folder);
+  Plan plan = PlanOf(model, folder);
+  change(plan);
   const Quiet quiet;
   RunPlan(plan, {});
   return {StateAt(plan, kSteps), LinesOf(plan.recipe.log)};
 }
 
 // Interrupted after so many micro-batches; nothing if the run has no more than that. `second` may
-// make the second half another one.
-std::optional<Whole> Interrupted(
-    const std::string& model, int64_t micro_batches,
-    const std::function<void(Plan&)>& second = [](Plan&) {}) {
+// make the second half another one, `change` both.
+std::optional<Whole> Interrupted(const std::string& model, int64_t micro_batches,
+                                 const Change& second = kNoChange,
+                                 const Change& change = kNoChange) {
   const std::string folder = testing::TempDir() + "/parts-" + model;
   RemoveTree(folder);
   Plan plan = PlanOf(model, folder);
+  change(plan);
   plan.recipe.stop_after = micro_batches;
   const Quiet quiet;
   if (RunPlan(plan, {}).ended == Ended::kAllSteps) {
@@ -152,6 +157,55 @@ void ExpectResumesEverywhere(const std::string& model) {
 
 TEST(Resume, OfAnMlpIsExactAtEveryMicroBatch) { ExpectResumesEverywhere("mlp"); }
 TEST(Resume, OfAGptIsExactAtEveryMicroBatch) { ExpectResumesEverywhere("gpt"); }
+
+TEST(Resume, WithEveryOptimizerIsExactInsideAWindow) {
+  for (const char* optimizer : {"sgd", "adam", "rmsprop", "adagrad", "nadam", "adafactor", "muon",
+                                "lion", "lamb", "schedule_free"}) {
+    const Change change = [&](Plan& plan) {
+      plan.recipe.optimizer = optimizer;
+      plan.recipe.amsgrad = std::string(optimizer) == "adam";
+      plan.recipe.centered = std::string(optimizer) == "rmsprop";
+      if (std::string(optimizer) == "schedule_free") plan.recipe.ema_decay = 0;
+    };
+    const Whole whole = Uninterrupted("mlp", change);
+    const auto parts = Interrupted("mlp", 34, kNoChange, change);
+    ASSERT_TRUE(parts) << optimizer;
+    EXPECT_EQ(FirstDifference(whole.state, parts->state), "") << optimizer;
+    EXPECT_EQ(whole.log, parts->log) << optimizer;
+  }
+}
+
+TEST(Resume, WithEquallyAveragedWeightsIsExact) {
+  const Change change = [](Plan& plan) {
+    plan.recipe.ema_decay = 0;
+    plan.recipe.swa_start = 3;
+    plan.recipe.swa_every = 2;
+  };
+  const Whole whole = Uninterrupted("mlp", change);
+  const auto parts = Interrupted("mlp", 34, kNoChange, change);
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(FirstDifference(whole.state, parts->state), "");
+  EXPECT_EQ(whole.log, parts->log);
+  EXPECT_GT(whole.state.at("average/updates").item<int64_t>(), 3);
+}
+
+TEST(Resume, OnAPlateauHasTheSameRates) {
+  const Change change = [](Plan& plan) {
+    plan.recipe.schedule = "plateau";
+    plan.recipe.plateau_patience = 0;
+    plan.recipe.plateau_threshold = 0.9;  // no evaluation is that much better
+    plan.recipe.evaluate_every = 2;
+  };
+  const Whole whole = Uninterrupted("mlp", change);
+  const auto parts = Interrupted("mlp", 34, kNoChange, change);
+  ASSERT_TRUE(parts);
+  EXPECT_EQ(whole.log, parts->log);
+  std::vector<double> rates;
+  for (const nlohmann::json& line : whole.log) {
+    if (line.contains("rates")) rates.push_back(line.at("rates").at(0).get<double>());
+  }
+  EXPECT_LT(rates.back(), rates[rates.size() / 2]);
+}
 
 // The mutations of G24: each part of the state that is forgotten shows.
 TEST(Resume, IsNotExactIfAnyPartIsForgotten) {

@@ -1,4 +1,4 @@
-// Parameters: `decay`, `average_buffers`, `updates`, `exchanged`. Inputs: `parameter/NAME`,
+// Parameters: `decay`, `equal`, `average_buffers`, `updates`, `exchanged`. Inputs: `parameter/NAME`,
 // `buffer/NAME`, `noise` (1000), which moves everything at each update. Puts out the averages, and
 // what is live at the end, after an exchange if `exchanged`.
 #include "reference/optimization/averaging.h"
@@ -14,6 +14,7 @@ void Averages(Case& run) {
   Average::Options options;
   options.decay = run.Number("decay", options.decay);
   options.average_buffers = run.Flag("average_buffers");
+  options.is_equal = run.Flag("equal");
   options.deviation = run.Named<AverageDeviation>(
       "deviation", {{"none", AverageDeviation::kNone},
                     {"never_updated", AverageDeviation::kNeverUpdated},

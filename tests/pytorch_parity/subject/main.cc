@@ -15,6 +15,7 @@ namespace {
 
 const std::map<std::string, void (*)(Case&)> kSubjects = {
     {"schedules", Schedules},
+    {"plateaus", Plateaus},
     {"optimizers", Optimizers},
     {"clipping", Clipping},
     {"averages", Averages},

@@ -6,6 +6,7 @@
 #include "reference/models/models.h"
 
 #include "reference/models/losses.h"
+#include "reference/models/resnet.h"
 #include "tests/pytorch_parity/subject/subject.h"
 
 namespace dlcheck::reference {
@@ -19,6 +20,15 @@ ModelOptions OptionsOf(const Case& run) {
   options.width = run.Integer("width", 0);
   options.depth = run.Integer("depth", 0);
   options.heads = run.Integer("heads", 0);
+  options.kv_heads = run.Integer("kv_heads", 0);
+  options.patch = run.Integer("patch", 2);
+  options.stochastic_depth = run.Number("stochastic_depth", 0);
+  options.zero_init_residual = run.Flag("zero_init_residual");
+  if (const int64_t size = run.Integer("ghost", 0); size > 0) {
+    options.batch_norm = [size](auto& norm, const torch::Tensor& x) {
+      return GhostNorm(norm, x, size);
+    };
+  }
   options.dropout = run.Number("dropout", 0);
   options.initialization = run.Text("initialization", "default");
   options.context = 24;
@@ -48,17 +58,22 @@ LossOptions LossOf(const Case& run) {
       run.Named<LossOptions::Kind>("kind", {{"cross_entropy", LossOptions::Kind::kCrossEntropy},
                                             {"bce", LossOptions::Kind::kBce},
                                             {"mse", LossOptions::Kind::kMse},
-                                            {"huber", LossOptions::Kind::kHuber}});
+                                            {"huber", LossOptions::Kind::kHuber},
+                                            {"focal", LossOptions::Kind::kFocal}});
   options.unit = run.Named<LossOptions::Unit>(
       "unit", {{"token", LossOptions::Unit::kToken}, {"sample", LossOptions::Unit::kSample}});
   options.huber_delta = run.Number("huber_delta", 1);
   options.label_smoothing = run.Number("label_smoothing", 0);
+  options.focal_gamma = run.Number("focal_gamma", options.focal_gamma);
+  options.z_loss = run.Number("z_loss", 0);
   options.ignore_index = run.Integer("ignore_index", -100);
   options.deviation = run.Named<LossDeviation>(
       "deviation", {{"none", LossDeviation::kNone},
                     {"smoothing_swapped", LossDeviation::kSmoothingSwapped},
                     {"ignored_counted", LossDeviation::kIgnoredCounted},
-                    {"tokens_instead_of_samples", LossDeviation::kTokensInsteadOfSamples}});
+                    {"tokens_instead_of_samples", LossDeviation::kTokensInsteadOfSamples},
+                    {"focus_on_sure", LossDeviation::kFocusOnSure},
+                    {"unsquared_z", LossDeviation::kUnsquaredZ}});
   const Case::Tensors weights = run.Inputs("class_weights");
   if (!weights.empty()) options.class_weights = weights.begin()->second;
   return options;
@@ -74,6 +89,7 @@ void Models(Case& run) {
     const torch::NoGradGuard no_grad;
     parameter.value().copy_(weights.at(parameter.key()));
   }
+  torch::manual_seed(static_cast<uint64_t>(run.Integer("seed", 0)));  // of what the pass draws
   at::set_num_threads(static_cast<int>(run.Integer("threads", 1)));
   const torch::Tensor logits = model.forward(run.Input("x"));
   const torch::Tensor loss = MeanLoss({}, logits, run.Input("y"));

@@ -7,14 +7,17 @@ namespace dlcheck::reference {
 
 Optimizer::Options OptimizerOptions(const Case& run, const std::string& deviation) {
   Optimizer::Options options;
-  options.rule = run.Named<Optimizer::Rule>("rule", {{"sgd", Optimizer::Rule::kSgd},
-                                                     {"adam", Optimizer::Rule::kAdam},
-                                                     {"adamw", Optimizer::Rule::kAdamW}});
+  options.rule = RuleFromName(run.Text("rule", "")).value();
   options.momentum = run.Number("momentum", 0);
   options.nesterov = run.Flag("nesterov");
   options.beta1 = run.Number("beta1", options.beta1);
   options.beta2 = run.Number("beta2", options.beta2);
   options.epsilon = run.Number("epsilon", options.epsilon);
+  options.alpha = run.Number("alpha", options.alpha);
+  options.centered = run.Flag("centered");
+  options.lr_decay = run.Number("lr_decay", options.lr_decay);
+  options.momentum_decay = run.Number("momentum_decay", options.momentum_decay);
+  options.matches_adamw = run.Flag("matches_adamw");
   options.amsgrad = run.Flag("amsgrad");
   options.maximize = run.Flag("maximize");
   options.master_weights = run.Flag("master_weights");
@@ -27,7 +30,8 @@ Optimizer::Options OptimizerOptions(const Case& run, const std::string& deviatio
                   {"coupled_decay", OptimizerDeviation::kCoupledDecay},
                   {"nesterov_ignored", OptimizerDeviation::kNesterovIgnored},
                   {"rate_in_momentum", OptimizerDeviation::kRateInMomentum},
-                  {"master_from_weights", OptimizerDeviation::kMasterFromWeights}});
+                  {"master_from_weights", OptimizerDeviation::kMasterFromWeights},
+                  {"core_left_out", OptimizerDeviation::kCoreLeftOut}});
   return options;
 }
 

@@ -55,6 +55,7 @@ class Case {
 
 // One a file; main.cc lists them by name.
 void Schedules(Case& run);
+void Plateaus(Case& run);
 void Optimizers(Case& run);
 void Clipping(Case& run);
 void Averages(Case& run);
