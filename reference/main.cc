@@ -17,6 +17,7 @@
 #include "checks/records/request.h"
 #include "checks/records/visible.h"
 #include "dlcheck/probe.h"
+#include "reference/baseline/baseline.h"
 #include "reference/distributed/health/c10d_warnings.h"
 #include "reference/distributed/health/heartbeat.h"
 #include "reference/distributed/health/ranks_lost.h"
@@ -175,6 +176,7 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
     std::fputs(RecipePage().c_str(), stdout);
     return 0;
   }
+  if (!line.baseline.empty()) return RunBaseline(line.baseline, line.baseline_json);
   Plan plan;
   plan.recipe = line.recipe;
   plan.preflight = PrepareForModel;

@@ -38,6 +38,7 @@ constexpr IntegerKey kIntegerKeys[] = {{"steps", &Request::steps},
                                        {"whole_first", &Request::whole_first},
                                        {"whole_last", &Request::whole_last},
                                        {"samples", &Request::samples},
+                                       {"capture", &Request::capture},
                                        {"seed", &Request::seed}};
 
 // False where the value is not of the kind that the key has.

@@ -27,6 +27,7 @@ struct Request {
   std::optional<int64_t> whole_first,
       whole_last;                  // steps recorded in full, beside the sampled ones
   std::optional<int64_t> samples;  // rows of some batches that are kept for the report
+  std::optional<int64_t> capture;  // steps whose batches are kept whole
   std::string other_folder;  // of one process: the run folder of the processes it is compared with
   bool keep_batch = false;   // of a replay: save what its step works on as batch.pt
   int64_t size_cap_bytes = int64_t{256} << 20;  // of the record file of one process

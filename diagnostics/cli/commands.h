@@ -14,6 +14,7 @@ int CheckMain(const Words& words);
 int JudgeMain(const Words& words);
 int CompareMain(const Words& words);
 int VerifyMain(const Words& words);
+int ReferenceMain(const Words& words);
 int ReportMain(const Words& words);
 int SuggestMain(const Words& words);
 int BaselineMain(const Words& words);

@@ -148,6 +148,8 @@ int RunMain(const Words& words) {
             "list how often the program would start, and why; start nothing");
   line.Flag("--save-batch", &options.save_batch,
             "save the batch of the first step with a non-finite value");
+  line.Value("--capture", "N", &options.capture,
+             "keep the batches of the first N steps, for dlcheck reference", {.positive = true});
   line.Value("--samples", "N", &options.samples,
              "show the first N samples of some batches in report.html", {.positive = true});
   line.Value("--seed", "N", &options.seed, "seed for programs that take one");

@@ -161,15 +161,15 @@ absl::StatusOr<Run> CommandSubject::RunPlain() {
   launch.own_group = false;
   launch.request.steps = choice_.steps;
   launch.request.samples = choice_.samples;
+  launch.request.capture = choice_.capture;
   launch.request.whole_first = choice_.whole_first;
   launch.request.whole_last = choice_.whole_last;
   if (choice_.timeout) launch.deadline = *choice_.timeout;
   if (!python_folder_.ok()) Say("Python programs are not watched", python_folder_.status());
   if (!preload_.torch.empty() && preload_.gate.empty()) {
-    const std::string line =
-        StrCat("dlcheck  there is no probe yet for the LibTorch of ", command_.front(),
-               ": `dlcheck probe ", command_.front(), "` builds it in half a minute");
-    std::fprintf(stderr, "%s\n", line.c_str());
+    const char* const program = command_.front().c_str();
+    std::fprintf(stderr, "dlcheck  there is no probe yet for the LibTorch of %s", program);
+    std::fprintf(stderr, ": `dlcheck probe %s` builds it in half a minute\n", program);
   }
   if (choice_.live) launch.look = LiveJudge(choice_, launch.request.run_folder);
   const absl::Time started = absl::Now();

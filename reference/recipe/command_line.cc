@@ -35,7 +35,8 @@ std::string ValueOf(const Key& key) {
 // Refuses words that are no flags, naming the nearest.
 void RefuseRest(const std::vector<std::string>& rest) {
   if (rest.empty()) return;
-  std::vector<std::string> known = {"--recipe", "--list-faults", "--print-recipe-page", "--help"};
+  std::vector<std::string> known = {"--recipe",   "--list-faults",   "--print-recipe-page",
+                                    "--baseline", "--baseline-json", "--help"};
   for (const Key& key : Keys()) known.push_back(std::string("--") + key.name);
   throw UsageError("unknown argument '" + rest.front() + "'" + DidYouMean(rest.front(), known));
 }
@@ -69,6 +70,11 @@ CommandLine ReadCommandLine(int count, const char* const* arguments) {
                "print the faults that can be planted: name, check, options, story");
   app.add_flag("--print-recipe-page", line.print_recipe_page,
                "print the page that describes all keys, as Markdown");
+  app.add_option("--baseline", line.baseline,
+                 "train plain opponents on the batches of a file that dlcheck run --capture wrote")
+      ->type_name("FILE");
+  app.add_option("--baseline-json", line.baseline_json, "of --baseline: write the result, too")
+      ->type_name("FILE");
   std::map<std::string, std::string> texts;
   const std::map<std::string, CLI::Option*> options = AddKeys(app, texts);
   try {

@@ -11,6 +11,8 @@ struct CommandLine {
   Recipe recipe;
   bool list_faults = false;
   bool print_recipe_page = false;
+  std::string baseline;       // a capture whose opponents are trained, instead of a run
+  std::string baseline_json;  // where the result goes, too
   // Set when everything is done already: help was printed, or a line on standard error.
   std::optional<int> exit_status;
 };

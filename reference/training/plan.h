@@ -9,11 +9,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "dlcheck/plugin.h"
 #include "reference/data/data.h"
+#include "reference/data/dataset.h"
 #include "reference/recipe/recipe.h"
 #include "reference/training/deviations.h"
 #include "reference/training/phases.h"
@@ -32,6 +34,8 @@ struct Plan {
   // Set by experiments.
   std::function<int64_t(int64_t step)> batch_of_step = [](int64_t step) { return step; };
   bool runs_trials = false;
+  std::shared_ptr<const Dataset> data = nullptr;       // none: what the recipe names
+  bool is_silent = false;                              // prints nothing
   std::optional<int64_t> stop_at_step = std::nullopt;  // with a checkpoint, as at a signal
   std::function<Tensor(Tensor x, const Tensor& mean_image)> input = [](Tensor x, const Tensor&) {
     return x;

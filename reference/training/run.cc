@@ -62,7 +62,7 @@ Outcome RunPlan(const Plan& plan, const Observer& observer, const Ranks& ranks) 
   const bool is_over = result.ended == Ended::kAllSteps || result.ended == Ended::kPatience;
   std::optional<Scores> test;
   if (is_over && training.inputs.data.test) test = EvaluateTestSplit(training);
-  if (ranks.is_first()) TellEnd(training, result, test);
+  if (ranks.is_first() && !plan.is_silent) TellEnd(training, result, test);
   if (is_over && !plan.recipe.export_to.empty()) ExportWeights(training, plan.recipe.export_to);
   if (memory) {
     constexpr double kMebibyte = 1 << 20;

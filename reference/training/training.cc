@@ -211,7 +211,7 @@ Training BuildTraining(const Plan& given, const Observer& observer, const Ranks&
   const Recipe& recipe = plan.recipe;
   const at::Device device = DeviceOf(recipe, ranks);
   const ShardGroups groups = GroupsOf(recipe, ranks);
-  Dataset data = LoadData(plan);
+  Dataset data = plan.data ? *plan.data : LoadData(plan);
   Model model = BuildModel(plan, observer, data, ranks, device);
   std::unique_ptr<Shards> shards = BuildShards(plan, groups, model);
   std::unique_ptr<GradientSharing> sharing = BuildSharing(plan, groups, model, shards.get());
@@ -239,7 +239,7 @@ Training BuildTraining(const Plan& given, const Observer& observer, const Ranks&
                   BuildSchedule(recipe, ScheduleDeviation::kNone),
                   BuildScaler(plan, device, ranks),
                   std::move(average),
-                  Progress(recipe.steps, /*is_silent=*/!ranks.is_first())};
+                  Progress(recipe.steps, /*is_silent=*/plan.is_silent || !ranks.is_first())};
 }
 
 }  // namespace dlcheck::reference

@@ -37,6 +37,7 @@ struct Choice {
   bool deep_network = false;
   bool save_batch = false;
   std::optional<int64_t> samples;  // of the program's data that the report shows
+  std::optional<int64_t> capture;  // steps whose batches are kept for dlcheck reference
   bool dry_run = false;
   bool exits_as_program = false;
 

@@ -15,7 +15,7 @@ struct Options {
   std::vector<std::string> select, ignore, set, required, reports, declared;
   std::optional<std::string> output_dir, fail_on, baseline, write_baseline, stop_on;
   std::optional<double> deep_timeout, timeout;  // seconds
-  std::optional<int64_t> samples, seed, steps;
+  std::optional<int64_t> samples, capture, seed, steps;
   bool deep = false;
   bool deep_network = false;
   bool dry_run = false;

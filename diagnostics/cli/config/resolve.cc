@@ -118,6 +118,19 @@ absl::Status ResolveSteps(const std::string& text, Choice& choice) {
   return absl::OkStatus();
 }
 
+// The first steps are recorded in full, so that every loss of theirs is examined.
+absl::Status ResolveCapture(const Options& options, Choice& choice) {
+  choice.capture = options.capture;
+  if (!choice.capture) return absl::OkStatus();
+  if (choice.whole_first) {
+    return absl::InvalidArgumentError(
+        "--capture records its steps in full: leave out --record-steps");
+  }
+  choice.whole_first = 0;
+  choice.whole_last = *choice.capture - 1;
+  return absl::OkStatus();
+}
+
 // How the program is run, and for how long.
 absl::Status ResolveRun(const Options& options, const Configuration& file, Choice& choice) {
   if (options.stop_on && options.no_live) {
@@ -130,6 +143,7 @@ absl::Status ResolveRun(const Options& options, const Configuration& file, Choic
   choice.allowance.experiments = options.deep;
   if (options.timeout) choice.timeout = absl::Seconds(*options.timeout);
   DLCHECK_RETURN_IF_ERROR(ResolveSteps(options.record_steps, choice));
+  DLCHECK_RETURN_IF_ERROR(ResolveCapture(options, choice));
   choice.seed = options.seed;
   choice.steps = options.steps;
   choice.resume_command = options.resume_command;

@@ -22,6 +22,7 @@ from .hooks.averages import Averages
 from .hooks.backward import BackwardHooks, around_backward
 from .hooks.built import Built
 from .hooks.calls import Calls
+from .hooks.captured import Captured
 from .hooks.checkpoints import Checkpoints
 from .hooks.clipped_actions import ClippedActions
 from .hooks.clipping import Clipping
@@ -133,7 +134,8 @@ class Watch:
         self.unseen = Unseen(guard, recorder)
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
         self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
-        self.metrics, self.kept, self.parts = Metrics(guard, recorder, sites), KeptSamples(guard, recorder), StepParts(guard, recorder)
+        self.metrics, self.parts = Metrics(guard, recorder, sites), StepParts(guard, recorder)
+        self.kept, self.captured = KeptSamples(guard, recorder), Captured(guard, recorder)
         self.averages, self.surroundings = Averages(guard, recorder, self.built), Surroundings(guard, recorder, sites, models)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps, self.built)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
@@ -157,6 +159,7 @@ class Watch:
             self.built, self.source, self.scan, self.unused, self.raised, self.met_weights, self.options, *self.of_losses,
             self.empty, ModulesMet(self.guard, self.recorder, self.models),
             self.sequences, self.cuts, self.penalties, *self.compared.parts, self.surroundings, self.parts, self.kept,
+            self.captured,
         ):  # fmt: skip
             part.subscribe(self.moments)
 

@@ -21,6 +21,7 @@ class Request:
         self.saved_step = int(values.get("saved_step", 0))
         self.other_folder = values.get("other_folder", "")
         self.samples = int(values.get("samples", 0))  # of a batch, kept for the report
+        self.capture = int(values.get("capture", 0))  # steps whose batches are kept whole
         self.keeps_batch = values.get("keep_batch") == "1"
         self.reference_rate = float(values.get("reference_rate", 1e-3))
         self.size_cap_bytes = int(values.get("size_cap_bytes", 256 << 20))

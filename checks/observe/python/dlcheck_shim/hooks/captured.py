@@ -1,0 +1,112 @@
+"""Keeps the batches of the first steps whole, where the user asked for it with --capture: what the model was given, the
+targets, and the loss. `dlcheck reference` trains plain models on them.
+
+The file is a line `dlcheck capture 1`, and for each batch a line of JSON and the elements of both tensors. The steps
+are all recorded in full, so that each loss is examined.
+"""
+
+import ctypes
+import json
+import os
+
+import torch
+
+from ..record.owned_file import OwnedFile
+from ..torch_api import tensors
+
+HEAD = b"dlcheck capture 1\n"
+MOST_BYTES = 1 << 30
+FUNCTIONS = ("cross_entropy", "nll_loss")
+DROPOUTS = (torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d, torch.nn.AlphaDropout)
+
+
+class Captured:
+    def __init__(self, guard, recorder):
+        self.recorder, self.count = recorder, recorder.request.capture
+        for name in ("given", "met", "loss_examined", "stepped"):
+            setattr(self, name, guard.isolated("capture")(getattr(self, name)))
+        self.reset()
+
+    def reset(self):
+        self.file, self.is_over = None, False
+        self.inputs = None  # a copy of what the model was given that was called last
+        self.dropout = 0.0  # the largest probability of the layers met so far
+        self.pieces = []  # of the step under way
+
+    def subscribe(self, moments):
+        if not self.count or self.recorder.request.experiment != "plain":
+            return
+        moments.begins_anew.append(self.reset)
+        moments.module_named.append(self.met)
+        moments.forward_given.append(self.given)
+        moments.loss_examined.append(self.loss_examined)
+        moments.stepped.append(self.stepped)
+
+    def given(self, model, inputs):
+        first = next((value for value in inputs if isinstance(value, torch.Tensor)), None)
+        if not self.is_over and first is not None and tensors.is_readable(first) and first.dim() > 1:
+            self.inputs = first.detach().to("cpu", copy=True).contiguous()
+
+    def met(self, module, thing):
+        if type(module) in DROPOUTS:
+            self.dropout = max(self.dropout, float(module.__dict__.get("p", 0.0)))
+
+    def loss_examined(self, call):
+        if self.is_over or self.inputs is None or call.function not in FUNCTIONS or not fits(call, self.inputs):
+            return
+        x, self.inputs = self.inputs, None
+        target = call.target.detach().to("cpu", copy=True).contiguous()
+        self.pieces.append((plain_loss(call), call.output.shape[1], x, target))
+
+    def stepped(self):
+        step, pieces = self.recorder.step - 1, self.pieces
+        self.inputs, self.pieces = None, []
+        if self.is_over or not pieces:
+            return
+        data = b"".join(self.written(step, *piece) for piece in pieces)
+        if self.size() + len(data) > MOST_BYTES:
+            data = json.dumps({"ended": f"{MOST_BYTES >> 20} MiB are the most"}).encode() + b"\n"
+            self.is_over = True
+        self.is_over = self.is_over or step + 1 >= self.count
+        self.append(data)
+
+    def size(self):
+        return 0 if self.file is None else self.file.size
+
+    def written(self, step, loss, classes, x, y):
+        line = {"step": step, "classes": classes, "dropout": self.dropout, "loss": loss, "x": described(x),
+                "y": described(y)}  # fmt: skip
+        return json.dumps(line).encode() + b"\n" + bytes_of(x) + bytes_of(y)
+
+    def append(self, data):
+        if self.file is None:
+            path = os.path.join(self.recorder.request.run_folder, f"capture-{os.getpid()}.batches")
+            self.file, data = OwnedFile(path), HEAD + data
+        self.file.size = self.file.append(data)
+
+
+def fits(call, x):
+    """Whether the targets are classes, one for each sample or token of `x`."""
+    y = call.target
+    if y.is_floating_point() or not tensors.is_readable(y) or call.output.dim() < 2:
+        return False
+    return y.shape == x.shape[:1] or (not x.is_floating_point() and y.numel() == x.numel())
+
+
+def plain_loss(call):
+    """The mean cross-entropy of the targets that count, without weights and smoothing."""
+    ignored = call.options.get("ignore_index", -100)
+    scores = call.output.detach().movedim(1, -1).flatten(0, -2).float()
+    targets = call.target.detach().flatten()
+    logarithms = scores.log_softmax(1) if call.function == "cross_entropy" else scores
+    counted = targets != ignored
+    chosen = logarithms.gather(1, targets.masked_fill(~counted, 0).long().unsqueeze(1)).squeeze(1)
+    return float(-(chosen * counted).sum() / counted.sum())
+
+
+def described(tensor):
+    return {"dtype": str(tensor.dtype).removeprefix("torch."), "shape": list(tensor.shape)}
+
+
+def bytes_of(tensor):
+    return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size()) if tensor.numel() else b""

@@ -1,0 +1,67 @@
+// `dlcheck reference [DIR]`: trains plain models on the batches that a watched program was given.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "checks/engine/text.h"
+#include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/places.h"
+
+namespace dlcheck::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsCapture(const fs::path& file) {
+  std::error_code error;
+  return file.filename().string().starts_with("capture-") && file.extension() == ".batches" &&
+         fs::is_regular_file(fs::symlink_status(file, error));
+}
+
+// The largest, where several processes of a run wrote one; empty if there is none.
+std::string CaptureIn(const std::string& folder) {
+  std::string largest;
+  uintmax_t bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder + "/runs", error), end; at != end && !error;
+       at.increment(error)) {
+    if (at.depth() != 1 || !IsCapture(at->path())) continue;
+    const uintmax_t size = fs::file_size(at->path(), error);
+    if (largest.empty() || size > bytes) largest = at->path().string();
+    if (largest == at->path().string()) bytes = size;
+  }
+  return largest;
+}
+
+}  // namespace
+
+int ReferenceMain(const Words& words) {
+  std::string folder = "dlcheck-out";
+  CommandLine line(
+      "reference [DIR]",
+      "Trains plain models on the batches of a run with --capture, in their order, and says "
+      "whether\n"
+      "the program learns as much. Exits 1 if it learns nothing, or less than the plainest model.");
+  line.Value("DIR", "DIR", &folder, "an output folder of dlcheck run --capture (dlcheck-out)");
+  if (const auto code = line.Parse(words)) return *code;
+  const std::string trainer = SiblingBinary("dlcheck-train");
+  if (access(trainer.c_str(), X_OK) != 0) {
+    return Refuse(absl::InvalidArgumentError(
+        StrCat("'", trainer, "' is not there: this dlcheck was built without LibTorch")));
+  }
+  const std::string capture = CaptureIn(folder);
+  if (capture.empty()) {
+    return Refuse(absl::InvalidArgumentError(
+        StrCat("'", folder,
+               "' holds no captured batches: dlcheck run --capture 1000 -- PROGRAM keeps "
+               "them of a program with a loss over classes")));
+  }
+  const std::string json = folder + "/reference.json";
+  execl(trainer.c_str(), "dlcheck-train", "--baseline", capture.c_str(), "--baseline-json",
+        json.c_str(), static_cast<char*>(nullptr));
+  return Refuse(absl::InternalError(StrCat("cannot start '", trainer, "': ", strerror(errno))));
+}
+
+}  // namespace dlcheck::cli

@@ -1,0 +1,129 @@
+#include "reference/baseline/baseline.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "reference/baseline/capture.h"
+#include "reference/baseline/comparison.h"
+#include "reference/baseline/ladder.h"
+#include "reference/recipe/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string NameOf(Verdict::Kind kind) {
+  switch (kind) {
+    case Verdict::Kind::kNotBetterThanConstant:
+      return "not better than a constant";
+    case Verdict::Kind::kNotBetterThanLinear:
+      return "not better than the plainest rival";
+    case Verdict::Kind::kWeaker:
+      return "weaker";
+    case Verdict::Kind::kAsGood:
+      return "as good";
+  }
+  return "";
+}
+
+const char* SeverityOf(Verdict::Kind kind) {
+  switch (kind) {
+    case Verdict::Kind::kNotBetterThanConstant:
+      return "error";
+    case Verdict::Kind::kNotBetterThanLinear:
+      return "warning";
+    case Verdict::Kind::kWeaker:
+      return "note";
+    case Verdict::Kind::kAsGood:
+      return "passed";
+  }
+  return "";
+}
+
+std::string Described(const Capture& capture) {
+  std::string shape;
+  for (const int64_t extent : capture.sample_shape) {
+    shape += (shape.empty() ? "" : "x") + std::to_string(extent);
+  }
+  return std::to_string(capture.batches.size()) + " steps of " +
+         (capture.has_tokens ? "token sequences of " + shape : "samples of " + shape) + ", " +
+         std::to_string(capture.classes) + " classes";
+}
+
+void PrintRow(const std::string& name, double late, const std::string& spread,
+              const std::string& rate, const std::string& time) {
+  std::printf("%-14s %10.4f  %-20s %8s %10s\n", name.c_str(), late, spread.c_str(), rate.c_str(),
+              time.c_str());
+}
+
+std::string Shown(const char* format, double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), format, number);
+  return text;
+}
+
+// Prints the opponent's row, and gives it as JSON.
+Json Row(const Trained& trained) {
+  std::vector<double> late;
+  for (const std::vector<double>& losses : trained.losses) late.push_back(LateLoss(losses));
+  std::sort(late.begin(), late.end());
+  PrintRow(trained.name, late[late.size() / 2],
+           Shown("%.4f", late.front()) + " to " + Shown("%.4f", late.back()),
+           Shown("%g", trained.rate), Shown("%.2f", trained.milliseconds));
+  return {{"name", trained.name},
+          {"rate", trained.rate},
+          {"milliseconds_a_step", trained.milliseconds},
+          {"late_loss", late},
+          {"losses", trained.losses}};
+}
+
+void Write(const std::string& path, const Json& json) {
+  std::ofstream file(path);
+  file << json.dump(1) << "\n";
+  if (!file.flush()) throw UsageError("'" + path + "' cannot be written");
+}
+
+}  // namespace
+
+int RunBaseline(const std::string& path, const std::string& json) {
+  const Capture capture = ReadCapture(path);
+  std::printf("%s\n", Described(capture).c_str());
+  if (!capture.ended.empty()) std::printf("the capture ends early: %s\n", capture.ended.c_str());
+  std::fflush(stdout);
+  const double constant = LossOfConstant(capture);
+  std::vector<Rival> rivals;
+  std::vector<Trained> all;
+  for (const Opponent& opponent : OpponentsFor(capture)) {
+    all.push_back(Train(opponent, capture, [](const std::string& line) {
+      std::fprintf(stderr, "dlcheck-train: %s\n", line.c_str());
+    }));
+    rivals.push_back({all.back().name, all.back().losses});
+  }
+  std::printf("%-14s %10s  %-20s %8s %10s\n", "", "late loss", "over 3 seeds", "rate", "ms a step");
+  PrintRow("constant", constant, "", "", "");
+  Json rows = Json::array();
+  for (const Trained& trained : all) rows.push_back(Row(trained));
+  PrintRow("this program", LateLoss(capture.losses), "", "", "");
+  const Verdict verdict = Compare(capture.losses, constant, rivals);
+  std::printf("%s: %s\n", SeverityOf(verdict.kind), verdict.text.c_str());
+  if (capture.has_dropout && verdict.kind != Verdict::Kind::kAsGood) {
+    std::printf(
+        "The program has dropout, which raises its training loss; the opponents have none.\n");
+  }
+  if (!json.empty()) {
+    Write(json, {{"constant", constant},
+                 {"losses", capture.losses},
+                 {"opponents", rows},
+                 {"severity", SeverityOf(verdict.kind)},
+                 {"verdict", NameOf(verdict.kind)},
+                 {"text", verdict.text}});
+  }
+  const bool is_bad = verdict.kind == Verdict::Kind::kNotBetterThanConstant ||
+                      verdict.kind == Verdict::Kind::kNotBetterThanLinear;
+  return is_bad ? 1 : 0;
+}
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,157 @@
+#include "reference/baseline/capture.h"
+
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "reference/checkpoint/durable_file.h"
+#include "reference/recipe/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kHead = "dlcheck capture 1\n";
+constexpr int64_t kMostElements = int64_t{1} << 40;
+
+at::ScalarType TypeNamed(const std::string& path, const std::string& name) {
+  static const std::map<std::string, at::ScalarType> types = {
+      {"float32", at::kFloat},     {"float64", at::kDouble}, {"float16", at::kHalf},
+      {"bfloat16", at::kBFloat16}, {"int64", at::kLong},     {"int32", at::kInt},
+      {"uint8", at::kByte}};
+  const auto found = types.find(name);
+  if (found == types.end())
+    throw InputRejected(path, "tensors of type '" + name + "' are not known");
+  return found->second;
+}
+
+// One part after the other of a file.
+class Reader {
+ public:
+  Reader(const std::string& path, std::string_view bytes) : path_(path), rest_(bytes) {}
+  bool at_end() const { return rest_.empty(); }
+
+  std::string_view Line() {
+    const size_t end = rest_.find('\n');
+    if (end == std::string_view::npos) return Take(rest_.size());
+    const std::string_view line = Take(end + 1);
+    return line.substr(0, end);
+  }
+
+  // Nothing if fewer bytes are left.
+  torch::Tensor Tensor(const Json& described) {
+    const at::ScalarType type = TypeNamed(path_, described.at("dtype").get<std::string>());
+    const auto shape = described.at("shape").get<std::vector<int64_t>>();
+    int64_t count = 1;
+    for (const int64_t extent : shape) {
+      if (extent < 0 || (extent > 0 && count > kMostElements / extent)) {
+        throw InputRejected(path_, "a tensor has a shape that cannot be");
+      }
+      count *= extent;
+    }
+    const size_t bytes = static_cast<size_t>(count) * c10::elementSize(type);
+    if (rest_.size() < bytes) return {};
+    torch::Tensor tensor = torch::empty(shape, type);
+    if (bytes > 0) std::memcpy(tensor.data_ptr(), rest_.data(), bytes);
+    Take(bytes);
+    return tensor;
+  }
+
+ private:
+  std::string_view Take(size_t count) {
+    const std::string_view taken = rest_.substr(0, count);
+    rest_.remove_prefix(count);
+    return taken;
+  }
+
+  std::string path_;
+  std::string_view rest_;
+};
+
+struct Piece {
+  int64_t step;
+  Batch batch;
+  double loss;
+};
+
+void NeedTask(const std::string& path, const Capture& capture, const Batch& batch) {
+  const bool has_classes = !batch.y.is_floating_point();
+  if (!has_classes) {
+    throw InputRejected(path, "the targets are no classes; there is a reference for classes alone");
+  }
+  const bool is_flat = batch.y.dim() == 1 && batch.y.size(0) == batch.x.size(0);
+  if (batch.x.is_floating_point() ? !is_flat : !capture.has_tokens) {
+    throw InputRejected(path,
+                        "no reference takes these: expected one class for each sample of numbers, "
+                        "or one for each token");
+  }
+}
+
+// Whole numbers of two dimensions with a target for each are tokens, however the targets are
+// shaped.
+Batch Shaped(const Batch& batch, bool& has_tokens) {
+  has_tokens =
+      !batch.x.is_floating_point() && batch.x.dim() == 2 && batch.y.numel() == batch.x.numel();
+  if (has_tokens) return {batch.x.to(at::kLong), batch.y.reshape(batch.x.sizes()).to(at::kLong)};
+  const torch::Tensor x = batch.x.is_floating_point() ? batch.x.to(at::kFloat) : batch.x;
+  return {x, batch.y.is_floating_point() ? batch.y : batch.y.to(at::kLong)};
+}
+
+// The mean over all samples of a step.
+void Join(const std::string& path, const std::vector<Piece>& pieces, Capture& capture) {
+  const InputShape shape = pieces.front().batch.x.sizes().slice(1).vec();
+  for (size_t i = 0; i < pieces.size();) {
+    std::vector<torch::Tensor> xs, ys;
+    double sum = 0, samples = 0;
+    const int64_t step = pieces[i].step;
+    for (; i < pieces.size() && pieces[i].step == step; ++i) {
+      if (pieces[i].batch.x.sizes().slice(1) != at::IntArrayRef(shape)) {
+        throw InputRejected(path, "samples have several shapes");
+      }
+      xs.push_back(pieces[i].batch.x);
+      ys.push_back(pieces[i].batch.y);
+      const auto count = static_cast<double>(pieces[i].batch.y.numel());
+      sum += pieces[i].loss * count;
+      samples += count;
+    }
+    capture.batches.push_back({torch::cat(xs), torch::cat(ys)});
+    capture.losses.push_back(sum / samples);
+  }
+  capture.sample_shape = shape;
+}
+
+}  // namespace
+
+Capture ReadCapture(const std::string& path) {
+  const std::string bytes = ReadWhole(path);
+  if (bytes.rfind(kHead, 0) != 0) throw InputRejected(path, "it is no capture of dlcheck run");
+  Reader reader(path, std::string_view(bytes).substr(kHead.size()));
+  Capture capture;
+  std::vector<Piece> pieces;
+  try {
+    while (!reader.at_end()) {
+      const Json line = Json::parse(reader.Line());
+      if (line.contains("ended")) {
+        capture.ended = line.at("ended").get<std::string>();
+        break;
+      }
+      const torch::Tensor x = reader.Tensor(line.at("x")), y = reader.Tensor(line.at("y"));
+      if (!x.defined() || !y.defined()) break;
+      const Batch batch = Shaped({x, y}, capture.has_tokens);
+      NeedTask(path, capture, batch);
+      capture.classes = std::max(capture.classes, line.at("classes").get<int64_t>());
+      capture.has_dropout = capture.has_dropout || line.at("dropout").get<double>() > 0;
+      pieces.push_back({line.at("step").get<int64_t>(), batch, line.at("loss").get<double>()});
+    }
+  } catch (const Json::exception& error) {
+    // A program that was killed leaves half a line.
+    if (pieces.empty() || !reader.at_end()) throw InputRejected(path, error.what());
+  }
+  if (pieces.empty()) throw InputRejected(path, "it holds no batch");
+  Join(path, pieces, capture);
+  return capture;
+}
+
+}  // namespace dlcheck::reference

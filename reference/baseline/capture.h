@@ -1,0 +1,33 @@
+// The batches that a program's model was given, as `dlcheck run --capture` wrote them: after all
+// transforms of the data, in their order, one for each optimizer step.
+//
+// The file is a line `dlcheck capture 1`, and for each batch a line of JSON and the raw elements of
+// x and y, little-endian. Letters: B batch, T tokens of a sample, C classes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "dlcheck/plugin.h"
+#include "reference/data/source.h"
+
+namespace dlcheck::reference {
+
+struct Capture {
+  std::vector<Batch> batches;  // by step; of a step with several, all their samples
+  std::vector<double> losses;  // by step: the program's own cross-entropy, without its options
+  InputShape sample_shape;
+  int64_t classes = 0;       // C
+  bool has_tokens = false;   // x is (B, T), int64, and y has a target for each
+  bool has_dropout = false;  // the program's losses are those of a model with dropout
+  std::string ended;  // why no more was captured; empty: the program, or the number asked for
+};
+
+// Errors: InputRejected for a file that is none or is cut off before its first batch, for a task
+// that
+//         has no reference, and for batches of several kinds.
+// Cost: the whole file in memory, twice.
+Capture ReadCapture(const std::string& path);
+
+}  // namespace dlcheck::reference

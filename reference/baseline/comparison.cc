@@ -1,0 +1,110 @@
+#include "reference/baseline/comparison.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <numeric>
+#include <random>
+
+namespace dlcheck::reference {
+namespace {
+
+constexpr size_t kFewest = 10;            // late steps
+constexpr int kResamples = 2000;          // of the bootstrap
+constexpr double kSurely = 0.975;         // one side of an interval of 95 %
+constexpr double kShare = 0.8;            // of what a rival learned
+constexpr double kConstantMargin = 0.01;  // relative: a tie with the constant is none of rounding
+
+size_t FirstLate(size_t steps) { return steps - std::min(steps, std::max(steps / 10, kFewest)); }
+
+double MeanOf(const std::vector<double>& numbers) {
+  return std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
+}
+
+std::string Number(double number) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.4g", number);
+  return text;
+}
+
+std::string Lower(const Difference& ahead) {
+  return ": its late loss is " + Number(ahead.mean) + " lower (" + Number(ahead.low) + " to " +
+         Number(ahead.high) + ").";
+}
+
+// How far the rival is ahead with the seed that is least ahead; nothing if it is not.
+std::optional<Difference> AheadOf(const std::vector<double>& losses, double constant,
+                                  const Rival& rival) {
+  const double learned = constant - LateLoss(losses);
+  std::optional<Difference> least;
+  for (const std::vector<double>& other : rival.losses) {
+    const Difference ahead = LateDifference(losses, other);
+    const bool is_ahead = ahead.low > 0 && learned < kShare * (constant - LateLoss(other));
+    if (!is_ahead) return std::nullopt;  // nor is a rival that diverged
+    if (!least || ahead.low < least->low) least = ahead;
+  }
+  return least;
+}
+
+}  // namespace
+
+double LateLoss(const std::vector<double>& losses) {
+  return MeanOf(
+      {losses.begin() + static_cast<std::ptrdiff_t>(FirstLate(losses.size())), losses.end()});
+}
+
+Difference LateDifference(const std::vector<double>& one, const std::vector<double>& other) {
+  std::vector<double> differences;
+  for (size_t i = FirstLate(one.size()); i < one.size() && i < other.size(); ++i) {
+    differences.push_back(one[i] - other[i]);
+  }
+  std::mt19937_64 random(1);
+  std::vector<double> means;
+  for (int i = 0; i < kResamples; ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < differences.size(); ++j) {
+      sum += differences[random() % differences.size()];
+    }
+    means.push_back(sum / static_cast<double>(differences.size()));
+  }
+  std::sort(means.begin(), means.end());
+  const auto last = static_cast<size_t>(kSurely * kResamples);
+  return {MeanOf(differences), means[kResamples - last], means[last]};
+}
+
+Verdict Compare(const std::vector<double>& losses, double constant,
+                const std::vector<Rival>& rivals) {
+  using Kind = Verdict::Kind;
+  const double late = LateLoss(losses);
+  const Difference over_constant =
+      LateDifference(losses, std::vector<double>(losses.size(), constant));
+  if (!std::isfinite(late) || over_constant.low > -kConstantMargin * constant) {
+    return {Kind::kNotBetterThanConstant,
+            "The program learns nothing: its late loss is " + Number(late) +
+                ", and a constant prediction has " + Number(constant) + ".",
+            "constant"};
+  }
+  const Rival* first = nullptr;
+  Difference first_ahead{};
+  for (size_t i = 0; i < rivals.size(); ++i) {
+    const std::optional<Difference> ahead = AheadOf(losses, constant, rivals[i]);
+    if (!ahead) continue;
+    if (i == 0) {
+      return {Kind::kNotBetterThanLinear,
+              "The plainest rival, " + rivals[i].name + ", learns more" + Lower(*ahead),
+              rivals[i].name};
+    }
+    if (first == nullptr || ahead->mean > first_ahead.mean) {
+      first = &rivals[i];
+      first_ahead = *ahead;
+    }
+  }
+  if (first == nullptr) {
+    return {Kind::kAsGood, "No rival learns more than the program.", std::nullopt};
+  }
+  return {Kind::kWeaker, "The model " + first->name + " learns more" + Lower(first_ahead),
+          first->name};
+}
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,44 @@
+// What a program's losses say beside those of its opponents on the same batches.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlcheck::reference {
+
+// The mean loss of the last tenth of the steps, or of the last ten where that is more; of fewer, of
+// all.
+double LateLoss(const std::vector<double>& losses);
+
+// Of the differences between two losses of the same batches, late ones alone: the mean, and the
+// bounds of its interval of 95 % by the bootstrap over batches.
+struct Difference {
+  double mean, low, high;
+};
+Difference LateDifference(const std::vector<double>& one, const std::vector<double>& other);
+
+struct Rival {
+  std::string name;
+  std::vector<std::vector<double>> losses;  // by seed and step
+};
+
+struct Verdict {
+  // kNotBetterThanConstant  error: the program's late loss is not below that of the best constant
+  // kNotBetterThanLinear    warning: a linear model, the plainest rival, learns more
+  // kWeaker                 note: a rival learns more with every seed, beyond its interval
+  // kAsGood                 no rival does
+  enum class Kind { kNotBetterThanConstant, kNotBetterThanLinear, kWeaker, kAsGood };
+  Kind kind;
+  std::string text;
+  std::optional<std::string> rival;  // that decided
+};
+
+// `rivals` begin with the plainest. What somebody learned is how far the late loss lies below the
+// constant. A rival is ahead only if it is with every seed, with an interval that does not hold 0,
+// and if the program learned less than four fifths of what the rival did: two good programs differ,
+// too.
+Verdict Compare(const std::vector<double>& losses, double constant,
+                const std::vector<Rival>& rivals);
+
+}  // namespace dlcheck::reference

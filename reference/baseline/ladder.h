@@ -1,0 +1,40 @@
+// Plain opponents of a program, each trained on exactly its batches, in their order.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reference/baseline/capture.h"
+#include "reference/recipe/recipe.h"
+
+namespace dlcheck::reference {
+
+struct Opponent {
+  std::string name;
+  Recipe recipe;              // all but the rate and the seed
+  std::vector<double> rates;  // that are tried; chosen by the loss of a tenth of the steps
+};
+
+// What fits the task, the plainest first: of numbers `linear` and `mlp`, of images `resnet`, too,
+// of tokens `lstm` and `gpt`. Their recipes were chosen beforehand, on the data sets that come with
+// dlcheck, and depend on nothing but the kind of task.
+std::vector<Opponent> OpponentsFor(const Capture& capture);
+
+struct Trained {
+  std::string name;
+  double rate = 0;
+  double milliseconds = 0;                  // of a step, the median over seeds
+  std::vector<std::vector<double>> losses;  // by seed and step
+};
+
+// Three seeds of each rate for a tenth of the steps, then three seeds of the best rate. `tell` gets
+// a line for whoever waits. Cost: about four times the steps of the program, for each opponent.
+Trained Train(const Opponent& opponent, const Capture& capture,
+              const std::function<void(const std::string&)>& tell);
+
+// The cross-entropy of the best constant prediction: the share of each class in the whole capture.
+double LossOfConstant(const Capture& capture);
+
+}  // namespace dlcheck::reference

@@ -1,0 +1,238 @@
+// A program's losses beside those of plain models on its own batches.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+
+#include "reference/baseline/capture.h"
+#include "reference/baseline/comparison.h"
+#include "reference/baseline/ladder.h"
+#include "reference/recipe/rejection.h"
+
+namespace dlcheck::reference {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using Kind = Verdict::Kind;
+
+constexpr double kConstant = 2.3;
+
+// Losses that fall to `end`, with noise that all programs of the same batches share.
+std::vector<double> Falling(double end, double shift = 0) {
+  std::vector<double> losses;
+  for (int step = 0; step < 300; ++step) {
+    const double noise = 0.02 * std::sin(7.0 * step) + shift * std::sin(3.0 * step);
+    losses.push_back(end + (kConstant - end) * std::exp(-step / 30.0) + noise);
+  }
+  return losses;
+}
+
+Rival RivalAt(const std::string& name, double end) {
+  return {name, {Falling(end, 0.01), Falling(end, -0.01), Falling(end, 0.02)}};
+}
+
+Kind KindOf(const std::vector<double>& losses, const std::vector<Rival>& rivals) {
+  return Compare(losses, kConstant, rivals).kind;
+}
+
+TEST(Comparison, CallsAProgramThatStaysAtTheConstantUseless) {
+  EXPECT_EQ(KindOf(Falling(2.3), {RivalAt("linear", 0.3)}), Kind::kNotBetterThanConstant);
+  EXPECT_EQ(KindOf(Falling(2.5), {}), Kind::kNotBetterThanConstant);
+  EXPECT_EQ(KindOf(std::vector<double>(300, NAN), {}), Kind::kNotBetterThanConstant);
+}
+
+TEST(Comparison, WarnsWhereThePlainestRivalLearnsMore) {
+  const Verdict verdict = Compare(Falling(1.5), kConstant, {RivalAt("linear", 0.3)});
+  EXPECT_EQ(verdict.kind, Kind::kNotBetterThanLinear);
+  EXPECT_EQ(verdict.rival, "linear");
+}
+
+TEST(Comparison, NotesTheRivalThatIsFurthestAhead) {
+  const Verdict verdict = Compare(
+      Falling(0.9), kConstant, {RivalAt("linear", 0.95), RivalAt("mlp", 0.4), RivalAt("x", 0.1)});
+  EXPECT_EQ(verdict.kind, Kind::kWeaker);
+  EXPECT_EQ(verdict.rival, "x");
+}
+
+TEST(Comparison, IsSilentWithinTheSpreadAndAboveFourFifthsOfWhatWasLearned) {
+  EXPECT_EQ(KindOf(Falling(0.3), {RivalAt("linear", 0.3)}), Kind::kAsGood);
+  EXPECT_EQ(KindOf(Falling(0.4), {RivalAt("linear", 0.3)}), Kind::kAsGood);
+  Rival uneven = RivalAt("mlp", 0.1);
+  uneven.losses[1] = Falling(1.8);  // one seed is not ahead
+  EXPECT_EQ(KindOf(Falling(0.9), {RivalAt("linear", 0.95), uneven}), Kind::kAsGood);
+  Rival diverged = {"mlp", {std::vector<double>(300, NAN)}};
+  EXPECT_EQ(KindOf(Falling(0.9), {RivalAt("linear", 0.95), diverged}), Kind::kAsGood);
+}
+
+TEST(Comparison, TakesTheLastTenthOrTenSteps) {
+  std::vector<double> losses(200, 1);
+  std::fill(losses.end() - 20, losses.end(), 0.5);
+  EXPECT_DOUBLE_EQ(LateLoss(losses), 0.5);
+  EXPECT_DOUBLE_EQ(LateLoss({4, 2}), 3);
+}
+
+// A capture as the probe writes it.
+class Written {
+ public:
+  Written() : path_(testing::TempDir() + "/capture-1.batches"), file_(path_, std::ios::binary) {
+    file_ << "dlcheck capture 1\n";
+  }
+  Written& Batch(int64_t step, double loss, const torch::Tensor& x, const torch::Tensor& y,
+                 const std::string& dropout = "0.0") {
+    file_ << "{\"step\": " << step << ", \"classes\": 3, \"dropout\": " << dropout
+          << ", \"loss\": " << loss << ", \"x\": " << Described(x) << ", \"y\": " << Described(y)
+          << "}\n";
+    for (const torch::Tensor& tensor : {x, y}) {
+      file_.write(static_cast<const char*>(tensor.data_ptr()),
+                  static_cast<std::streamsize>(tensor.nbytes()));
+    }
+    return *this;
+  }
+  Written& Text(const std::string& text) {
+    file_ << text;
+    return *this;
+  }
+  const std::string& path() {
+    file_.flush();
+    return path_;
+  }
+
+ private:
+  static std::string Described(const torch::Tensor& tensor) {
+    std::string shape;
+    for (const int64_t extent : tensor.sizes()) {
+      shape += (shape.empty() ? "" : ", ") + std::to_string(extent);
+    }
+    const std::string type = tensor.scalar_type() == at::kLong ? "int64" : "float32";
+    return "{\"dtype\": \"" + type + "\", \"shape\": [" + shape + "]}";
+  }
+  std::string path_;
+  std::ofstream file_;
+};
+
+std::string RefusalOf(Written& written) {
+  try {
+    ReadCapture(written.path());
+  } catch (const InputRejected& rejection) {
+    return rejection.what();
+  }
+  return "accepted";
+}
+
+const torch::Tensor kX = torch::arange(8, torch::kFloat).view({2, 4});
+const torch::Tensor kY = torch::tensor({0, 2}, torch::kLong);
+
+TEST(Capture, HoldsABatchForEachStepWithTheMeanOfItsLosses) {
+  Written written;
+  written.Batch(0, 1.5, kX, kY).Batch(1, 1, kX, kY).Batch(1, 2, kX, kY, "0.5");
+  const Capture capture = ReadCapture(written.path());
+  ASSERT_EQ(capture.batches.size(), 2U);
+  EXPECT_THAT(capture.losses, ElementsAre(1.5, 1.5));
+  EXPECT_EQ(capture.batches[1].x.size(0), 4);
+  EXPECT_TRUE(torch::equal(capture.batches[0].x, kX));
+  EXPECT_EQ(capture.classes, 3);
+  EXPECT_THAT(capture.sample_shape, ElementsAre(4));
+  EXPECT_TRUE(capture.has_dropout);
+  EXPECT_FALSE(capture.has_tokens);
+}
+
+TEST(Capture, OfTokensHasATargetForEachHoweverTheyAreShaped) {
+  Written written;
+  const torch::Tensor tokens = torch::tensor({0, 1, 2, 1, 0, 2}, torch::kLong);
+  written.Batch(0, 1, tokens.view({2, 3}), tokens);
+  const Capture capture = ReadCapture(written.path());
+  EXPECT_TRUE(capture.has_tokens);
+  EXPECT_EQ(capture.batches[0].y.sizes(), at::IntArrayRef({2, 3}));
+}
+
+TEST(Capture, ThatIsCutOffHasTheBatchesBeforeIt) {
+  Written written;
+  written.Batch(0, 1, kX, kY).Text("{\"step\": 1, \"clas");
+  EXPECT_EQ(ReadCapture(written.path()).batches.size(), 1U);
+  Written other;
+  other.Batch(0, 1, kX, kY)
+      .Text(
+          "{\"step\": 1, \"classes\": 3, \"dropout\": 0, \"loss\": 1, "
+          "\"x\": {\"dtype\": \"float32\", \"shape\": [2, 4]}, "
+          "\"y\": {\"dtype\": \"int64\", \"shape\": [2]}}\nabc");
+  EXPECT_EQ(ReadCapture(other.path()).batches.size(), 1U);
+}
+
+TEST(Capture, SaysWhyItEndsEarly) {
+  Written written;
+  written.Batch(0, 1, kX, kY).Text("{\"ended\": \"1024 MiB are the most\"}\n");
+  EXPECT_EQ(ReadCapture(written.path()).ended, "1024 MiB are the most");
+}
+
+TEST(Capture, IsRefusedWithTheCause) {
+  Written empty;
+  EXPECT_THAT(RefusalOf(empty), HasSubstr("it holds no batch"));
+  Written wild;
+  wild.Text("{\"step\": }\n").Text("more\n");
+  EXPECT_THAT(RefusalOf(wild), HasSubstr("capture-1.batches"));
+  Written numbers;
+  numbers.Batch(0, 1, kX, torch::ones({2}));
+  EXPECT_THAT(RefusalOf(numbers), HasSubstr("the targets are no classes"));
+  Written shapes;
+  shapes.Batch(0, 1, kX, kY).Batch(1, 1, torch::ones({2, 5}), kY);
+  EXPECT_THAT(RefusalOf(shapes), HasSubstr("samples have several shapes"));
+  Written huge;
+  huge.Batch(0, 1, kX, kY)
+      .Text(
+          "{\"step\": 1, \"classes\": 3, \"dropout\": 0, \"loss\": 1, "
+          "\"x\": {\"dtype\": \"float32\", \"shape\": [9000000000, 9000000000]}, \"y\": 0}\n");
+  EXPECT_THAT(RefusalOf(huge), HasSubstr("a shape that cannot be"));
+  const std::string path = testing::TempDir() + "/other.batches";
+  std::ofstream(path) << "something else";
+  EXPECT_THROW(ReadCapture(path), InputRejected);
+}
+
+// Classes that a line parts, so that each opponent learns them.
+Capture Separable() {
+  Capture capture;
+  torch::manual_seed(3);
+  for (int step = 0; step < 60; ++step) {
+    const torch::Tensor x = torch::randn({32, 6});
+    capture.batches.push_back({x, x.slice(1, 0, 3).argmax(1)});
+    capture.losses.push_back(1);
+  }
+  capture.sample_shape = {6};
+  capture.classes = 3;
+  return capture;
+}
+
+TEST(Ladder, TrainsEachOpponentOnTheBatchesOfTheCapture) {
+  const Capture capture = Separable();
+  const double constant = LossOfConstant(capture);
+  EXPECT_NEAR(constant, std::log(3.0), 0.01);
+  for (const Opponent& opponent : OpponentsFor(capture)) {
+    const Trained trained = Train(opponent, capture, [](const std::string&) {});
+    ASSERT_EQ(trained.losses.size(), 3U) << opponent.name;
+    for (const std::vector<double>& losses : trained.losses) {
+      EXPECT_EQ(losses.size(), 60U);
+      EXPECT_LT(LateLoss(losses), 0.6 * constant) << opponent.name;
+    }
+    EXPECT_THAT(opponent.rates, testing::Contains(trained.rate));
+  }
+}
+
+TEST(Ladder, HasModelsOfTokensForTokens) {
+  Capture capture;
+  for (int step = 0; step < 30; ++step) {
+    const torch::Tensor tokens = torch::arange(12).view({2, 6}) % 3;
+    capture.batches.push_back({tokens, (tokens + 1) % 3});
+    capture.losses.push_back(1);
+  }
+  capture.sample_shape = {6};
+  capture.classes = 3;
+  capture.has_tokens = true;
+  const std::vector<Opponent> opponents = OpponentsFor(capture);
+  ASSERT_EQ(opponents.size(), 2U);
+  const Trained trained = Train(opponents.front(), capture, [](const std::string&) {});
+  EXPECT_LT(LateLoss(trained.losses.front()), 0.5 * LossOfConstant(capture));
+}
+
+}  // namespace
+}  // namespace dlcheck::reference
