@@ -1,5 +1,6 @@
 #include "reference/baseline/capture.h"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -99,16 +100,21 @@ Batch Shaped(const Batch& batch, bool& has_tokens) {
   return {x, batch.y.is_floating_point() ? batch.y : batch.y.to(at::kLong)};
 }
 
-// The mean over all samples of a step.
+// All samples of a step, and the mean of its losses. Sequences of tokens may be longer in one step
+// than in another, as padding makes them.
 void Join(const std::string& path, const std::vector<Piece>& pieces, Capture& capture) {
-  const InputShape shape = pieces.front().batch.x.sizes().slice(1).vec();
+  InputShape shape = pieces.front().batch.x.sizes().slice(1).vec();
   for (size_t i = 0; i < pieces.size();) {
     std::vector<torch::Tensor> xs, ys;
     double sum = 0, samples = 0;
     const int64_t step = pieces[i].step;
+    const InputShape own = pieces[i].batch.x.sizes().slice(1).vec();
+    if (capture.has_tokens) shape.front() = std::max(shape.front(), own.front());
+    if (!capture.has_tokens && own != shape)
+      throw InputRejected(path, "samples have several shapes");
     for (; i < pieces.size() && pieces[i].step == step; ++i) {
-      if (pieces[i].batch.x.sizes().slice(1) != at::IntArrayRef(shape)) {
-        throw InputRejected(path, "samples have several shapes");
+      if (pieces[i].batch.x.sizes().slice(1) != at::IntArrayRef(own)) {
+        throw InputRejected(path, "samples of one step have several shapes");
       }
       xs.push_back(pieces[i].batch.x);
       ys.push_back(pieces[i].batch.y);

@@ -147,6 +147,16 @@ TEST(Capture, OfTokensHasATargetForEachHoweverTheyAreShaped) {
   EXPECT_EQ(capture.batches[0].y.sizes(), at::IntArrayRef({2, 3}));
 }
 
+TEST(Capture, OfTokensMayHaveSequencesOfAnotherLengthInAnotherStep) {
+  Written written;
+  const torch::Tensor shorter = torch::zeros({2, 3}, torch::kLong);
+  const torch::Tensor longer = torch::zeros({2, 5}, torch::kLong);
+  written.Batch(0, 1, shorter, shorter).Batch(1, 1, longer, longer);
+  EXPECT_THAT(ReadCapture(written.path()).sample_shape, ElementsAre(5));
+  written.Batch(1, 1, shorter, shorter);
+  EXPECT_THAT(RefusalOf(written), HasSubstr("samples of one step have several shapes"));
+}
+
 TEST(Capture, ThatIsCutOffHasTheBatchesBeforeIt) {
   Written written;
   written.Batch(0, 1, kX, kY).Text("{\"step\": 1, \"clas");
