@@ -19,6 +19,8 @@ std::string NameOf(Verdict::Kind kind) {
   switch (kind) {
     case Verdict::Kind::kNotBetterThanConstant:
       return "not better than a constant";
+    case Verdict::Kind::kNobodyLearns:
+      return "nobody learns";
     case Verdict::Kind::kNotBetterThanLinear:
       return "not better than the plainest rival";
     case Verdict::Kind::kWeaker:
@@ -33,6 +35,7 @@ const char* SeverityOf(Verdict::Kind kind) {
   switch (kind) {
     case Verdict::Kind::kNotBetterThanConstant:
       return "error";
+    case Verdict::Kind::kNobodyLearns:
     case Verdict::Kind::kNotBetterThanLinear:
       return "warning";
     case Verdict::Kind::kWeaker:
@@ -121,9 +124,9 @@ int RunBaseline(const std::string& path, const std::string& json) {
                  {"verdict", NameOf(verdict.kind)},
                  {"text", verdict.text}});
   }
-  const bool is_bad = verdict.kind == Verdict::Kind::kNotBetterThanConstant ||
-                      verdict.kind == Verdict::Kind::kNotBetterThanLinear;
-  return is_bad ? 1 : 0;
+  const bool is_good =
+      verdict.kind == Verdict::Kind::kAsGood || verdict.kind == Verdict::Kind::kWeaker;
+  return is_good ? 0 : 1;
 }
 
 }  // namespace dlcheck::reference

@@ -28,6 +28,19 @@ std::string Number(double number) {
   return text;
 }
 
+// Not finite, or within the margin and not surely below it.
+bool IsAtConstant(const std::vector<double>& losses, double constant) {
+  const Difference over = LateDifference(losses, std::vector<double>(losses.size(), constant));
+  return !std::isfinite(over.mean) || (over.mean > -kConstantMargin * constant && over.high > 0);
+}
+
+// With every seed.
+bool Learns(const Rival& rival, double constant) {
+  return std::ranges::none_of(rival.losses, [&](const std::vector<double>& losses) {
+    return IsAtConstant(losses, constant);
+  });
+}
+
 std::string Lower(const Difference& ahead) {
   return ": its late loss is " + Number(ahead.mean) + " lower (" + Number(ahead.low) + " to " +
          Number(ahead.high) + ").";
@@ -77,9 +90,14 @@ Verdict Compare(const std::vector<double>& losses, double constant,
                 const std::vector<Rival>& rivals) {
   using Kind = Verdict::Kind;
   const double late = LateLoss(losses);
-  const Difference over_constant =
-      LateDifference(losses, std::vector<double>(losses.size(), constant));
-  if (!std::isfinite(late) || over_constant.low > -kConstantMargin * constant) {
+  if (IsAtConstant(losses, constant)) {
+    if (std::ranges::none_of(rivals, [&](const Rival& rival) { return Learns(rival, constant); })) {
+      return {
+          Kind::kNobodyLearns,
+          "Neither the program nor a plain model learns: the inputs do not tell the targets, or "
+          "the steps are too few.",
+          std::nullopt};
+    }
     return {Kind::kNotBetterThanConstant,
             "The program learns nothing: its late loss is " + Number(late) +
                 ", and a constant prediction has " + Number(constant) + ".",

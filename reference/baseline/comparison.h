@@ -24,11 +24,16 @@ struct Rival {
 };
 
 struct Verdict {
-  // kNotBetterThanConstant  error: the program's late loss is not below that of the best constant
+  // kNotBetterThanConstant  error: the program's late loss is not below that of the best constant,
+  // and
+  //                         a rival's is
+  // kNobodyLearns           warning: neither is: the inputs do not tell the targets, or the steps
+  // are
+  //                         too few
   // kNotBetterThanLinear    warning: a linear model, the plainest rival, learns more
   // kWeaker                 note: a rival learns more with every seed, beyond its interval
   // kAsGood                 no rival does
-  enum class Kind { kNotBetterThanConstant, kNotBetterThanLinear, kWeaker, kAsGood };
+  enum class Kind { kNotBetterThanConstant, kNobodyLearns, kNotBetterThanLinear, kWeaker, kAsGood };
   Kind kind;
   std::string text;
   std::optional<std::string> rival;  // that decided

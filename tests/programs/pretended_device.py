@@ -12,8 +12,9 @@ import shutil
 from watching import DLCHECK
 
 ASKED = re.compile(r"((?:[A-Za-z_]\w*)(?:\.[A-Za-z_]\w*|\[[\w\-]+\])*)\.is_(cpu|cuda)\b")
-# What brings numbers to the host later, or computes on the device, works the same on both.
-OWN = {"tensors.py", "step.py", "backward.py", "host_reads.py", "optimizers.py", "update_check.py"}
+# What brings numbers to the host later, or computes on the device, works the same on both. So does what looks at a number
+# by which a loss was divided: torch keeps the program's own numbers on the host everywhere.
+OWN = {"tensors.py", "step.py", "backward.py", "host_reads.py", "optimizers.py", "update_check.py", "loss_graph.py"}
 FOLDERS = {"autograd", "hooks", "state", "torch_api"}
 COPY = 'tensor.detach().to("cpu", copy=True)'
 PRETENDED = """

@@ -39,8 +39,13 @@ Kind KindOf(const std::vector<double>& losses, const std::vector<Rival>& rivals)
 
 TEST(Comparison, CallsAProgramThatStaysAtTheConstantUseless) {
   EXPECT_EQ(KindOf(Falling(2.3), {RivalAt("linear", 0.3)}), Kind::kNotBetterThanConstant);
-  EXPECT_EQ(KindOf(Falling(2.5), {}), Kind::kNotBetterThanConstant);
-  EXPECT_EQ(KindOf(std::vector<double>(300, NAN), {}), Kind::kNotBetterThanConstant);
+  EXPECT_EQ(KindOf(std::vector<double>(300, NAN), {RivalAt("linear", 0.3)}),
+            Kind::kNotBetterThanConstant);
+}
+
+TEST(Comparison, SaysOfDataWhereNoRivalLearnsEither) {
+  EXPECT_EQ(KindOf(Falling(2.5), {RivalAt("linear", 2.31)}), Kind::kNobodyLearns);
+  EXPECT_EQ(KindOf(Falling(2.0), {RivalAt("linear", 2.31)}), Kind::kAsGood);
 }
 
 TEST(Comparison, WarnsWhereThePlainestRivalLearnsMore) {

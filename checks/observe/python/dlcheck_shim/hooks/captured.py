@@ -16,6 +16,7 @@ from ..torch_api import tensors
 
 HEAD = b"dlcheck capture 1\n"
 MOST_BYTES = 1 << 30
+MOST_SCORES = 1 << 22  # that are copied at once
 FUNCTIONS = ("cross_entropy", "nll_loss")
 DROPOUTS = (torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d, torch.nn.AlphaDropout)
 
@@ -44,8 +45,11 @@ class Captured:
 
     def given(self, model, inputs):
         first = next((value for value in inputs if isinstance(value, torch.Tensor)), None)
-        if not self.is_over and first is not None and tensors.is_readable(first) and first.dim() > 1:
-            self.inputs = first.detach().to("cpu", copy=True).contiguous()
+        if self.is_over or first is None or not tensors.is_readable(first) or first.dim() < 2:
+            return
+        if tensors.may_compute():
+            with tensors.unrecorded():
+                self.inputs = first.detach().to("cpu", copy=True).contiguous()
 
     def met(self, module, thing):
         if type(module) in DROPOUTS:
@@ -94,14 +98,17 @@ def fits(call, x):
 
 
 def plain_loss(call):
-    """The mean cross-entropy of the targets that count, without weights and smoothing."""
-    ignored = call.options.get("ignore_index", -100)
-    scores = call.output.detach().movedim(1, -1).flatten(0, -2).float()
+    """The mean cross-entropy of the targets that count, without weights and smoothing. A part of the rows at a time: a
+    copy of all scores may be more memory than the program has left."""
+    scores = call.output.detach().movedim(1, -1).flatten(0, -2)
     targets = call.target.detach().flatten()
-    logarithms = scores.log_softmax(1) if call.function == "cross_entropy" else scores
-    counted = targets != ignored
-    chosen = logarithms.gather(1, targets.masked_fill(~counted, 0).long().unsqueeze(1)).squeeze(1)
-    return float(-(chosen * counted).sum() / counted.sum())
+    counted = targets != call.options.get("ignore_index", -100)
+    rows, total = max(1, MOST_SCORES // scores.shape[1]), 0.0
+    for part, target, counts in zip(scores.split(rows), targets.split(rows), counted.split(rows)):
+        part = part.float().log_softmax(1) if call.function == "cross_entropy" else part.float()
+        chosen = part.gather(1, target.masked_fill(~counts, 0).long().unsqueeze(1)).squeeze(1)
+        total -= float((chosen * counts).sum())
+    return total / max(int(counted.sum()), 1)
 
 
 def described(tensor):
