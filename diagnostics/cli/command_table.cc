@@ -12,7 +12,7 @@ constexpr Command kCommands[] = {
     {"verify", VerifyMain, "say whether an earlier run's records are as they were written"},
     {"report", ReportMain, "render an earlier run's result again"},
     {"suggest", SuggestMain, "print a change of the program that would mend a finding"},
-    {"baseline", BaselineMain, "print a run's findings as a baseline for later runs"},
+    {"accept", AcceptMain, "print a run's findings as a baseline, which later runs accept"},
     {"list", ListMain, "list all checks"},
     {"explain", ExplainMain, "print one check's page, or all with --all"},
     {"selftest", SelftestMain, "run every check's own examples"},

@@ -9,6 +9,7 @@ namespace dlcheck::cli {
 
 using Words = std::vector<std::string>;
 
+int AcceptMain(const Words& words);
 int RunMain(const Words& words);
 int CheckMain(const Words& words);
 int JudgeMain(const Words& words);
@@ -17,7 +18,6 @@ int VerifyMain(const Words& words);
 int ReferenceMain(const Words& words);
 int ReportMain(const Words& words);
 int SuggestMain(const Words& words);
-int BaselineMain(const Words& words);
 int ListMain(const Words& words);
 int ExplainMain(const Words& words);
 int SelftestMain(const Words& words);

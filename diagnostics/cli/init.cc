@@ -124,7 +124,7 @@ std::string ConfigurationFor(const Project& project) {
       "#require = [\"optimizer/stale_gradients\"]  # exit 4 if one of these reaches no verdict\n"
       "#ignore = [\"performance/*\"]  # checks that are not judged\n"
       "#select = [\"optimizer/*\"]  # judge only these\n"
-      "#baseline = \"dlcheck-baseline.json\"  # known findings: `dlcheck baseline > "
+      "#baseline = \"dlcheck-baseline.json\"  # known findings: `dlcheck accept > "
       "dlcheck-baseline.json`\n"
       "#output_dir = \"dlcheck-out\"\n"
       "#deep_timeout = 600  # seconds for all experiments of --deep\n\n"

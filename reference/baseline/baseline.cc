@@ -53,7 +53,8 @@ std::string Described(const Capture& capture) {
   }
   return std::to_string(capture.batches.size()) + " steps of " +
          (capture.has_tokens ? "token sequences of " + shape : "samples of " + shape) + ", " +
-         std::to_string(capture.classes) + " classes";
+         std::to_string(capture.classes) +
+         (capture.has_numbers ? " numbers to be told" : " classes");
 }
 
 void PrintRow(const std::string& name, double late, const std::string& spread,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "reference/baseline/standardize.h"
 #include "reference/checkpoint/durable_file.h"
 #include "reference/recipe/rejection.h"
 
@@ -78,26 +79,27 @@ struct Piece {
 };
 
 void NeedTask(const std::string& path, const Capture& capture, const Batch& batch) {
-  const bool has_classes = !batch.y.is_floating_point();
-  if (!has_classes) {
-    throw InputRejected(path, "the targets are no classes; there is a reference for classes alone");
-  }
-  const bool is_flat = batch.y.dim() == 1 && batch.y.size(0) == batch.x.size(0);
-  if (batch.x.is_floating_point() ? !is_flat : !capture.has_tokens) {
+  const bool are_alike = batch.y.dim() > 0 && batch.y.size(0) == batch.x.size(0);
+  const bool has_one_each = are_alike && (capture.has_numbers || batch.y.dim() == 1);
+  if (batch.x.is_floating_point() ? !has_one_each : !capture.has_tokens) {
     throw InputRejected(path,
-                        "no reference takes these: expected one class for each sample of numbers, "
-                        "or one for each token");
+                        "no reference takes these: expected one class, or numbers, for each sample "
+                        "of numbers, or one class for each token");
   }
 }
 
 // Whole numbers of two dimensions with a target for each are tokens, however the targets are
 // shaped.
-Batch Shaped(const Batch& batch, bool& has_tokens) {
-  has_tokens =
-      !batch.x.is_floating_point() && batch.x.dim() == 2 && batch.y.numel() == batch.x.numel();
-  if (has_tokens) return {batch.x.to(at::kLong), batch.y.reshape(batch.x.sizes()).to(at::kLong)};
+Batch Shaped(const Batch& batch, Capture& capture) {
+  capture.has_numbers = batch.y.is_floating_point();
+  capture.has_tokens = !capture.has_numbers && !batch.x.is_floating_point() && batch.x.dim() == 2 &&
+                       batch.y.numel() == batch.x.numel();
+  if (capture.has_tokens) {
+    return {batch.x.to(at::kLong), batch.y.reshape(batch.x.sizes()).to(at::kLong)};
+  }
   const torch::Tensor x = batch.x.is_floating_point() ? batch.x.to(at::kFloat) : batch.x;
-  return {x, batch.y.is_floating_point() ? batch.y : batch.y.to(at::kLong)};
+  if (!capture.has_numbers) return {x, batch.y.to(at::kLong)};
+  return {x, batch.y.to(at::kFloat).reshape({batch.y.size(0), -1})};
 }
 
 // All samples of a step, and the mean of its losses. Sequences of tokens may be longer in one step
@@ -145,7 +147,12 @@ Capture ReadCapture(const std::string& path) {
       }
       const torch::Tensor x = reader.Tensor(line.at("x")), y = reader.Tensor(line.at("y"));
       if (!x.defined() || !y.defined()) break;
-      const Batch batch = Shaped({x, y}, capture.has_tokens);
+      const bool had_numbers = capture.has_numbers, had_tokens = capture.has_tokens;
+      const Batch batch = Shaped({x, y}, capture);
+      if (!pieces.empty() &&
+          (had_numbers != capture.has_numbers || had_tokens != capture.has_tokens)) {
+        throw InputRejected(path, "batches are of several kinds");
+      }
       NeedTask(path, capture, batch);
       capture.classes = std::max(capture.classes, line.at("classes").get<int64_t>());
       capture.has_dropout = capture.has_dropout || line.at("dropout").get<double>() > 0;
@@ -157,6 +164,7 @@ Capture ReadCapture(const std::string& path) {
   }
   if (pieces.empty()) throw InputRejected(path, "it holds no batch");
   Join(path, pieces, capture);
+  Standardize(capture);
   return capture;
 }
 

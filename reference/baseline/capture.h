@@ -16,14 +16,21 @@ namespace dlcheck::reference {
 
 struct Capture {
   std::vector<Batch> batches;  // by step; of a step with several, all their samples
-  std::vector<double> losses;  // by step: the program's own cross-entropy, without its options
+  // By step: the program's own cross-entropy, without its options; of numbers its squared error, in
+  // units of their variance.
+  std::vector<double> losses;
   InputShape sample_shape;
-  int64_t classes = 0;       // C
+  int64_t classes = 0;       // C; of numbers how many a sample has
   bool has_tokens = false;   // x is (B, T), int64, and y has a target for each
+  bool has_numbers = false;  // y is (B, C), float, and no class
   bool has_dropout = false;  // the program's losses are those of a model with dropout
   std::string ended;  // why no more was captured; empty: the program, or the number asked for
 };
 
+// Numbers among the inputs are brought to a mean of 0 and a deviation of 1, by feature where
+// samples are rows, and so are numbers that are targets: plain models are not to fail for want of
+// that.
+//
 // Errors: InputRejected for a file that is none or is cut off before its first batch, for a task
 // that
 //         has no reference, and for batches of several kinds.

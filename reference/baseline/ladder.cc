@@ -60,9 +60,10 @@ double Mean(const std::vector<double>& numbers) {
 }  // namespace
 
 std::vector<Opponent> OpponentsFor(const Capture& capture) {
-  const auto with_model = [](const std::string& model) {
+  const auto with_model = [&](const std::string& model) {
     Recipe recipe = Common();
     recipe.model = model;
+    if (capture.has_numbers) recipe.loss = "mse";
     return recipe;
   };
   if (capture.has_tokens) {
@@ -122,6 +123,14 @@ Trained Train(const Opponent& opponent, const Capture& capture,
 }
 
 double LossOfConstant(const Capture& capture) {
+  if (capture.has_numbers) {
+    double sum = 0, count = 0;
+    for (const Batch& batch : capture.batches) {  // whose mean is 0
+      sum += batch.y.square().sum().item<double>();
+      count += static_cast<double>(batch.y.numel());
+    }
+    return sum / count;
+  }
   torch::Tensor counts = torch::zeros({capture.classes}, at::kDouble);
   for (const Batch& batch : capture.batches) {
     const torch::Tensor targets = batch.y.reshape({-1});

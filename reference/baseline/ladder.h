@@ -34,7 +34,8 @@ struct Trained {
 Trained Train(const Opponent& opponent, const Capture& capture,
               const std::function<void(const std::string&)>& tell);
 
-// The cross-entropy of the best constant prediction: the share of each class in the whole capture.
+// The loss of the best constant prediction: the share of each class in the whole capture, or of
+// numbers their mean.
 double LossOfConstant(const Capture& capture);
 
 }  // namespace dlcheck::reference

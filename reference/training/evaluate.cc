@@ -27,6 +27,10 @@ void Add(const LossOptions& plain, const torch::Tensor& outputs, const torch::Te
   const LossSum loss = SumOfLoss(plain, outputs, targets);
   sums.loss += loss.sum.item<double>();
   sums.count += loss.count;
+  if (targets.is_floating_point()) {  // none of them is right or wrong
+    sums.targets += static_cast<double>(targets.numel());
+    return;
+  }
   // Only losses of classes know targets that do not count.
   const bool ignores =
       plain.kind == LossOptions::Kind::kCrossEntropy || plain.kind == LossOptions::Kind::kFocal;

@@ -65,6 +65,33 @@ def gpt():
     return Gpt(), tokens[:, :-1], tokens[:, 1:], 8
 
 
+def modules():
+    layers = [torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.Tanh()) for _ in range(100)]
+    model = torch.nn.Sequential(*layers, torch.nn.Linear(16, 10))
+    return model, torch.randn(1024, 16), torch.randint(10, (1024,)), 32
+
+
+MODELS = {"mlp": mlp, "cnn": cnn, "gpt": gpt, "modules": modules}
+
+
+def steps_of(name, after_backward=lambda model: None):
+    """A function that does one training step, whose number it takes."""
+    torch.manual_seed(0)
+    model, inputs, targets, size = MODELS[name]()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    after = after_backward(model)
+
+    def step_of(step):
+        places = torch.arange(size) + step * size % (len(inputs) - size)
+        optimizer.zero_grad()
+        F.cross_entropy(model(inputs[places]), targets[places]).backward()
+        if after is not None:
+            after()
+        optimizer.step()
+
+    return step_of
+
+
 def begin(watcher, model):
     if watcher == "anomaly":
         torch.autograd.set_detect_anomaly(True)
@@ -77,28 +104,22 @@ def begin(watcher, model):
         return lambda: run.log({})
     elif watcher == "norms":
         return lambda: [p.grad.norm().item() for p in model.parameters()]
-    return lambda: None
+    return None
 
 
 def main():
     name, steps, watcher = sys.argv[1], int(sys.argv[2]), sys.argv[3]
-    torch.manual_seed(0)
-    model, inputs, targets, size = {"mlp": mlp, "cnn": cnn, "gpt": gpt}[name]()
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    after_backward = begin(watcher, model)
+    step_of = steps_of(name, lambda model: begin(watcher, model))
     start = first = 0
     for step in range(-4, steps):  # four steps are to warm up
         if step == 0:
             start = time.process_time()
         if step == 64:
             first = time.process_time() - start
-        places = torch.arange(size) + (step + 4) * size % (len(inputs) - size)
-        optimizer.zero_grad()
-        F.cross_entropy(model(inputs[places]), targets[places]).backward()
-        after_backward()
-        optimizer.step()
+        step_of(step + 4)
     total = time.process_time() - start
     print(total / steps * 1e3, first / 64 * 1e3)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -100,6 +100,14 @@ class Captured(EndToEnd):
         self.assertIn("warning: The plainest rival, linear, learns more", process.stdout)
         self.assertIn("The program has dropout", process.stdout)
 
+    def test_numbers_are_compared_in_units_of_their_variance(self):
+        numbers = "import torch; torch.nn.functional.cross_entropy = (lambda given, labels, **options:" \
+                  " torch.nn.functional.mse_loss(given[:, 0], labels.float() * 100))\n"  # fmt: skip
+        self.watch("--capture", "100", before=numbers, rate="1e-4")
+        process = self.reference()
+        self.assertIn("1 numbers to be told", process.stdout)
+        self.assertEqual(process.returncode, 1, process.stdout)
+
     def test_a_capture_that_outgrows_its_bound_stops_and_says_so(self):
         smaller = "import torch, sys; sys.modules['dlcheck_shim.hooks.captured'].MOST_BYTES = 20000\n"
         self.watch("--capture", "100", before=smaller)

@@ -39,7 +39,7 @@ class Usage(EndToEnd):
                      "must be between")
 
     def test_help_names_the_command_fits_a_terminal_and_shows_no_rules_of_the_parser(self):
-        for command in ("run", "judge", "check", "list", "explain", "report", "verify", "suggest", "baseline", "selftest"):
+        for command in ("run", "judge", "check", "list", "explain", "report", "verify", "suggest", "accept", "selftest"):
             with self.subTest(command=command):
                 text = self.dlcheck(command, "--help").stdout
                 self.assertIn(f"Usage: dlcheck {command}", text)

@@ -99,7 +99,7 @@ class Baseline(Recorded):
         self.judge(1, "--write-baseline", path)
         self.judge(0, "--baseline", path)
         shutil.copy(self.json, self.trace / "result.json")
-        printed = self.dlcheck("baseline", self.trace)
+        printed = self.dlcheck("accept", self.trace)
         self.assertEqual(printed.returncode, 0, printed.stderr)
         self.assertEqual(printed.stdout, path.read_text())
 

@@ -295,7 +295,7 @@ class Report(Recorded):
 
 
 class Baseline(Recorded):
-    words = ("baseline",)
+    words = ("accept",)
 
 
 class Place:

@@ -251,7 +251,7 @@ class HostileText(EndToEnd):
         folder = self.folder / self.EVIL.replace("/", "")
         folder.mkdir()
         (folder / "dlcheck.toml").write_text('"evil\\u001b\\n::error::x" = 1\n')
-        for words in (["judge", self.EVIL], ["report", self.EVIL], ["baseline", self.EVIL], [self.EVIL],
+        for words in (["judge", self.EVIL], ["report", self.EVIL], ["accept", self.EVIL], [self.EVIL],
                       ["verify", self.EVIL], ["explain", self.EVIL], ["run", "--output-dir", self.EVIL + ":", "--", "x"],
                       ["run", "--select", self.EVIL, "--", "true"], ["run", "--" + self.EVIL, "--", "true"],
                       ["run", "--output-dir", self.out, "--", self.EVIL], ["run", "--report", f"json={self.EVIL}/x", "--", "true"],

@@ -136,7 +136,8 @@ TEST(Capture, HoldsABatchForEachStepWithTheMeanOfItsLosses) {
   ASSERT_EQ(capture.batches.size(), 2U);
   EXPECT_THAT(capture.losses, ElementsAre(1.5, 1.5));
   EXPECT_EQ(capture.batches[1].x.size(0), 4);
-  EXPECT_TRUE(torch::equal(capture.batches[0].x, kX));
+  // Standardized by feature: the rows stand twice for once, at the same distance from the mean.
+  EXPECT_TRUE(torch::allclose(capture.batches[0].x[1], torch::ones({4})));
   EXPECT_EQ(capture.classes, 3);
   EXPECT_THAT(capture.sample_shape, ElementsAre(4));
   EXPECT_TRUE(capture.has_dropout);
@@ -187,9 +188,12 @@ TEST(Capture, IsRefusedWithTheCause) {
   Written wild;
   wild.Text("{\"step\": }\n").Text("more\n");
   EXPECT_THAT(RefusalOf(wild), HasSubstr("capture-1.batches"));
-  Written numbers;
-  numbers.Batch(0, 1, kX, torch::ones({2}));
-  EXPECT_THAT(RefusalOf(numbers), HasSubstr("the targets are no classes"));
+  Written mixed;
+  mixed.Batch(0, 1, kX, kY).Batch(1, 1, kX, torch::ones({2}));
+  EXPECT_THAT(RefusalOf(mixed), HasSubstr("batches are of several kinds"));
+  Written pixels;
+  pixels.Batch(0, 1, kX, torch::zeros({2, 4}, torch::kLong));
+  EXPECT_THAT(RefusalOf(pixels), HasSubstr("no reference takes these"));
   Written shapes;
   shapes.Batch(0, 1, kX, kY).Batch(1, 1, torch::ones({2, 5}), kY);
   EXPECT_THAT(RefusalOf(shapes), HasSubstr("samples have several shapes"));
@@ -202,6 +206,17 @@ TEST(Capture, IsRefusedWithTheCause) {
   const std::string path = testing::TempDir() + "/other.batches";
   std::ofstream(path) << "something else";
   EXPECT_THROW(ReadCapture(path), InputRejected);
+}
+
+TEST(Capture, OfNumbersIsInUnitsOfTheirVariance) {
+  Written written;
+  const torch::Tensor y = torch::tensor({10.F, 30.F});
+  written.Batch(0, 50, kX, y);
+  const Capture capture = ReadCapture(written.path());
+  EXPECT_TRUE(capture.has_numbers);
+  EXPECT_TRUE(torch::allclose(capture.batches[0].y, torch::tensor({{-1.F}, {1.F}})));
+  EXPECT_DOUBLE_EQ(capture.losses[0], 0.5);
+  EXPECT_DOUBLE_EQ(LossOfConstant(capture), 1);
 }
 
 // Classes that a line parts, so that each opponent learns them.
@@ -230,6 +245,19 @@ TEST(Ladder, TrainsEachOpponentOnTheBatchesOfTheCapture) {
       EXPECT_LT(LateLoss(losses), 0.6 * constant) << opponent.name;
     }
     EXPECT_THAT(opponent.rates, testing::Contains(trained.rate));
+  }
+}
+
+TEST(Ladder, LearnsNumbers) {
+  Capture capture = Separable();
+  capture.has_numbers = true;
+  capture.classes = 2;
+  for (Batch& batch : capture.batches) {
+    batch.y = torch::stack({batch.x.select(1, 0), batch.x.select(1, 1) - batch.x.select(1, 2)}, 1);
+  }
+  for (const Opponent& opponent : OpponentsFor(capture)) {
+    const Trained trained = Train(opponent, capture, [](const std::string&) {});
+    EXPECT_LT(LateLoss(trained.losses.front()), 0.3 * LossOfConstant(capture)) << opponent.name;
   }
 }
 

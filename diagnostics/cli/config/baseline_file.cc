@@ -65,7 +65,7 @@ absl::StatusOr<std::set<std::string>> ReadBaseline(const std::string& path) {
   const Json baseline = Json::parse(*text, nullptr, false);
   if (!baseline.is_object() || !baseline.contains("accepted")) {
     return absl::InvalidArgumentError(
-        StrCat("'", path, "' is no baseline; make one with: dlcheck baseline > FILE"));
+        StrCat("'", path, "' is no baseline; make one with: dlcheck accept > FILE"));
   }
   std::set<std::string> fingerprints;
   for (const Json& finding : ListIn(baseline, "accepted")) {

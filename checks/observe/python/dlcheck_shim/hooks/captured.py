@@ -17,7 +17,8 @@ from ..torch_api import tensors
 HEAD = b"dlcheck capture 1\n"
 MOST_BYTES = 1 << 30
 MOST_SCORES = 1 << 22  # that are copied at once
-FUNCTIONS = ("cross_entropy", "nll_loss")
+OF_CLASSES = ("cross_entropy", "nll_loss")
+OF_NUMBERS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
 DROPOUTS = (torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d, torch.nn.AlphaDropout)
 
 
@@ -56,11 +57,11 @@ class Captured:
             self.dropout = max(self.dropout, float(module.__dict__.get("p", 0.0)))
 
     def loss_examined(self, call):
-        if self.is_over or self.inputs is None or call.function not in FUNCTIONS or not fits(call, self.inputs):
+        if self.is_over or self.inputs is None or not fits(call, self.inputs):
             return
         x, self.inputs = self.inputs, None
         target = call.target.detach().to("cpu", copy=True).contiguous()
-        self.pieces.append((plain_loss(call), call.output.shape[1], x, target))
+        self.pieces.append((*measured(call), x, target))
 
     def stepped(self):
         step, pieces = self.recorder.step - 1, self.pieces
@@ -90,14 +91,28 @@ class Captured:
 
 
 def fits(call, x):
-    """Whether the targets are classes, one for each sample or token of `x`."""
+    """Whether the targets are classes, one for each sample or token of `x`, or numbers of each sample. Those that are
+    like the inputs are to be built from them, and a linear model would only have to copy."""
     y = call.target
-    if y.is_floating_point() or not tensors.is_readable(y) or call.output.dim() < 2:
+    if not tensors.is_readable(y):
+        return False
+    if call.function in OF_NUMBERS:
+        is_told = y.dim() > 0 and y.shape[0] == x.shape[0] and y.numel() != x.numel()
+        return is_told and x.is_floating_point() and y.is_floating_point() and call.output.shape == y.shape
+    if call.function not in OF_CLASSES or y.is_floating_point() or call.output.dim() < 2:
         return False
     return y.shape == x.shape[:1] or (not x.is_floating_point() and y.numel() == x.numel())
 
 
-def plain_loss(call):
+def measured(call):
+    """The plain loss, and how many classes there are, or numbers of a sample."""
+    if call.function in OF_CLASSES:
+        return cross_entropy(call), call.output.shape[1]
+    error = (call.output.detach().float() - call.target.detach().float()).square().mean()
+    return float(error), call.target.numel() // max(call.target.shape[0], 1)
+
+
+def cross_entropy(call):
     """The mean cross-entropy of the targets that count, without weights and smoothing. A part of the rows at a time: a
     copy of all scores may be more memory than the program has left."""
     scores = call.output.detach().movedim(1, -1).flatten(0, -2)

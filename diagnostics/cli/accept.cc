@@ -1,4 +1,4 @@
-// `dlcheck baseline [DIR]`: prints the findings of a run as a baseline for later runs.
+// `dlcheck accept [DIR]`: prints the findings of a run as a baseline for later runs.
 #include <cstdio>
 
 #include "checks/engine/report.h"
@@ -10,10 +10,10 @@
 
 namespace dlcheck::cli {
 
-int BaselineMain(const Words& words) {
+int AcceptMain(const Words& words) {
   std::string path = "dlcheck-out";
   CommandLine line(
-      "baseline [DIR]",
+      "accept [DIR]",
       "Prints the findings of a run as a baseline: later runs accept them with --baseline.");
   line.Value("DIR", "DIR", &path, "an output folder of dlcheck run (dlcheck-out)");
   if (const auto code = line.Parse(words)) return *code;
