@@ -84,6 +84,28 @@ Json Row(const Trained& trained) {
           {"losses", trained.losses}};
 }
 
+// A sentence; empty where nothing is weak, or the trainer lacks the program's optimizer.
+std::string WeakHalfOf(const Verdict& verdict, const Capture& capture, double constant,
+                       const std::vector<Rival>& rivals) {
+  if (verdict.kind == Verdict::Kind::kAsGood) return "";
+  if (verdict.kind == Verdict::Kind::kNobodyLearns) return "Weak: the data.";
+  // A program that learns nothing is behind each that does: the last of them learns most kinds.
+  const std::vector<Opponent> opponents = OpponentsFor(capture);
+  size_t which = opponents.size() - 1;
+  for (size_t i = 0; i < opponents.size(); ++i) {
+    if (verdict.rival == opponents[i].name) which = i;
+  }
+  const std::optional<Rival> like = TrainLike(opponents[which], capture);
+  if (!like) return "";
+  const std::string name = opponents[which].name;
+  if (WeakHalf(constant, rivals[which], *like) == Weak::kOptimizer) {
+    return "Weak: the optimizer. The model " + name +
+           " learns no more either under the program's own optimizer and rates.";
+  }
+  return "Weak: the model, or what lies between batch and loss. The model " + name +
+         " learns under the program's own optimizer and rates, too.";
+}
+
 void Write(const std::string& path, const Json& json) {
   std::ofstream file(path);
   file << json.dump(1) << "\n";
@@ -117,13 +139,16 @@ int RunBaseline(const std::string& path, const std::string& json) {
     std::printf(
         "The program has dropout, which raises its training loss; the opponents have none.\n");
   }
+  const std::string weak = WeakHalfOf(verdict, capture, constant, rivals);
+  if (!weak.empty()) std::printf("%s\n", weak.c_str());
   if (!json.empty()) {
     Write(json, {{"constant", constant},
                  {"losses", capture.losses},
                  {"opponents", rows},
                  {"severity", SeverityOf(verdict.kind)},
                  {"verdict", NameOf(verdict.kind)},
-                 {"text", verdict.text}});
+                 {"text", verdict.text},
+                 {"weak", weak}});
   }
   const bool is_good =
       verdict.kind == Verdict::Kind::kAsGood || verdict.kind == Verdict::Kind::kWeaker;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string_view>
@@ -76,7 +77,30 @@ struct Piece {
   int64_t step;
   Batch batch;
   double loss;
+  double rate;  // not a number if it is not known
 };
+
+// Reads what is there; the rate is returned.
+double TakeOptimizer(const Json& line, CapturedOptimizer& optimizer) {
+  const Json group = line.value("optimizer", Json::object());
+  const auto number = [&](const char* name, double& value) { value = group.value(name, value); };
+  const auto flag = [&](const char* name, bool& value) { value = group.value(name, value); };
+  optimizer.name = group.value("name", "");
+  number("momentum", optimizer.momentum);
+  number("eps", optimizer.epsilon);
+  number("alpha", optimizer.alpha);
+  number("weight_decay", optimizer.weight_decay);
+  flag("nesterov", optimizer.nesterov);
+  flag("centered", optimizer.centered);
+  flag("amsgrad", optimizer.amsgrad);
+  if (const auto betas = group.find("betas"); betas != group.end()) {
+    optimizer.beta1 = betas->at(0).get<double>();
+    optimizer.beta2 = betas->at(1).get<double>();
+  }
+  double rate = std::numeric_limits<double>::quiet_NaN();
+  number("lr", rate);
+  return rate;
+}
 
 void NeedTask(const std::string& path, const Capture& capture, const Batch& batch) {
   const bool are_alike = batch.y.dim() > 0 && batch.y.size(0) == batch.x.size(0);
@@ -126,6 +150,7 @@ void Join(const std::string& path, const std::vector<Piece>& pieces, Capture& ca
     }
     capture.batches.push_back({torch::cat(xs), torch::cat(ys)});
     capture.losses.push_back(sum / samples);
+    capture.optimizer.rates.push_back(pieces[i - 1].rate);
   }
   capture.sample_shape = shape;
 }
@@ -156,7 +181,8 @@ Capture ReadCapture(const std::string& path) {
       NeedTask(path, capture, batch);
       capture.classes = std::max(capture.classes, line.at("classes").get<int64_t>());
       capture.has_dropout = capture.has_dropout || line.at("dropout").get<double>() > 0;
-      pieces.push_back({line.at("step").get<int64_t>(), batch, line.at("loss").get<double>()});
+      pieces.push_back({line.at("step").get<int64_t>(), batch, line.at("loss").get<double>(),
+                        TakeOptimizer(line, capture.optimizer)});
     }
   } catch (const Json::exception& error) {
     // A program that was killed leaves half a line.

@@ -14,6 +14,14 @@
 
 namespace dlcheck::reference {
 
+// The program's optimizer, as its first group had it.
+struct CapturedOptimizer {
+  std::string name;           // of its class
+  std::vector<double> rates;  // by step
+  double momentum = 0, beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8, alpha = 0.99, weight_decay = 0;
+  bool nesterov = false, centered = false, amsgrad = false;
+};
+
 struct Capture {
   std::vector<Batch> batches;  // by step; of a step with several, all their samples
   // By step: the program's own cross-entropy, without its options; of numbers its squared error, in
@@ -24,6 +32,7 @@ struct Capture {
   bool has_tokens = false;   // x is (B, T), int64, and y has a target for each
   bool has_numbers = false;  // y is (B, C), float, and no class
   bool has_dropout = false;  // the program's losses are those of a model with dropout
+  CapturedOptimizer optimizer;
   std::string ended;  // why no more was captured; empty: the program, or the number asked for
 };
 

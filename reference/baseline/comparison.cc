@@ -86,6 +86,17 @@ Difference LateDifference(const std::vector<double>& one, const std::vector<doub
   return {MeanOf(differences), means[kResamples - last], means[last]};
 }
 
+Weak WeakHalf(double constant, const Rival& rival, const Rival& like) {
+  const auto learned = [&](const Rival& one) {
+    std::vector<double> late;
+    for (const std::vector<double>& losses : one.losses) late.push_back(LateLoss(losses));
+    std::ranges::sort(late);
+    const double middle = late[late.size() / 2];
+    return std::isfinite(middle) ? constant - middle : 0;
+  };
+  return learned(like) < kShare * learned(rival) ? Weak::kOptimizer : Weak::kModel;
+}
+
 Verdict Compare(const std::vector<double>& losses, double constant,
                 const std::vector<Rival>& rivals) {
   using Kind = Verdict::Kind;

@@ -39,6 +39,12 @@ struct Verdict {
   std::optional<std::string> rival;  // that decided
 };
 
+// Which half of a program is weak, that `rival` is ahead of. `like` is that rival under the
+// program's own optimizer and rates: if these keep it from learning, too, they are weak; else the
+// model is, or what lies between the batch and the loss.
+enum class Weak { kOptimizer, kModel };
+Weak WeakHalf(double constant, const Rival& rival, const Rival& like);
+
 // `rivals` begin with the plainest. What somebody learned is how far the late loss lies below the
 // constant. A rival is ahead only if it is with every seed, with an interval that does not hold 0,
 // and if the program learned less than four fifths of what the rival did: two good programs differ,

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <memory>
 #include <numeric>
 
@@ -36,11 +37,15 @@ Recipe Common() {
   return recipe;
 }
 
-std::vector<double> LossesOf(const Recipe& recipe, const Capture& capture) {
+using Rate = std::function<double(int64_t step)>;
+
+std::vector<double> LossesOf(const Recipe& recipe, const Capture& capture,
+                             const Rate& rate = nullptr) {
   Plan plan;
   plan.recipe = recipe;
   plan.data = DatasetOf(capture);
   plan.is_silent = true;
+  plan.rate = rate;
   plan.batch = [&](int64_t step, const Batch&) {
     return capture.batches[static_cast<size_t>(step)];
   };
@@ -120,6 +125,36 @@ Trained Train(const Opponent& opponent, const Capture& capture,
   std::sort(milliseconds.begin(), milliseconds.end());
   trained.milliseconds = milliseconds[milliseconds.size() / 2];
   return trained;
+}
+
+std::optional<Rival> TrainLike(const Opponent& opponent, const Capture& capture) {
+  static const std::map<std::string, std::string> names = {
+      {"SGD", "sgd"},         {"Adam", "adam"},   {"AdamW", "adamw"},        {"RMSprop", "rmsprop"},
+      {"Adagrad", "adagrad"}, {"NAdam", "nadam"}, {"Adafactor", "adafactor"}};
+  const CapturedOptimizer& own = capture.optimizer;
+  const auto found = names.find(own.name);
+  const bool knows_rates =
+      std::ranges::all_of(own.rates, [](double rate) { return std::isfinite(rate); });
+  if (found == names.end() || !knows_rates) return std::nullopt;
+  Recipe recipe = opponent.recipe;
+  recipe.optimizer = found->second;
+  recipe.momentum = own.momentum;
+  recipe.nesterov = own.nesterov;
+  recipe.beta1 = own.beta1;
+  recipe.beta2 = own.beta2;
+  recipe.epsilon = own.epsilon;
+  recipe.alpha = own.alpha;
+  recipe.centered = own.centered;
+  recipe.amsgrad = own.amsgrad;
+  recipe.weight_decay = own.weight_decay;
+  recipe.steps = static_cast<int64_t>(capture.batches.size());
+  Rival like{opponent.name, {}};
+  for (int64_t seed = 0; seed < kSeeds; ++seed) {
+    recipe.seed = seed;
+    like.losses.push_back(LossesOf(
+        recipe, capture, [&](int64_t step) { return own.rates[static_cast<size_t>(step)]; }));
+  }
+  return like;
 }
 
 double LossOfConstant(const Capture& capture) {

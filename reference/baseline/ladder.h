@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "reference/baseline/capture.h"
+#include "reference/baseline/comparison.h"
 #include "reference/recipe/recipe.h"
 
 namespace dlcheck::reference {
@@ -33,6 +35,10 @@ struct Trained {
 // a line for whoever waits. Cost: about four times the steps of the program, for each opponent.
 Trained Train(const Opponent& opponent, const Capture& capture,
               const std::function<void(const std::string&)>& tell);
+
+// The same opponent under the program's own optimizer and rates, with three seeds; nothing if the
+// trainer does not have that optimizer, or a rate is not known.
+std::optional<Rival> TrainLike(const Opponent& opponent, const Capture& capture);
 
 // The loss of the best constant prediction: the share of each class in the whole capture, or of
 // numbers their mean.

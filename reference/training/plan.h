@@ -34,7 +34,9 @@ struct Plan {
   // Set by experiments.
   std::function<int64_t(int64_t step)> batch_of_step = [](int64_t step) { return step; };
   bool runs_trials = false;
-  std::shared_ptr<const Dataset> data = nullptr;       // none: what the recipe names
+  std::shared_ptr<const Dataset> data = nullptr;  // none: what the recipe names
+  // None: as the recipe's schedule. Of all groups, at this step.
+  std::function<double(int64_t step)> rate = nullptr;
   bool is_silent = false;                              // prints nothing
   std::optional<int64_t> stop_at_step = std::nullopt;  // with a checkpoint, as at a signal
   std::function<Tensor(Tensor x, const Tensor& mean_image)> input = [](Tensor x, const Tensor&) {

@@ -1,5 +1,6 @@
 #include "reference/training/step.h"
 
+#include <algorithm>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -104,7 +105,10 @@ void SetLearningRates(Training& training) {
   if (training.observer.scheduled) {
     training.observer.scheduled(RatesOf(training, training.asked_schedule));
   }
-  const std::vector<double> rates = RatesOf(training, training.schedule);
+  std::vector<double> rates = RatesOf(training, training.schedule);
+  if (training.plan.rate) {
+    std::fill(rates.begin(), rates.end(), training.plan.rate(training.counters.step));
+  }
   for (size_t i = 0; i < rates.size(); ++i) training.optimizer->groups()[i].lr = rates[i];
 }
 

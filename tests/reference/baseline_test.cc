@@ -71,6 +71,13 @@ TEST(Comparison, IsSilentWithinTheSpreadAndAboveFourFifthsOfWhatWasLearned) {
   EXPECT_EQ(KindOf(Falling(0.9), {RivalAt("linear", 0.95), diverged}), Kind::kAsGood);
 }
 
+TEST(Comparison, BlamesTheOptimizerIfItKeepsARivalFromLearning) {
+  const Rival rival = RivalAt("mlp", 0.2);
+  EXPECT_EQ(WeakHalf(kConstant, rival, RivalAt("mlp", 1.9)), Weak::kOptimizer);
+  EXPECT_EQ(WeakHalf(kConstant, rival, RivalAt("mlp", 0.3)), Weak::kModel);
+  EXPECT_EQ(WeakHalf(kConstant, rival, {"mlp", {std::vector<double>(300, NAN)}}), Weak::kOptimizer);
+}
+
 TEST(Comparison, TakesTheLastTenthOrTenSteps) {
   std::vector<double> losses(200, 1);
   std::fill(losses.end() - 20, losses.end(), 0.5);
@@ -259,6 +266,22 @@ TEST(Ladder, LearnsNumbers) {
     const Trained trained = Train(opponent, capture, [](const std::string&) {});
     EXPECT_LT(LateLoss(trained.losses.front()), 0.3 * LossOfConstant(capture)) << opponent.name;
   }
+}
+
+TEST(Ladder, TrainsAnOpponentUnderTheProgramsOwnOptimizerAndRates) {
+  Capture capture = Separable();
+  const Opponent linear = OpponentsFor(capture).front();
+  capture.optimizer.name = "SGD";
+  capture.optimizer.rates.assign(60, 0.5);
+  const std::optional<Rival> quick = TrainLike(linear, capture);
+  ASSERT_TRUE(quick);
+  capture.optimizer.rates.assign(60, 1e-6);
+  const std::optional<Rival> slow = TrainLike(linear, capture);
+  const double constant = LossOfConstant(capture);
+  EXPECT_LT(LateLoss(quick->losses.front()), 0.7 * constant);
+  EXPECT_GT(LateLoss(slow->losses.front()), 0.9 * constant);
+  capture.optimizer.name = "Shampoo";
+  EXPECT_FALSE(TrainLike(linear, capture));
 }
 
 TEST(Ladder, HasModelsOfTokensForTokens) {

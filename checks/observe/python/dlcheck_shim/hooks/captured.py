@@ -19,13 +19,15 @@ MOST_BYTES = 1 << 30
 MOST_SCORES = 1 << 22  # that are copied at once
 OF_CLASSES = ("cross_entropy", "nll_loss")
 OF_NUMBERS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
+# Of a parameter group: what a rule goes by.
+SETTINGS = ("lr", "momentum", "dampening", "nesterov", "betas", "eps", "alpha", "centered", "weight_decay", "amsgrad")
 DROPOUTS = (torch.nn.Dropout, torch.nn.Dropout1d, torch.nn.Dropout2d, torch.nn.Dropout3d, torch.nn.AlphaDropout)
 
 
 class Captured:
     def __init__(self, guard, recorder):
         self.recorder, self.count = recorder, recorder.request.capture
-        for name in ("given", "met", "loss_examined", "stepped"):
+        for name in ("given", "met", "loss_examined", "used", "stepped"):
             setattr(self, name, guard.isolated("capture")(getattr(self, name)))
         self.reset()
 
@@ -34,6 +36,7 @@ class Captured:
         self.inputs = None  # a copy of what the model was given that was called last
         self.dropout = 0.0  # the largest probability of the layers met so far
         self.pieces = []  # of the step under way
+        self.optimizer = {}  # of the step under way: its name and the settings of its first group
 
     def subscribe(self, moments):
         if not self.count or self.recorder.request.experiment != "plain":
@@ -42,6 +45,7 @@ class Captured:
         moments.module_named.append(self.met)
         moments.forward_given.append(self.given)
         moments.loss_examined.append(self.loss_examined)
+        moments.gradients_used.append(self.used)
         moments.stepped.append(self.stepped)
 
     def given(self, model, inputs):
@@ -63,6 +67,10 @@ class Captured:
         target = call.target.detach().to("cpu", copy=True).contiguous()
         self.pieces.append((*measured(call), x, target))
 
+    def used(self, optimizer, watched):
+        if not self.is_over and self.pieces:
+            self.optimizer = {"name": type(optimizer).__name__, **numbers_of(optimizer.param_groups[0])}
+
     def stepped(self):
         step, pieces = self.recorder.step - 1, self.pieces
         self.inputs, self.pieces = None, []
@@ -80,7 +88,7 @@ class Captured:
 
     def written(self, step, loss, classes, x, y):
         line = {"step": step, "classes": classes, "dropout": self.dropout, "loss": loss, "x": described(x),
-                "y": described(y)}  # fmt: skip
+                "y": described(y), "optimizer": self.optimizer}  # fmt: skip
         return json.dumps(line).encode() + b"\n" + bytes_of(x) + bytes_of(y)
 
     def append(self, data):
@@ -88,6 +96,17 @@ class Captured:
             path = os.path.join(self.recorder.request.run_folder, f"capture-{os.getpid()}.batches")
             self.file, data = OwnedFile(path), HEAD + data
         self.file.size = self.file.append(data)
+
+
+def numbers_of(group):
+    """The settings of a group that are plain numbers, or a pair of them."""
+    found = {}
+    for name in SETTINGS:
+        value = group.get(name)
+        parts = value if type(value) is tuple else (value,)
+        if all(type(part) in (int, float, bool) for part in parts):
+            found[name] = value
+    return found
 
 
 def fits(call, x):
