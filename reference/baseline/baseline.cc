@@ -89,11 +89,11 @@ std::string WeakHalfOf(const Verdict& verdict, const Capture& capture, double co
                        const std::vector<Rival>& rivals) {
   if (verdict.kind == Verdict::Kind::kAsGood) return "";
   if (verdict.kind == Verdict::Kind::kNobodyLearns) return "Weak: the data.";
-  // A program that learns nothing is behind each that does: the last of them learns most kinds.
+  // By the rival that learned most: another one may be slow under any other optimizer than its own.
   const std::vector<Opponent> opponents = OpponentsFor(capture);
-  size_t which = opponents.size() - 1;
-  for (size_t i = 0; i < opponents.size(); ++i) {
-    if (verdict.rival == opponents[i].name) which = i;
+  size_t which = 0;
+  for (size_t i = 1; i < rivals.size(); ++i) {
+    if (MiddleLate(rivals[i]) < MiddleLate(rivals[which])) which = i;
   }
   const std::optional<Rival> like = TrainLike(opponents[which], capture);
   if (!like) return "";

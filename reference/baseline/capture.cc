@@ -112,6 +112,21 @@ void NeedTask(const std::string& path, const Capture& capture, const Batch& batc
   }
 }
 
+// What a model could not look up. A target of -100 does not count.
+void NeedRange(const std::string& path, const Capture& capture, const Batch& batch) {
+  const auto is_within = [&](const torch::Tensor& numbers) {
+    return numbers.numel() == 0 ||
+           (numbers.min().item<int64_t>() >= 0 && numbers.max().item<int64_t>() < capture.classes);
+  };
+  const bool has_tokens = !capture.has_tokens || is_within(batch.x);
+  const bool has_classes =
+      capture.has_numbers || is_within(batch.y.masked_select(batch.y.ne(-100)));
+  if (capture.classes < 1 || !has_tokens || !has_classes) {
+    throw InputRejected(path, "tokens or targets are out of the range of its " +
+                                  std::to_string(capture.classes) + " classes");
+  }
+}
+
 // Whole numbers of two dimensions with a target for each are tokens, however the targets are
 // shaped.
 Batch Shaped(const Batch& batch, Capture& capture) {
@@ -155,6 +170,26 @@ void Join(const std::string& path, const std::vector<Piece>& pieces, Capture& ca
   capture.sample_shape = shape;
 }
 
+// Notes in the capture what the piece says of all.
+Piece PieceOf(const std::string& path, const Json& line, const Batch& read, bool is_first,
+              Capture& capture) {
+  const bool had_numbers = capture.has_numbers, had_tokens = capture.has_tokens;
+  const Batch batch = Shaped(read, capture);
+  const bool is_other = had_numbers != capture.has_numbers || had_tokens != capture.has_tokens;
+  if (!is_first && is_other) throw InputRejected(path, "batches are of several kinds");
+  NeedTask(path, capture, batch);
+  // A model of tokens has one number of them: of inputs and of outputs.
+  const bool has_some = capture.has_tokens && batch.x.numel() > 0;
+  const int64_t tokens = has_some ? batch.x.max().item<int64_t>() + 1 : 0;
+  capture.classes = std::max({capture.classes, line.at("classes").get<int64_t>(), tokens});
+  NeedRange(path, capture, batch);
+  capture.has_dropout = capture.has_dropout || line.at("dropout").get<double>() > 0;
+  const Json& loss = line.at("loss");  // null for one that is not finite
+  return {line.at("step").get<int64_t>(), batch,
+          loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>(),
+          TakeOptimizer(line, capture.optimizer)};
+}
+
 }  // namespace
 
 Capture ReadCapture(const std::string& path) {
@@ -172,17 +207,7 @@ Capture ReadCapture(const std::string& path) {
       }
       const torch::Tensor x = reader.Tensor(line.at("x")), y = reader.Tensor(line.at("y"));
       if (!x.defined() || !y.defined()) break;
-      const bool had_numbers = capture.has_numbers, had_tokens = capture.has_tokens;
-      const Batch batch = Shaped({x, y}, capture);
-      if (!pieces.empty() &&
-          (had_numbers != capture.has_numbers || had_tokens != capture.has_tokens)) {
-        throw InputRejected(path, "batches are of several kinds");
-      }
-      NeedTask(path, capture, batch);
-      capture.classes = std::max(capture.classes, line.at("classes").get<int64_t>());
-      capture.has_dropout = capture.has_dropout || line.at("dropout").get<double>() > 0;
-      pieces.push_back({line.at("step").get<int64_t>(), batch, line.at("loss").get<double>(),
-                        TakeOptimizer(line, capture.optimizer)});
+      pieces.push_back(PieceOf(path, line, {x, y}, /*is_first=*/pieces.empty(), capture));
     }
   } catch (const Json::exception& error) {
     // A program that was killed leaves half a line.

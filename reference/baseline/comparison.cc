@@ -86,15 +86,19 @@ Difference LateDifference(const std::vector<double>& one, const std::vector<doub
   return {MeanOf(differences), means[kResamples - last], means[last]};
 }
 
+double MiddleLate(const Rival& rival) {
+  std::vector<double> late;
+  for (const std::vector<double>& losses : rival.losses) {
+    const double loss = LateLoss(losses);
+    late.push_back(std::isfinite(loss) ? loss : INFINITY);
+  }
+  std::ranges::sort(late);
+  return late[late.size() / 2];
+}
+
 Weak WeakHalf(double constant, const Rival& rival, const Rival& like) {
-  const auto learned = [&](const Rival& one) {
-    std::vector<double> late;
-    for (const std::vector<double>& losses : one.losses) late.push_back(LateLoss(losses));
-    std::ranges::sort(late);
-    const double middle = late[late.size() / 2];
-    return std::isfinite(middle) ? constant - middle : 0;
-  };
-  return learned(like) < kShare * learned(rival) ? Weak::kOptimizer : Weak::kModel;
+  const double learned = constant - MiddleLate(rival);
+  return constant - MiddleLate(like) < kShare * learned ? Weak::kOptimizer : Weak::kModel;
 }
 
 Verdict Compare(const std::vector<double>& losses, double constant,

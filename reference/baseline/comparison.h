@@ -39,6 +39,9 @@ struct Verdict {
   std::optional<std::string> rival;  // that decided
 };
 
+// The late loss of the middle seed; infinite if it is not finite.
+double MiddleLate(const Rival& rival);
+
 // Which half of a program is weak, that `rival` is ahead of. `like` is that rival under the
 // program's own optimizer and rates: if these keep it from learning, too, they are weak; else the
 // model is, or what lies between the batch and the loss.

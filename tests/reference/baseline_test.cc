@@ -160,6 +160,23 @@ TEST(Capture, OfTokensHasATargetForEachHoweverTheyAreShaped) {
   EXPECT_EQ(capture.batches[0].y.sizes(), at::IntArrayRef({2, 3}));
 }
 
+TEST(Capture, OfTokensHasAsManyClassesAsThereAreTokens) {
+  Written written;
+  const torch::Tensor tokens = torch::tensor({0, 7, 2, 1}, torch::kLong).view({2, 2});
+  written.Batch(0, 1, tokens, torch::zeros({2, 2}, torch::kLong));
+  EXPECT_EQ(ReadCapture(written.path()).classes, 8);
+}
+
+TEST(Capture, HasALossThatIsNotFiniteAsNoNumber) {
+  Written written;
+  written.Batch(0, 1, kX, kY)
+      .Text(
+          "{\"step\": 1, \"classes\": 3, \"dropout\": 0, \"loss\": null, "
+          "\"x\": {\"dtype\": \"float32\", \"shape\": [0, 4]}, "
+          "\"y\": {\"dtype\": \"int64\", \"shape\": [0]}}\n");
+  EXPECT_TRUE(std::isnan(ReadCapture(written.path()).losses[1]));
+}
+
 TEST(Capture, OfTokensMayHaveSequencesOfAnotherLengthInAnotherStep) {
   Written written;
   const torch::Tensor shorter = torch::zeros({2, 3}, torch::kLong);
@@ -198,6 +215,12 @@ TEST(Capture, IsRefusedWithTheCause) {
   Written mixed;
   mixed.Batch(0, 1, kX, kY).Batch(1, 1, kX, torch::ones({2}));
   EXPECT_THAT(RefusalOf(mixed), HasSubstr("batches are of several kinds"));
+  Written beyond;
+  beyond.Batch(0, 1, kX, torch::tensor({0, 3}, torch::kLong));
+  EXPECT_THAT(RefusalOf(beyond), HasSubstr("out of the range of its 3 classes"));
+  Written ignored;
+  ignored.Batch(0, 1, kX, torch::tensor({-100, 2}, torch::kLong));
+  EXPECT_EQ(RefusalOf(ignored), "accepted");
   Written pixels;
   pixels.Batch(0, 1, kX, torch::zeros({2, 4}, torch::kLong));
   EXPECT_THAT(RefusalOf(pixels), HasSubstr("no reference takes these"));

@@ -7,6 +7,7 @@ are all recorded in full, so that each loss is examined.
 
 import ctypes
 import json
+import math
 import os
 
 import torch
@@ -16,6 +17,7 @@ from ..torch_api import tensors
 
 HEAD = b"dlcheck capture 1\n"
 MOST_BYTES = 1 << 30
+IGNORED = -100  # a target that does not count
 MOST_SCORES = 1 << 22  # that are copied at once
 OF_CLASSES = ("cross_entropy", "nll_loss")
 OF_NUMBERS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
@@ -65,6 +67,9 @@ class Captured:
             return
         x, self.inputs = self.inputs, None
         target = call.target.detach().to("cpu", copy=True).contiguous()
+        ignored = call.options.get("ignore_index", IGNORED)
+        if call.function in OF_CLASSES and ignored != IGNORED:
+            target = target.masked_fill(target == ignored, IGNORED)
         self.pieces.append((*measured(call), x, target))
 
     def used(self, optimizer, watched):
@@ -87,6 +92,7 @@ class Captured:
         return 0 if self.file is None else self.file.size
 
     def written(self, step, loss, classes, x, y):
+        loss = loss if math.isfinite(loss) else None  # JSON has no other numbers
         line = {"step": step, "classes": classes, "dropout": self.dropout, "loss": loss, "x": described(x),
                 "y": described(y), "optimizer": self.optimizer}  # fmt: skip
         return json.dumps(line).encode() + b"\n" + bytes_of(x) + bytes_of(y)
@@ -136,7 +142,7 @@ def cross_entropy(call):
     copy of all scores may be more memory than the program has left."""
     scores = call.output.detach().movedim(1, -1).flatten(0, -2)
     targets = call.target.detach().flatten()
-    counted = targets != call.options.get("ignore_index", -100)
+    counted = targets != call.options.get("ignore_index", IGNORED)
     rows, total = max(1, MOST_SCORES // scores.shape[1]), 0.0
     for part, target, counts in zip(scores.split(rows), targets.split(rows), counted.split(rows)):
         part = part.float().log_softmax(1) if call.function == "cross_entropy" else part.float()
