@@ -43,7 +43,8 @@ class Installed(EndToEnd):
         process = self.tool("run", "--output-dir", self.out, "--", TORCH_PYTHON,
                             PROGRAMS / "digits_plain.py", DIGITS)
         self.assertEqual(process.returncode, 0, process.stderr)
-        self.assertIn("no findings", process.stderr)
+        self.assertEqual(self.found(), [], process.stderr)  # but for those that a busy machine gives
+        self.assertGreater(self.result()["exit"]["counts"]["passed"], 100)
 
     def test_a_users_healthy_model_passes_and_a_broken_one_is_named(self):
         self.require_trainer()
