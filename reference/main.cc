@@ -164,6 +164,15 @@ bool StartsRanks(const Asked& asked) {
   return !asked.refused && !only_prints && line.recipe.nproc > 1 && !IsPlaced(ProcessEnvironment);
 }
 
+// 1 is a verdict here, so that a failure has another number.
+int Baseline(const CommandLine& line) {
+  try {
+    return RunBaseline(line.baseline, line.baseline_json);
+  } catch (const c10::Error& error) {
+    return Fail(std::string("no opponent could be trained: ") + error.what_without_backtrace(), 3);
+  }
+}
+
 // The exit status; or, negative, the signal that ended the run.
 int Run(const CommandLine& line, const std::optional<Request>& request, const Observer& observer,
         Ranks& ranks) {
@@ -176,7 +185,7 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
     std::fputs(RecipePage().c_str(), stdout);
     return 0;
   }
-  if (!line.baseline.empty()) return RunBaseline(line.baseline, line.baseline_json);
+  if (!line.baseline.empty()) return Baseline(line);
   Plan plan;
   plan.recipe = line.recipe;
   plan.preflight = PrepareForModel;

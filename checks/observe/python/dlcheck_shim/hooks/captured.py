@@ -51,8 +51,8 @@ class Captured:
         moments.stepped.append(self.stepped)
 
     def given(self, model, inputs):
-        first = next((value for value in inputs if isinstance(value, torch.Tensor)), None)
-        if self.is_over or first is None or not tensors.is_readable(first) or first.dim() < 2:
+        first = next((value for value in inputs if tensors.is_readable(value)), None)
+        if self.is_over or first is None or first.dim() < 2:
             return
         if tensors.may_compute():
             with tensors.unrecorded():
