@@ -56,7 +56,7 @@ int ReferenceMain(const Words& words) {
     return Refuse(absl::InvalidArgumentError(
         StrCat("'", folder,
                "' holds no captured batches: dlcheck run --capture 1000 -- PROGRAM keeps "
-               "them of a program that steps and has a loss over classes")));
+               "them of a program that steps, with a loss over classes or numbers")));
   }
   const std::string json = folder + "/reference.json";
   execl(trainer.c_str(), "dlcheck-train", "--baseline", capture.c_str(), "--baseline-json",
