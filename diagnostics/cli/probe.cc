@@ -36,7 +36,8 @@ std::string TorchNamed(const std::string& word) {
 absl::StatusOr<std::string> WriteUnity(const std::string& sources, const std::string& file) {
   std::error_code error;
   std::ofstream unity(file);
-  for (const char* folder : {"checks/records", "checks/observe/probe", "checks/observe/preload"}) {
+  for (const char* folder : {"checks/records", "checks/observe/probe", "checks/observe/preload",
+                             "checks/observe/preload/experiments"}) {
     for (const fs::directory_entry& entry :
          fs::directory_iterator(fs::path(sources) / folder, error)) {
       if (entry.path().extension() != ".cc" || entry.path().filename() == "gate.cc") continue;

@@ -26,7 +26,7 @@ Check CrossSampleLeak() {
           "The model learns from the composition of batches. The model is good in training, but "
           "behaves differently for a single sample.",
       .method =
-          "Replaces the last sample of a batch and compares the outputs for all other samples "
+          "Replaces the first sample of a batch and compares the outputs for all other samples "
           "before and after. Uses a copy of the model in evaluation mode. Names the module in "
           "which the change begins.",
       .fix =

@@ -40,8 +40,16 @@ void ForwardPasses::Saw(const at::RecordFunction& function) {
     Guarded(recorder_, [&](ProbeRecorder& recorder) { LookAtFirstInput(function, recorder); });
   }
   for (const c10::IValue& input : function.inputs()) {
-    if (!input.isTensor() || !input.toTensor().defined()) continue;
-    const int model = ModelThatBegins(input.toTensor(), function.name());
+    int model = kNone;
+    if (input.isTensor() && input.toTensor().defined()) {
+      model = ModelThatBegins(input.toTensor(), function.name());
+    } else if (input.isTensorList() && input.toListRef().size() > 0) {
+      // A recurrent layer takes its weights in a list.
+      const c10::IValue& first = input.toListRef()[0];
+      if (first.isTensor() && first.toTensor().defined()) {
+        model = ModelThatBegins(first.toTensor(), function.name());
+      }
+    }
     if (model != kNone) Begins(model, function);
   }
 }

@@ -60,7 +60,13 @@ at::Tensor Step(Optimizer* optimizer, Closure closure) {
         return result;
       };
     }
-    loss = OriginalOf<Original>(entry)(optimizer, std::move(closure));
+    const auto own = [&](Closure given) {
+      return OriginalOf<Original>(entry)(optimizer, std::move(given));
+    };
+    ProgramExperiment* const experiment = watcher->experiment();
+    loss = experiment == nullptr || number == Watcher::kUnwatched
+               ? own(std::move(closure))
+               : experiment->Step(*optimizer, number, std::move(closure), own);
   }
   Tell([&](Watcher& told) { told.AfterStep(*optimizer, number); });
   return loss;
@@ -190,7 +196,9 @@ void* HookOf(Entry entry) {
       {Entry::kSchedulerBuilt, Address(&SchedulerBuilt)},
   };
   const auto found = hooks->find(entry);
-  return found == hooks->end() ? ArchiveHookOf(entry) : found->second;
+  if (found != hooks->end()) return found->second;
+  void* const sampler = SamplerHookOf(entry);
+  return sampler != nullptr ? sampler : ArchiveHookOf(entry);
 }
 
 }  // namespace

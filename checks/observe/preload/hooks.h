@@ -49,5 +49,7 @@ void* Address(Function* function) {
 
 // The hook of an entry that writes or reads an archive; null for any other.
 void* ArchiveHookOf(Entry entry);
+// The same of an entry that chooses the samples of a data loader.
+void* SamplerHookOf(Entry entry);
 
 }  // namespace dlcheck

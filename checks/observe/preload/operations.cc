@@ -4,39 +4,16 @@
 
 #include <cmath>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/experiments/dispatch_tap.h"
+#include "checks/observe/preload/loss_functions.h"
 #include "checks/observe/preload/watcher.h"
 #include "checks/observe/probe/guarded.h"
 
 namespace dlcheck {
 namespace {
-
-// Loss functions by operator: kind, name in torch::nn::functional, and which input says how the
-// losses of all targets become one.
-struct LossFunction {
-  const char* kind;
-  const char* name;
-  size_t reduction;
-};
-const LossFunction* FindLossFunction(std::string_view operation) {
-  static const std::unordered_map<std::string_view, LossFunction> functions = {
-      {"aten::cross_entropy_loss", {"cross_entropy", "cross_entropy", 3}},
-      {"aten::nll_loss_nd", {"nll", "nll_loss", 3}},
-      {"aten::nll_loss", {"nll", "nll_loss", 3}},
-      {"aten::mse_loss", {"mse", "mse_loss", 2}},
-      {"aten::binary_cross_entropy", {"bce", "binary_cross_entropy", 3}},
-      {"aten::binary_cross_entropy_with_logits", {"bce", "binary_cross_entropy_with_logits", 4}},
-      {"aten::l1_loss", {"l1", "l1_loss", 2}},
-      {"aten::smooth_l1_loss", {"smooth_l1", "smooth_l1_loss", 2}},
-      {"aten::huber_loss", {"huber", "huber_loss", 2}},
-      {"aten::kl_div", {"kl", "kl_div", 2}},
-  };
-  const auto found = functions.find(operation);
-  return found == functions.end() ? nullptr : &found->second;
-}
 
 // Of an operation whose result is looked at.
 enum class Looked {
@@ -81,13 +58,13 @@ int64_t IgnoredBy(const at::RecordFunction& function) {
 thread_local Operations* operations = nullptr;
 
 std::unique_ptr<at::ObserverContext> OperationBegins(const at::RecordFunction& function) {
-  if (operations == nullptr || Watcher::Here() == nullptr) return nullptr;
+  if (operations == nullptr || Watcher::Here() == nullptr || !MayLookAtOperation()) return nullptr;
   operations->Enters();
   return operations->Begins(function);
 }
 
 void OperationEnds(const at::RecordFunction& function, at::ObserverContext* context) {
-  if (operations == nullptr || Watcher::Here() == nullptr) return;
+  if (operations == nullptr || Watcher::Here() == nullptr || !MayLookAtOperation()) return;
   operations->Leaves();
   if (context != nullptr) operations->Ends(function, context);
 }

@@ -73,7 +73,10 @@ int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
     recorder.OptimizerBuilt(number, built == built_.end() ? last_built_ : built->second);
   });
   optimizers_[&optimizer] = {number, alive};
-  if (!IsOfLibTorch(optimizer)) unseen_.Add(number, all);
+  if (!IsOfLibTorch(optimizer)) {
+    if (experiment_ != nullptr) experiment_->MeetsOwnOptimizer();
+    unseen_.Add(number, all);
+  }
   return number;
 }
 
@@ -97,6 +100,7 @@ void Watcher::Scheduled(torch::optim::Optimizer& optimizer) {
     recorder.PutOfScheduler(Event::kSchedule, number,
                             sampled ? CallSite() : Probe::Site{nullptr, 0, nullptr}, rate);
   });
+  if (experiment_ != nullptr) experiment_->Scheduled(optimizer);
 }
 
 }  // namespace dlcheck

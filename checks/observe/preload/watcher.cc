@@ -10,8 +10,8 @@
 
 #include "checks/observe/preload/call_sites.h"
 #include "checks/observe/preload/pending_models.h"
+#include "checks/observe/preload/process_request.h"
 #include "checks/observe/probe/guarded.h"
-#include "checks/records/request.h"
 
 namespace dlcheck {
 namespace {
@@ -20,12 +20,6 @@ constexpr int kMostLateModels = 4;
 
 thread_local bool is_inside = false;
 thread_local bool is_watched_thread = false;
-
-// The request of this process; none outside of `dlcheck run`, and after another probe took over.
-std::optional<Request>& RequestOfProcess() {
-  static auto* request = new std::optional<Request>(RequestFromEnvironment());
-  return *request;
-}
 
 std::unique_ptr<Watcher>& TheOnly() {
   static auto* only = new std::unique_ptr<Watcher>;
@@ -67,7 +61,7 @@ PendingModels& Pending() {
 
 Probe::Options WithCapabilities() {
   Probe::Options options;
-  options.capabilities = "plain same_seed interrupted resumed";
+  options.capabilities = std::string("plain same_seed interrupted resumed ") + kProgramExperiments;
   return options;
 }
 
@@ -140,6 +134,7 @@ void Watcher::ProcessEnds() noexcept try {
 
 Watcher::Watcher(const Request& request, std::unique_ptr<ProbeRecorder> recorder)
     : recorder_(std::move(recorder)), parts_(request), operations_(*recorder_, forgotten_, parts_) {
+  experiment_ = MakeProgramExperiment(request, *recorder_);
   operations_.Update();
 }
 
@@ -231,6 +226,7 @@ void Watcher::AfterStep(const torch::optim::Optimizer& optimizer, int number) {
   if (number == kUnwatched) return;
   const Inside inside;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
+    if (experiment_ != nullptr) experiment_->StepEnds();
     replaced_.AfterStep(optimizer, number);
     if (recorder.clock().sampled()) graphs_.StepEnded(recorder);
     recorder.AfterStep(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""},

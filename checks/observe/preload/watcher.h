@@ -1,19 +1,18 @@
 // What the preloaded probe makes of the calls that it sees: it finds models and optimizers, and
 // tells the recorder of the probe what a program with the two lines would tell it.
 //
-// One thread is watched: the one that makes the first optimizer. A watcher is made there and stays
-// until the process ends.
+// One thread is watched, that of the first optimizer. A watcher stays until the process ends.
 #pragma once
 
 #include <torch/torch.h>
 
 #include <functional>
 #include <memory>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "checks/observe/preload/equal_rows.h"
+#include "checks/observe/preload/experiments/program_experiment.h"
 #include "checks/observe/preload/forgotten_weights.h"
 #include "checks/observe/preload/kept_graphs.h"
 #include "checks/observe/preload/operations.h"
@@ -79,6 +78,7 @@ class Watcher {
   // A "model" or an "optimizer" goes into an archive; an archive, into a file.
   void Stored(const char* kind) { restored_.Stored(kind); }
   void Saved(const std::string& path);
+  ProgramExperiment* experiment() { return experiment_.get(); }  // null in a plain run
 
   Watcher(const Request& request, std::unique_ptr<ProbeRecorder> recorder);
 
@@ -97,6 +97,7 @@ class Watcher {
   bool HasRoomFor(const std::vector<at::Tensor>& tensors);
 
   std::unique_ptr<ProbeRecorder> recorder_;
+  std::unique_ptr<ProgramExperiment> experiment_;
   ForgottenWeights forgotten_;
   StateParts parts_;
   Operations operations_;

@@ -66,6 +66,7 @@ class ProbeModels {
   int count() const { return static_cast<int>(models_.size()); }
 
   std::vector<at::Tensor> Contents() const;  // parameters and buffers; empty without a model
+  std::vector<at::Tensor> Contents(int model) const { return At(model).tree.Contents(); }
   // Floating buffers, each with its thing.
   std::vector<std::pair<uint32_t, at::Tensor>> Buffers() const;
   // True if there is no model.

@@ -62,7 +62,8 @@ std::string DoubtOf(const Trace& trace, const LossCurve& curve) {
   if (!trace.ProcessAttribute("draws_in_forward").empty()) {
     return "the model draws random numbers";
   }
-  return HasFrozen(trace) ? "a part of the model is frozen" : "";
+  const bool has_frozen = HasFrozen(trace) || !trace.ProcessAttribute("frozen_features").empty();
+  return has_frozen ? "a part of the model is frozen" : "";
 }
 
 int64_t OptimizersOf(const Trace& trace) {

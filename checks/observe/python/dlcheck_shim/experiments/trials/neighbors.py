@@ -19,7 +19,7 @@ def try_neighbors(trial):
         if not can_be_changed(tensor):
             return tensor
         changed = tensor.clone()
-        changed[-1] = other_values(tensor)[-1]
+        changed[0] = other_values(tensor)[0]  # the first: a recurrence along the samples shows it, too
         return changed
 
     before, again = others(trial.outputs(), size), others(trial.outputs(), size)
@@ -40,10 +40,10 @@ def mixes(trial, change, size):
 
 
 def rows_of_others(value, size):
-    return [t.narrow(t.shape.index(size), 0, size - 1) for t in floating(value) if t.shape.count(size) == 1]
+    return [t.narrow(t.shape.index(size), 1, size - 1) for t in floating(value) if t.shape.count(size) == 1]
 
 
 def others(outputs, size):
-    """All rows but the last; an output that compares samples with each other has no rows."""
-    return [t[:-1] for t in outputs
+    """All rows but the first; an output that compares samples with each other has no rows."""
+    return [t[1:] for t in outputs
             if t.dim() > 0 and t.shape[0] == size and size not in t.shape[1:]]  # fmt: skip

@@ -1,0 +1,20 @@
+// The loss functions of LibTorch, by the operator that each of them is.
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace dlcheck {
+
+// Kind, name in torch::nn::functional, and which input says how the losses of all targets become
+// one.
+struct LossFunction {
+  const char* kind;
+  const char* name;
+  size_t reduction;
+};
+
+// Of "aten::mse_loss" and so on; null for any other operation.
+const LossFunction* FindLossFunction(std::string_view operation);
+
+}  // namespace dlcheck
