@@ -23,10 +23,11 @@ constexpr EventRow kEvents[] = {
 struct QuantityRow {
   Quantity quantity;
   std::string_view name;
+  std::string_view writers;
 };
 constexpr QuantityRow kQuantities[] = {
 #define DLCHECK_QUANTITY(enumerator, name, number, unit, writers, meaning) \
-  {Quantity::enumerator, name},
+  {Quantity::enumerator, name, writers},
 #include "checks/records/quantity.def"
 #undef DLCHECK_QUANTITY
 };
@@ -77,6 +78,13 @@ std::string_view QuantityName(Quantity quantity) {
     if (row.quantity == quantity) return row.name;
   }
   return "none";
+}
+
+std::string_view WritersOf(Quantity quantity) {
+  for (const QuantityRow& row : kQuantities) {
+    if (row.quantity == quantity) return row.writers;
+  }
+  return "";
 }
 
 Event EventNamed(std::string_view name) {

@@ -26,6 +26,8 @@ namespace dlcheck {
 
 std::string_view EventName(Event event);
 std::string_view QuantityName(Quantity quantity);
+// The letters of quantity.def that say which probes write it.
+std::string_view WritersOf(Quantity quantity);
 // kNone for a name this version does not know.
 Event EventNamed(std::string_view name);
 Quantity QuantityNamed(std::string_view name);

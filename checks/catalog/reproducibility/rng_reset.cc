@@ -1,3 +1,7 @@
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "checks/catalog/examples/example_runs.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
@@ -19,22 +23,34 @@ bool AtEveryStep(const std::vector<int64_t>& steps) {
   return steps.back() - steps.front() + 1 == static_cast<int64_t>(steps.size());
 }
 
+std::vector<Place> PlacesOf(const DrawnStates& drawn) {
+  if (drawn.site.line <= 0) return {};
+  return {{.thing = "", .file = drawn.site.file, .line = drawn.site.line}};
+}
+
+// One finding of each severity, about the state that came most often: an epoch has as many as it
+// has steps.
 absl::StatusOr<Verdict> Judge(const Settings& settings, const DrawnStates& drawn) {
   Verdict verdict{.findings = {}, .judged = Counted(drawn.seeds, "seed")};
+  std::map<Severity, std::pair<const std::vector<int64_t>*, int64_t>> most;  // steps, states
   for (const auto& [state, steps] : drawn.steps) {
     if (static_cast<double>(steps.size()) < settings[kTimes]) continue;
-    std::vector<Place> places;
-    if (drawn.site.line > 0) {
-      places.push_back({.thing = "", .file = drawn.site.file, .line = drawn.site.line});
-    }
+    auto& [of, states] = most[AtEveryStep(steps) ? Severity::kNote : Severity::kWarning];
+    if (of == nullptr || steps.size() > of->size()) of = &steps;
+    ++states;
+  }
+  for (const auto& [severity, found] : most) {
+    const std::vector<int64_t>& steps = *found.first;
+    const std::string others =
+        found.second > 1 ? StrCat(", and so on for ", found.second - 1, " other states") : "";
     verdict.findings.push_back(
-        {.severity = AtEveryStep(steps) ? Severity::kNote : Severity::kWarning,
+        {.severity = severity,
          .message =
              StrCat("Training drew the same random numbers at ",
                     Counted(static_cast<int64_t>(steps.size()), "step"), ", including ", steps[0],
-                    " and ", steps[1],
+                    " and ", steps[1], others,
                     ", because torch.manual_seed() set the same seed before each of these steps."),
-         .places = std::move(places),
+         .places = PlacesOf(drawn),
          .first_step = steps.front(),
          .last_step = steps.back(),
          .count = static_cast<int64_t>(steps.size()),

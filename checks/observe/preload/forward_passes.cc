@@ -36,6 +36,12 @@ void ForwardPasses::Saw(const at::RecordFunction& function) {
     const std::string_view name = function.name();
     if (name == "aten::addmm" || name == "aten::matmul") Begins(model, function);
   }
+  if (std::exchange(awaits_rows_, false)) {
+    const at::Tensor input = GivenTo(function);
+    Guarded(recorder_, [&](ProbeRecorder& recorder) {
+      if (input.defined() && recorder.clock().records_evaluation()) rows_.Evaluated(input);
+    });
+  }
   if (expects_first_) {
     Guarded(recorder_, [&](ProbeRecorder& recorder) { LookAtFirstInput(function, recorder); });
   }
@@ -110,6 +116,10 @@ void ForwardPasses::Evaluates(int model, bool has_gradients, const at::RecordFun
   if (std::exchange(followed.in_doubt, false)) {
     recorder.EvaluationForward(false, true, followed.site);
   }
+  loaders_.Enters(/*evaluates=*/true, recorder);
+  const at::Tensor input = GivenTo(function);
+  awaits_rows_ = !input.defined();
+  if (input.defined() && recorder.clock().records_evaluation()) rows_.Evaluated(input);
   recorder.EvaluationForward(recorder.models().IsTraining(), has_gradients,
                              SiteOfEvaluation(recorder));
 }
@@ -148,6 +158,8 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
     parts_->ForwardBegins(input, recorder);
   }
   if (recorder.clock().sampled()) recorder.FirstInput(input);
+  loaders_.Enters(/*evaluates=*/false, recorder);
+  if (is_training && recorder.clock().sampled()) rows_.Trained(input);
   recorder.Batch(input, CallSite());
 }
 
@@ -173,11 +185,13 @@ void ForwardPasses::TrainingGoesOn() {
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     const int running = recorder.models().running();
     recorder.models().Run(model);
-    if (samples > 0) {
-      recorder.Evaluated(sum / static_cast<double>(samples), samples);
-    } else {
-      recorder.EvaluationEnded();
+    const double mean = samples > 0 ? sum / static_cast<double>(samples) : 0;
+    samples > 0 ? recorder.Evaluated(mean, samples) : recorder.EvaluationEnded();
+    const uint32_t thing = recorder.models().model_thing();
+    if (samples > 0 && recorder.clock().records_evaluation()) {
+      recorder.clock().Put(Quantity::kEvaluationLoss, {thing}, mean, static_cast<double>(samples));
     }
+    rows_.EvaluationEnds(thing, recorder);
     recorder.models().Run(running);
   });
 }

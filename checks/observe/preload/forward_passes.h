@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "checks/observe/preload/input_scales.h"
+#include "checks/observe/preload/loader_batches.h"
+#include "checks/observe/preload/seen_rows.h"
 #include "checks/observe/preload/state_parts.h"
 #include "checks/observe/probe/probe_recorder.h"
 
@@ -30,6 +32,9 @@ class ForwardPasses {
   void TrainingGoesOn();
   // A loss function gave the mean over so many samples without gradients.
   void LossWithoutGradients(double mean, int64_t samples);
+
+  void BatchChosen(const ChosenBatch& batch) { loaders_.Chosen(batch, *recorder_); }
+  void StepEnds() { loaders_.StepEnds(); }
 
   bool evaluates() const { return evaluated_ != kNone; }
   // A model was called since gradients were enabled or disabled.
@@ -70,7 +75,10 @@ class ForwardPasses {
   int evaluated_ = kNone;       // the model of the evaluation under way
   bool expects_first_ = false;  // the first input of that one was not seen yet
   InputScales scales_;
-  double sum_ = 0;  // of losses times samples in it
+  LoaderBatches loaders_;
+  SeenRows rows_;
+  bool awaits_rows_ = false;  // of an evaluation: the next operation takes its input
+  double sum_ = 0;            // of losses times samples in it
   int64_t samples_ = 0;
 };
 

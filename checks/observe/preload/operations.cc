@@ -54,6 +54,13 @@ int64_t IgnoredBy(const at::RecordFunction& function) {
   return inputs.size() > kPlace && inputs[kPlace].isInt() ? inputs[kPlace].toInt() : -100;
 }
 
+// How many targets a sum of losses has.
+double CountedTargets(const LossContext& loss) {
+  const at::Tensor& targets = loss.targets;
+  const bool are_numbers = targets.is_floating_point();
+  return static_cast<double>(are_numbers ? targets.numel() : targets.ge(0).sum().item<int64_t>());
+}
+
 // A callback is a plain function; this is who it calls.
 thread_local Operations* operations = nullptr;
 
@@ -223,7 +230,10 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
                              broadcasts_.LossGiven(loss->outputs, loss->targets), result,
                              loss->outputs, loss->targets, loss->ignored});
     } else if (result.numel() == 1 && loss->outputs.dim() > 0) {
-      passes_.LossWithoutGradients(result.item<double>(), loss->outputs.size(0));
+      const double parts = loss->reduction == "sum" ? CountedTargets(*loss) : 1;
+      if (parts > 0) {
+        passes_.LossWithoutGradients(result.item<double>() / parts, loss->outputs.size(0));
+      }
     }
   });
 }

@@ -41,6 +41,8 @@ class Operations {
   // Watches from here on if the step under way is sampled, or gradients are disabled.
   void Update();
   void GradModeSet() { passes_.GradModeSet(); }
+  void BatchChosen(const ChosenBatch& batch) { passes_.BatchChosen(batch); }
+  void StepEnds() { passes_.StepEnds(); }
   // A step works; what it calculates is no forward pass.
   void SetStepping(bool is_stepping) { is_stepping_ = is_stepping; }
   // A backward or a step begins: what was an evaluation before it is over.

@@ -13,6 +13,7 @@
 #include "checks/observe/preload/hooks.h"
 #include "checks/observe/preload/process_request.h"
 #include "checks/observe/preload/samplers.h"
+#include "checks/records/digest.h"
 
 namespace dlcheck {
 namespace {
@@ -23,75 +24,104 @@ using Indices = std::optional<std::vector<size_t>>;
 
 std::atomic<size_t> last_batch_size{0};
 
-constexpr size_t kBatches = 4;  // of a pass in the experiment limited_data
-
-// The first batches that samplers gave, for the next passes of these or of others over as many
-// samples: a program may make a loader for each pass.
-class LimitedPasses {
- public:
-  static LimitedPasses& TheOnly() {
-    static auto* only = new LimitedPasses;
-    return *only;
-  }
-  void Built(const void* sampler, size_t samples) {
-    const std::lock_guard<std::mutex> lock(lock_);
-    passes_[sampler] = {samples, 0};
-  }
-  void Begins(const void* sampler) {
-    const std::lock_guard<std::mutex> lock(lock_);
-    passes_[sampler].batches = 0;
-  }
-  template <typename Next>
-  Indices Batch(const void* sampler, Entry kind, size_t size, const Next& next) {
-    const std::lock_guard<std::mutex> lock(lock_);
-    Pass& pass = passes_[sampler];
-    std::vector<std::vector<size_t>>& chosen = chosen_[{kind, pass.samples, size}];
-    const size_t place = pass.batches++;
-    if (place >= kBatches) return std::nullopt;
-    if (place < chosen.size()) return chosen[place];
-    Indices batch = next();
-    if (batch) chosen.push_back(*batch);
-    return batch;
-  }
-
- private:
-  struct Pass {
-    size_t samples = 0;  // of the data set; 0 if the sampler was not seen to be built
-    size_t batches = 0;  // given so far
-  };
-  std::mutex lock_;
-  std::map<const void*, Pass> passes_;
-  std::map<std::tuple<Entry, size_t, size_t>, std::vector<std::vector<size_t>>> chosen_;
-};
+constexpr size_t kLimitedBatches = 4;   // of a pass in the experiment limited_data
+constexpr size_t kMostSamplers = 4096;  // that are remembered
 
 bool LimitsPasses() {
   static const bool limits = IsExperiment("limited_data");
   return limits;
 }
 
+// The samplers of this process: which loader each belongs to, and how far its pass is. A program
+// may make a loader for each pass.
+class Samplers {
+ public:
+  static Samplers& TheOnly() {
+    static auto* only = new Samplers;
+    return *only;
+  }
+  // A pass over so many samples begins.
+  void Begins(const void* sampler, size_t samples) {
+    const std::lock_guard<std::mutex> lock(lock_);
+    if (passes_.size() < kMostSamplers || passes_.count(sampler) > 0) {
+      passes_[sampler] = {samples, 0};
+    }
+  }
+  // The batch that is next, and what is known of it. In the experiment limited_data, the first ones
+  // of the first pass come again in each pass.
+  template <typename Next>
+  std::pair<Indices, ChosenBatch> Batch(const void* sampler, Entry kind, size_t size,
+                                        const Next& next) {
+    const std::lock_guard<std::mutex> lock(lock_);
+    Pass unknown;
+    const auto known = passes_.find(sampler);
+    Pass& pass = known == passes_.end() ? unknown : known->second;
+    Loader& loader = loaders_[{kind, pass.samples, size}];
+    if (loader.number < 0) loader.number = static_cast<int>(loaders_.size()) - 1;
+    const size_t place = pass.batches++;
+    Indices batch;
+    if (!LimitsPasses()) {
+      batch = next();
+    } else if (place < kLimitedBatches) {
+      if (place >= loader.first.size()) batch = next();
+      if (batch) loader.first.push_back(*batch);
+      if (place < loader.first.size()) batch = loader.first[place];
+    }
+    const size_t chosen = batch ? batch->size() : 0;
+    const uint64_t digest = batch ? Digest(batch->data(), chosen * sizeof(size_t)) : 0;
+    return {std::move(batch),
+            {loader.number, kind == Entry::kRandomNext, pass.samples, size,
+             static_cast<int64_t>(place), chosen, digest}};
+  }
+
+ private:
+  struct Pass {
+    size_t samples = 0;  // of the data set; 0 if the pass was not seen to begin
+    size_t batches = 0;  // given so far
+  };
+  struct Loader {
+    int number = -1;
+    std::vector<std::vector<size_t>> first;  // batches that come again
+  };
+  std::mutex lock_;
+  std::map<const void*, Pass> passes_;
+  std::map<std::tuple<Entry, size_t, size_t>, Loader> loaders_;
+};
+
 template <typename Sampler, Entry entry>
 Indices NextBatch(Sampler* sampler, size_t size) {
   last_batch_size = size;
-  const auto next = [&] { return OriginalOf<Indices(Sampler*, size_t)>(entry)(sampler, size); };
-  if (!LimitsPasses()) return next();
-  return LimitedPasses::TheOnly().Batch(sampler, entry, size, next);
+  auto [batch, chosen] = Samplers::TheOnly().Batch(sampler, entry, size, [&] {
+    return OriginalOf<Indices(Sampler*, size_t)>(entry)(sampler, size);
+  });
+  if (batch) Tell([&chosen = chosen](Watcher& watcher) { watcher.BatchChosen(chosen); });
+  return std::move(batch);
 }
 
-template <typename Sampler, Entry entry>
-void PassBegins(Sampler* sampler, std::optional<size_t> size) {
-  OriginalOf<void(Sampler*, std::optional<size_t>)>(entry)(sampler, size);
-  if (LimitsPasses()) LimitedPasses::TheOnly().Begins(sampler);
+// The members of samplers, of which the number of samples is private.
+struct RandomLayout {
+  void* type;
+  at::Tensor indices;
+  int64_t index;
+};
+static_assert(sizeof(RandomLayout) == sizeof(RandomSampler));
+struct SequentialLayout {
+  void* type;
+  size_t size, index;
+};
+static_assert(sizeof(SequentialLayout) == sizeof(SequentialSampler));
+
+void RandomBegins(RandomSampler* sampler, std::optional<size_t> size) {
+  OriginalOf<void(RandomSampler*, std::optional<size_t>)>(Entry::kRandomReset)(sampler, size);
+  const at::Tensor& indices = reinterpret_cast<const RandomLayout*>(sampler)->indices;
+  const int64_t samples = indices.defined() ? indices.numel() : 0;
+  Samplers::TheOnly().Begins(sampler, static_cast<size_t>(samples));
 }
 
-void RandomBuilt(RandomSampler* sampler, int64_t size, at::ScalarType type) {
-  OriginalOf<void(RandomSampler*, int64_t, at::ScalarType)>(Entry::kRandomSampler)(sampler, size,
-                                                                                   type);
-  if (LimitsPasses()) LimitedPasses::TheOnly().Built(sampler, static_cast<size_t>(size));
-}
-
-void SequentialBuilt(SequentialSampler* sampler, size_t size) {
-  OriginalOf<void(SequentialSampler*, size_t)>(Entry::kSequentialSampler)(sampler, size);
-  if (LimitsPasses()) LimitedPasses::TheOnly().Built(sampler, size);
+void SequentialBegins(SequentialSampler* sampler, std::optional<size_t> size) {
+  OriginalOf<void(SequentialSampler*, std::optional<size_t>)>(Entry::kSequentialReset)(sampler,
+                                                                                       size);
+  Samplers::TheOnly().Begins(sampler, reinterpret_cast<const SequentialLayout*>(sampler)->size);
 }
 
 }  // namespace
@@ -100,16 +130,12 @@ size_t SampledBatchSize() { return last_batch_size; }
 
 void* SamplerHookOf(Entry entry) {
   switch (entry) {
-    case Entry::kRandomSampler:
-      return Address(&RandomBuilt);
     case Entry::kRandomReset:
-      return Address(&PassBegins<RandomSampler, Entry::kRandomReset>);
+      return Address(&RandomBegins);
     case Entry::kRandomNext:
       return Address(&NextBatch<RandomSampler, Entry::kRandomNext>);
-    case Entry::kSequentialSampler:
-      return Address(&SequentialBuilt);
     case Entry::kSequentialReset:
-      return Address(&PassBegins<SequentialSampler, Entry::kSequentialReset>);
+      return Address(&SequentialBegins);
     case Entry::kSequentialNext:
       return Address(&NextBatch<SequentialSampler, Entry::kSequentialNext>);
     default:

@@ -27,6 +27,11 @@ void Watcher::GeneratorAsked() {
   operations_.GeneratorAsked();
 }
 
+void Watcher::BatchChosen(const ChosenBatch& batch) {
+  const Inside inside;
+  Guarded(recorder_.get(), [&](ProbeRecorder&) { operations_.BatchChosen(batch); });
+}
+
 void Watcher::GradModeSet() {
   const Inside inside;
   operations_.GradModeSet();

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/optimizer_rules.h"
 #include "checks/observe/preload/watcher.h"
 #include "checks/observe/probe/guarded.h"
 
@@ -49,20 +50,8 @@ int Watcher::NumberOf(torch::optim::Optimizer& optimizer) {
   }
   if (!HasRoomFor(all)) return kUnwatched;
   const auto alive = std::make_shared<const torch::optim::Optimizer*>(&optimizer);
-  std::vector<Probe::Group> groups;
-  for (size_t i = 0; i < optimizer.param_groups().size(); ++i) {
-    Probe::Group group;
-    for (const torch::Tensor& parameter : optimizer.param_groups()[i].params()) {
-      group.parameters.emplace_back("", parameter);
-    }
-    group.rate = [alive, i]() -> double {
-      if (*alive == nullptr || i >= (*alive)->param_groups().size()) return 0;
-      return (*alive)->param_groups()[i].options().get_lr();
-    };
-    groups.push_back(std::move(group));
-  }
-  Probe::Rule rule;
-  rule.keeps_state = [alive] { return *alive != nullptr && !(*alive)->state().empty(); };
+  std::vector<Probe::Group> groups = GroupsOf(optimizer, alive);
+  Probe::Rule rule = RuleOf(optimizer, alive);
   int number = 0;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     equal_rows_.Meet(all);

@@ -84,6 +84,7 @@ Watcher* Watcher::Begin() noexcept try {
     RequestOfProcess().reset();
     return nullptr;
   }
+  recorder->clock().writer().Attribute(0, "preloaded", "1");
   is_watched_thread = true;
   owner_process = getpid();
   std::atexit([] { ProcessEnds(); });
@@ -227,6 +228,7 @@ void Watcher::AfterStep(const torch::optim::Optimizer& optimizer, int number) {
   const Inside inside;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     if (experiment_ != nullptr) experiment_->StepEnds();
+    operations_.StepEnds();
     replaced_.AfterStep(optimizer, number);
     if (recorder.clock().sampled()) graphs_.StepEnded(recorder);
     recorder.AfterStep(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""},

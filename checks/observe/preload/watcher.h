@@ -69,11 +69,11 @@ class Watcher {
   void GradModeSet();
   void GradientsAsked(const std::vector<at::Tensor>& inputs, bool creates_graph);
   void GeneratorAsked();  // by the program itself
+  void BatchChosen(const ChosenBatch& batch);
   void SchedulerBuilt(torch::optim::Optimizer& optimizer);
   void Scheduled(torch::optim::Optimizer& optimizer);
-  // A file was read, or a model from one, perhaps before there is a watcher.
   static void FileRead(const std::string& path) noexcept;
-  static void ModuleRead(const torch::nn::Module& module) noexcept;
+  static void ModuleRead(const torch::nn::Module& module) noexcept;  // perhaps before all else
   void OptimizerRead(torch::optim::Optimizer& optimizer);
   // A "model" or an "optimizer" goes into an archive; an archive, into a file.
   void Stored(const char* kind) { restored_.Stored(kind); }

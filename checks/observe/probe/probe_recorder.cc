@@ -5,10 +5,12 @@
 #include <sys/resource.h>
 #include <torch/csrc/autograd/graph_task.h>
 #include <torch/version.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <fstream>
 #include <utility>
 
 namespace dlcheck {
@@ -16,6 +18,14 @@ namespace {
 
 constexpr double kSecondsInNanosecond = 1e-9;
 constexpr double kKibibyte = 1024;
+
+// Of this process now, without pages of files; 0 where the system does not tell.
+double ResidentBytes() {
+  std::ifstream file("/proc/self/statm");
+  double size = 0, resident = 0, shared = 0;
+  if (!(file >> size >> resident >> shared)) return 0;
+  return (resident - shared) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
 
 bool Lists(const std::string& words, const std::string& word) {
   return (" " + words + " ").find(" " + word + " ") != std::string::npos;
@@ -127,6 +137,9 @@ void ProbeRecorder::WriteStepTimeAndMemory(uint32_t owner) {
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
     clock_.Put(Quantity::kMemory, {0, owner}, static_cast<double>(usage.ru_maxrss) * kKibibyte);
+    if (const double resident = ResidentBytes(); resident > 0) {
+      clock_.Put(Quantity::kResidentMemory, {0, owner}, resident);
+    }
   }
   last_step_end_ = now;
 }
@@ -146,7 +159,8 @@ void ProbeRecorder::Batch(const at::Tensor& inputs, const Probe::Site& site) {
   if (clock_.takes_digest()) {
     clock_.PutDigest(Quantity::kBatchDigest, {model}, DigestTensors({inputs}));
   }
-  if (ranks_.are_many()) {
+  // An accelerator is not made to wait for what only the ranks need.
+  if (ranks_.are_many() || inputs.device().is_cpu()) {
     clock_.PutDigest(Quantity::kBatchFingerprint, {model}, DigestTensors({inputs}));
   }
   if (!inputs.is_floating_point()) return;

@@ -136,7 +136,7 @@ OrderOfData OrderOf(const Batches& batches, ThingId loader, int64_t times) {
   if (order.same) return order;
   // A program may change each batch at random before it enters the model.
   const OrderOfData before = OrderAt(handed_out, times);
-  return before.same ? before : order;
+  return before.same || order.places == 0 ? before : order;
 }
 
 }  // namespace dlcheck

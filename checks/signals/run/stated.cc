@@ -1,12 +1,23 @@
 #include "checks/signals/run/stated.h"
 
+#include "checks/records/names.h"
 #include "checks/signals/run/first_process.h"
 
 namespace dlcheck {
+namespace {
+
+// Whether whoever recorded the run looks for this.
+bool IsWatched(const Trace& trace, Quantity quantity) {
+  if (!trace.ProcessAttribute("python").empty()) return true;
+  const bool is_preloaded = !trace.ProcessAttribute("preloaded").empty();
+  return is_preloaded && WritersOf(quantity).find('N') != std::string_view::npos;
+}
+
+}  // namespace
 
 absl::StatusOr<Statements> StatementsIn(const Run& run, Quantity quantity) {
   const Trace& trace = run.trace;
-  if (trace.ProcessAttribute("python").empty() && trace.ThingsWith(quantity).empty()) {
+  if (!IsWatched(trace, quantity) && trace.ThingsWith(quantity).empty()) {
     return absl::NotFoundError("only Python programs are watched for this");
   }
   Statements found;

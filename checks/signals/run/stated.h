@@ -24,8 +24,8 @@ struct Statements {
   int64_t steps = 0;  // of all optimizers, that were seen or counted
 };
 
-// Of the first process only. Errors: NotFound if it is not Python, or nothing is stated and no
-// optimizer step was called.
+// Of the first process only. Errors: NotFound if its probe does not look for this, or nothing is
+// stated and no optimizer step was called.
 absl::StatusOr<Statements> StatementsIn(const Run& run, Quantity quantity);
 
 template <Quantity kQuantity>

@@ -1,6 +1,6 @@
-// Parameters: `decay`, `equal`, `average_buffers`, `updates`, `exchanged`. Inputs: `parameter/NAME`,
-// `buffer/NAME`, `noise` (1000), which moves everything at each update. Puts out the averages, and
-// what is live at the end, after an exchange if `exchanged`.
+// Parameters: `decay`, `equal`, `average_buffers`, `updates`, `exchanged`. Inputs:
+// `parameter/NAME`, `buffer/NAME`, `noise` (1000), which moves everything at each update. Puts out
+// the averages, and what is live at the end, after an exchange if `exchanged`.
 #include "reference/optimization/averaging.h"
 
 #include "tests/pytorch_parity/subject/subject.h"

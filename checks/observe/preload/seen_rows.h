@@ -1,0 +1,27 @@
+// Rows of training batches that come again in an evaluation.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <unordered_set>
+
+#include "checks/observe/probe/probe_recorder.h"
+
+namespace dlcheck {
+
+class SeenRows {
+ public:
+  // Cost of both: one pass over the input, as long as there is room.
+  void Trained(const at::Tensor& input);
+  void Evaluated(const at::Tensor& input);
+  // Writes how many rows of the evaluation were trained on, and how many came twice.
+  void EvaluationEnds(uint32_t model, ProbeRecorder& recorder);
+
+ private:
+  std::unordered_set<uint64_t> trained_, evaluated_;
+  int64_t repeated_ = 0;  // rows of this evaluation
+  uint64_t digest_ = 0;   // of its inputs
+};
+
+}  // namespace dlcheck
