@@ -19,7 +19,7 @@ SLOWEST = 20
 SLACK = 30  # seconds beyond that: short tests vary
 MOST = 2  # times the seconds of the ledger
 # Of tests that draw their cases by the commit: some cases take several times as long as others.
-DRAWN = {"compare_test", "failed_calls_test", "fault_matrix_test", "frameworks_test", "goldens_ranks",
+DRAWN = {"compare_test", "experiments_programs_cpp_test", "failed_calls_test", "fault_matrix_test", "frameworks_test", "goldens_ranks",
          "goldens_scaler", "goldens_sharing", "goldens_training", "healthy_programs_test",
          "hostile_models_test", "killed_test", "odd_programs_test", "planted_programs_test",
          "python_hosts_test", "rank_losses_test", "rank_network_test", "rank_programs_test", "ranks_test",

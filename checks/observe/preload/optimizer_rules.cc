@@ -90,6 +90,12 @@ Probe::Rule RuleOf(const torch::optim::Optimizer& optimizer, const LivingOptimiz
       type != typeid(torch::optim::AdamW)) {
     return none;
   }
+  // A device is not made to wait.
+  for (const auto& group : optimizer.param_groups()) {
+    for (const at::Tensor& parameter : group.params()) {
+      if (!parameter.device().is_cpu()) return none;
+    }
+  }
   rule.state = [alive](const std::string& field, const torch::Tensor& parameter) {
     return FieldOf(StateOf(alive, parameter), field);
   };

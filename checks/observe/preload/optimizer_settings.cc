@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <sstream>
+#include <vector>
 
 #include "checks/observe/preload/call_sites.h"
 
@@ -76,6 +78,21 @@ void Add(const torch::optim::Optimizer& optimizer, const torch::optim::Optimizer
   }
 }
 
+// A shared weight is listed once for each module that holds it.
+void WriteRepeated(const std::vector<torch::optim::OptimizerParamGroup>& groups, int number,
+                   ProbeRecorder& recorder) {
+  std::map<const at::TensorImpl*, int> times;
+  for (const auto& group : groups) {
+    for (const at::Tensor& parameter : group.params()) {
+      if (++times[parameter.unsafeGetTensorImpl()] != 2) continue;
+      const ProbeModels::Parameter* known = recorder.models().Find(parameter);
+      if (known == nullptr) continue;
+      recorder.clock().Put(Quantity::kListedTwice,
+                           {known->thing, recorder.Optimizer(number).thing()}, 2);
+    }
+  }
+}
+
 std::string Written(double number) {
   std::ostringstream text;
   text << number;
@@ -89,6 +106,7 @@ void OptimizerSettings::Look(const torch::optim::Optimizer& optimizer, int numbe
   const auto& groups = optimizer.param_groups();
   const int64_t step = steps_[number]++;
   if (step == 0) {
+    WriteRepeated(groups, number, recorder);
     for (size_t i = 0; i < groups.size(); ++i) {
       const std::optional<double> decay = ChosenDecay(groups[i].options());
       if (!decay) continue;

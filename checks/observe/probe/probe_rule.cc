@@ -8,6 +8,8 @@ namespace {
 
 constexpr int64_t kFirstSteps = 8;
 constexpr int64_t kOneIn = 8;
+// Of the copies for one step, each in float64 and five of a weight; others wait for a later step.
+constexpr int64_t kMostCopied = 1 << 21;
 // Roundings of a kernel that works in the type of its weights: moments, quotient, product.
 constexpr double kRoundings = 8;
 
@@ -42,9 +44,18 @@ at::Tensor UpdateCheck::StateOf(const char* field, const at::Tensor& parameter) 
 
 void UpdateCheck::Before(const std::vector<Parameter>& parameters) {
   copies_.clear();
-  for (const Parameter& parameter : parameters) {
+  if (parameters.empty()) return;
+  int64_t copied = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& parameter = parameters[(next_ + i) % parameters.size()];
     const at::Tensor& weight = parameter.tensor;
     if (!weight.grad().defined() || weight.grad().is_sparse() || weight.is_complex()) continue;
+    if (copied > 0 && copied + weight.numel() > kMostCopied) {
+      next_ = (next_ + i) % parameters.size();
+      return;
+    }
+    if (weight.numel() > kMostCopied) continue;
+    copied += weight.numel();
     const at::Tensor master = StateOf("master", weight);
     Copy copy{parameter, master.defined() ? master : weight.detach(), {}, {}, {}, {}, {}, 0};
     copy.before = Wide(copy.moved);

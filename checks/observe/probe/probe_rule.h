@@ -27,7 +27,8 @@ class UpdateCheck {
   // Steps at which it is worth the time: every one at first, then one in eight of those sampled.
   bool IsDue() const;
 
-  // Copies what the rule needs of those that have a gradient, before the step.
+  // Copies what the rule needs of those that have a gradient, before the step; of a large model, of
+  // some in each step. A parameter of more than two million elements is left out.
   void Before(const std::vector<Parameter>& parameters);
 
   // Writes update_error and lost_updates of each. Not after a step that was left out.
@@ -50,6 +51,7 @@ class UpdateCheck {
   Probe::Rule rule_;
   uint32_t owner_;
   std::vector<Copy> copies_;
+  size_t next_ = 0;  // the parameter whose turn to be copied is next
 };
 
 }  // namespace dlcheck

@@ -268,3 +268,12 @@ add(
     plain_script=[("optimizer = torch.optim.AdamW(", "for weight in model[0].parameters():\n    weight.require_grad = False\noptimizer = torch.optim.AdamW(")],
     trainer_class=[("        self.optimizer = torch.optim.SGD(", "        self.net.conv.requires_grad = False\n        self.optimizer = torch.optim.SGD(")],
 )
+add(
+    "listed_twice",
+    "optimizer/parameter_listed_twice",
+    plain_script=[("AdamW(model.parameters(),", "AdamW([*model.parameters(), model[-1].weight],")],
+    trainer_class=[("SGD(self.net.parameters(),", "SGD([*self.net.parameters(), *self.net.parameters()],")],
+    closures=[("SGD(network.parameters(),", "SGD([*network.parameters(), next(network.parameters())],")],
+    workers_and_contexts=[("RMSprop(module.parameters(),",
+                           "RMSprop([*module.parameters(), *list(module.parameters())[2:]],")],
+)

@@ -82,6 +82,8 @@ def main():
         with torch.no_grad():
             for slow, fast in zip(average.parameters(), generator.parameters()):
                 slow.mul_(0.95).add_(fast, alpha=0.05)
+            for slow, fast in zip(average.buffers(), generator.buffers()):
+                slow.copy_(fast)
         if step % 80 == 79:
             draw(average)
 

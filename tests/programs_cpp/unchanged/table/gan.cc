@@ -168,6 +168,8 @@ void Average(Players& players) {
   const auto from = players.generator->parameters(), to = players.average->parameters();
   if (Is("average_never_updated")) return;
   for (size_t i = 0; i < to.size(); ++i) to[i].mul_(0.95).add_(from[i], 0.05);
+  const auto statistics = players.generator->buffers(), kept = players.average->buffers();
+  for (size_t i = 0; i < kept.size(); ++i) kept[i].copy_(statistics[i]);
 }
 
 void Draw(Players& players) {

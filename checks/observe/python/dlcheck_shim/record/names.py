@@ -255,4 +255,5 @@ QUANTITIES = {
     "noise_factor": 210,
     "wrong_time_step": 211,
     "repeated_targets": 212,
+    "listed_twice": 213,
 }

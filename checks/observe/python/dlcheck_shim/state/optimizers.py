@@ -1,5 +1,6 @@
 """What the probe knows of optimizers: their groups, and what each parameter is called in them."""
 
+import collections
 import inspect
 import weakref
 
@@ -95,10 +96,18 @@ class Optimizers:
         self.tell(watched, watched.thing, "first_parameter", first[1] if first else "")
         if parameters and not watched.stepped:
             self.look_for_predecessor(optimizer, watched, parameters)
+        if not watched.stepped:
+            self.write_repeated(watched, parameters)
         usual = usual_decay(type(optimizer))
         for thing, group in zip(watched.groups, optimizer.param_groups):
             if group.get("weight_decay", usual) != usual:  # the program chose it
                 self.tell(watched, thing, "weight_decay", group["weight_decay"])
+
+    def write_repeated(self, watched, parameters):
+        """Parameters that the optimizer has more than once: each step moves them as often."""
+        for parameter, times in repeated(parameters):
+            thing = watched.things.get(parameter, 0)
+            self.recorder.quantity("listed_twice", thing, float(times), owner=watched.thing)
 
     def look_for_predecessor(self, optimizer, watched, parameters):
         """Before its first step: does it train, without any state, what another one like it trained with
@@ -171,6 +180,14 @@ def usual_decay(optimizer_class):
 
 def parameters_of(optimizer):
     return [p for group in optimizer.param_groups for p in group["params"]]
+
+
+def repeated(parameters):
+    """(parameter, how often it is there) of those that are there more than once."""
+    times = collections.Counter(map(id, parameters))
+    if len(times) == len(parameters):
+        return []
+    return [(p, times[id(p)]) for p in {id(p): p for p in parameters}.values() if times[id(p)] > 1]
 
 
 def with_gradients(optimizer):
