@@ -8,7 +8,7 @@ from tests.observe.reading import DIGITS, defined, run_unwatched, run_watched
 PROGRAM = [os.environ.get("CPP_LOOP", ""), DIGITS]
 # Clearing works, so nothing is held; and the loop saves and schedules nothing.
 # Only where many ranks train, as in a program of its own and in the trainer's ranks.
-NOT_OF_ONE = {"replica_digest", "buffer_digest", "drawn_masks", "batch_fingerprint", "own_time"}
+NOT_OF_ONE = {"replica_digest", "buffer_digest", "drawn_masks", "own_time"}
 NOT_IN_A_CLEAN_RUN = {"held_gradient_norm", *NOT_OF_ONE}
 NOT_IN_THE_LOOP = {"saved", "loaded", "schedule", "scheduler", "quiet", "stopped", "uncleared",
                    "collective"}  # fmt: skip

@@ -145,7 +145,7 @@ class Modes(unittest.TestCase):
             """
         )
         watched = run_watched(python("-c", program), raises=False)
-        failed = [key for key in watched.main.attributes if key[-1].startswith("hook_failed")]
+        failed = [key for key in watched.main.process if key.startswith("hook_failed")]
         self.assertEqual(failed, [])
         self.assertEqual(len(watched.main.of("quantity", "loss")), 20)
 

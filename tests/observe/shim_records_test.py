@@ -15,6 +15,7 @@ from tests.observe import shim_graph_scan_test as axes
 from tests.observe import shim_held_test as arrangements
 from tests.observe import shim_idle_statements_test as statements
 from tests.observe import shim_learned_weights_test as learned
+from tests.observe import shim_listed_twice_test as twice
 from tests.observe import shim_loaded_test as loaded
 from tests.observe import shim_loss_values_test as values
 from tests.observe import shim_meanings_test as meanings
@@ -154,6 +155,7 @@ class ShimRecords(unittest.TestCase):
         traces.append(run_watched(python("-c", reseeding.seeded("torch.manual_seed(3)"))).main)
         traces.append(zero_rate.trace_of("layer.weight.mul_(0.999)"))
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
+        traces.append(twice.listed("[*net.parameters(), body.weight],"))
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
         traces += [run_watched(python("-c", text)).main for text in (

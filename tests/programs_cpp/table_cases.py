@@ -145,8 +145,8 @@ MISSED = {
         "labels_alike", "negated", "same_batch", "tanh_not_taken", "wrong_network",
     },
     "resumed": {
-        "clipped_before_backward", "clipped_by_value", "frozen_at_random", "identical_units", "losses_kept",
-        "never_validated", "same_rows", "shuffled_once", "shuffled_targets",
+        "clipped_before_backward", "frozen_at_random", "identical_units", "losses_kept",
+        "same_rows", "shuffled_once", "shuffled_targets",
         "sorted", "weights_drawn_after_loading", "worst_kept",
     },
 }

@@ -18,6 +18,16 @@ PROGRAM = BUILD / "tests" / "programs_cpp" / "unchanged_programs"
 SOURCES = Path(__file__).parent / "unchanged"
 # Program, fault: the check that comes first, and the lines that it points to.
 FAULTS = {
+    ("norms", "bias_before"): ("model/bias_before_norm", "x = torch::relu(batch->forward(conv->forward(x)));"),
+    ("norms", "large_epsilon"): ("model/large_norm_epsilon", "x = torch::relu(batch->forward(conv->forward(x)));"),
+    ("norms", "tanh_twice"): ("model/repeated_activation",
+        'if (arguments.Is("tanh_twice")) x = torch::tanh(x);'),
+    ("norms", "norm_left_in_eval_mode"): ("model/initial_statistics",
+        "x = torch::relu(batch->forward(conv->forward(x)));"),
+    ("norms", "clipped_by_value"): ("gradients/clipped_by_value",
+        'if (arguments.Is("clipped_by_value")) nn::utils::clip_grad_value_(net->parameters(), 0.01);'),
+    ("norms", "never_evaluated"): ("evaluation/no_evaluation",
+        "F::cross_entropy(net->forward(x), data.y.index_select(0, rows)).backward();"),
     ("accumulates", "not_zeroed"): ("optimizer/stale_gradients", "loss.backward();", "optimizer.step();"),
     ("accumulates", "not_divided"): ("training_loop/unscaled_accumulation",
         "loss.backward();"),

@@ -37,7 +37,7 @@ Check ParameterListedTwice() {
       .method = "Counts how often each parameter is in the groups of its optimizer, once.",
       .fix =
           "Remove parameters that occur again before building the optimizer. In C++, "
-          "parameters() lists a shared weight once for each module that holds it.",
+          "parameters() lists a module's weights once for each place where it is registered.",
       .limits = {.needs = "A Python program, or a C++ program that is watched as it is.",
                  .silent_when = "",
                  .severity = "Always a warning.",
@@ -49,14 +49,12 @@ optimizer = torch.optim.AdamW(parameters))",
                  .good = R"(head.weight = body.embedding.weight
 parameters = {*body.parameters(), *head.parameters()}
 optimizer = torch.optim.AdamW(parameters))"},
-      .cpp = {.bad = R"(head->weight = embedding->weight;
+      .cpp = {.bad = R"(blocks->push_back(block);
+blocks->push_back(block);  // the same module again
 torch::optim::AdamW optimizer(model->parameters());)",
-              .good = R"(head->weight = embedding->weight;
-std::vector<torch::Tensor> parameters;
-for (const auto& item : model->named_parameters()) {
-  if (item.key() != "head.weight") parameters.push_back(item.value());
-}
-torch::optim::AdamW optimizer(parameters);)"},
+              .good = R"(blocks->push_back(Block());
+blocks->push_back(Block());
+torch::optim::AdamW optimizer(model->parameters());)"},
       .sources = {"own reasoning: exact",
                   "torch.optim.Optimizer.add_param_group(): warns of duplicates in a group"},
       .covers = {"missing-or-repeated-parameter"},

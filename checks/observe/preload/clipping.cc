@@ -84,8 +84,12 @@ void Clipping::Saw(const at::RecordFunction& function, ProbeRecorder& recorder) 
   if (std::exchange(step_, recorder.clock().step()) == recorder.clock().step()) return;
   norm_ = -1;
   Guarded(&recorder, [&](ProbeRecorder& guarded) {
+    const Probe::Site site = CallSite();
     guarded.Clip(scales ? "norm" : "value", bound,
-                 scales ? kind_ : std::numeric_limits<double>::infinity(), CallSite());
+                 scales ? kind_ : std::numeric_limits<double>::infinity(), site);
+    if (!cuts || std::exchange(told_, true)) return;
+    const uint32_t thing = guarded.clock().writer().Thing("clip", 0, "value");
+    guarded.clock().Put(Quantity::kClippedByValue, {thing, 0, guarded.Site(site)}, bound);
   });
 }
 

@@ -40,6 +40,7 @@ class Clipping {
   Storages clipped_;    // gradients of the step below
   Storages gradients_;  // all that it has
   int64_t gradients_of_ = -1;
+  bool told_ = false;  // that values are clipped
 };
 
 }  // namespace dlcheck

@@ -10,7 +10,8 @@
 namespace dlcheck {
 namespace {
 
-constexpr int kMostDoubts = 64;  // passes whose inputs are read
+constexpr int kMostDoubts = 64;        // passes whose inputs are read
+constexpr int64_t kFewestSteps = 100;  // of a run that is to have an evaluation
 
 Probe::Site SiteOfEvaluation(ProbeRecorder& recorder) {
   return recorder.clock().records_evaluation() ? CallSiteOfForward() : Probe::Site{"", 0, ""};
@@ -27,9 +28,17 @@ at::Tensor GivenTo(const at::RecordFunction& function) {
   return {};
 }
 
+bool IsOfLayer(std::string_view name) {
+  return name == "aten::addmm" || name == "aten::linear" || name == "aten::matmul" ||
+         name == "aten::embedding" || name.rfind("aten::conv", 0) == 0 || name == "aten::lstm" ||
+         name == "aten::gru";
+}
+
 }  // namespace
 
 void ForwardPasses::Saw(const at::RecordFunction& function) {
+  // Without gradients, by any network.
+  if (!at::GradMode::is_enabled() && IsOfLayer(function.name())) may_have_evaluated_ = true;
   // A linear layer of LibTorch transposes its weight, and right after that takes its input.
   if (awaits_input_ != kNone) {
     const int model = std::exchange(awaits_input_, kNone);
@@ -104,8 +113,26 @@ void ForwardPasses::LookAtFirstInput(const at::RecordFunction& function, ProbeRe
   scales_.Evaluated(input, CallSiteOfForward(), recorder);
 }
 
+void ForwardPasses::LossGiven(const std::string& name, const at::Tensor& outputs,
+                              const at::Tensor& targets) {
+  const bool has_classes = name == "cross_entropy" || name == "nll_loss";
+  // Square scores may be those of pairs.
+  if (has_classes && outputs.dim() == 2 && targets.dim() == 1 &&
+      outputs.size(0) != outputs.size(1)) {
+    classifies_by_ = name;
+  }
+}
+
+void ForwardPasses::RunEnds(ProbeRecorder& recorder) {
+  ProbeClock& clock = recorder.clock();
+  if (classifies_by_.empty() || may_have_evaluated_ || clock.step() < kFewestSteps) return;
+  clock.Put(Quantity::kNoEvaluation, {clock.writer().Thing("loss", 0, classifies_by_)},
+            static_cast<double>(clock.step()));
+}
+
 void ForwardPasses::Evaluates(int model, bool has_gradients, const at::RecordFunction& function,
                               ProbeRecorder& recorder) {
+  may_have_evaluated_ = true;
   if (evaluated_ == kNone) {
     recorder.EvaluationBegins();
     evaluated_ = model;
@@ -130,6 +157,7 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
   const bool is_training = recorder.models().IsTraining();
   if (!followed.expects_batch) {
     // No backward came since the pass before.
+    may_have_evaluated_ = true;
     if (followed.has_trained && !is_training) Evaluates(model, true, function, recorder);
     if (!is_training || !std::exchange(followed.in_doubt, false)) return;
     // Training goes on, and the pass before was the only one of an evaluation.

@@ -30,6 +30,9 @@ class ForwardPasses {
   void BackwardBegins();
   // A backward or a step begins: what was an evaluation before it is over.
   void TrainingGoesOn();
+  // A loss function was called in training.
+  void LossGiven(const std::string& name, const at::Tensor& outputs, const at::Tensor& targets);
+  void RunEnds(ProbeRecorder& recorder);
   // A loss function gave the mean over so many samples without gradients.
   void LossWithoutGradients(double mean, int64_t samples);
 
@@ -78,7 +81,9 @@ class ForwardPasses {
   LoaderBatches loaders_;
   SeenRows rows_;
   bool awaits_rows_ = false;  // of an evaluation: the next operation takes its input
-  double sum_ = 0;            // of losses times samples in it
+  bool may_have_evaluated_ = false;
+  std::string classifies_by_;  // the loss function of a classifier; empty: there is none
+  double sum_ = 0;             // of losses times samples in it
   int64_t samples_ = 0;
 };
 

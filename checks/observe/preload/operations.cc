@@ -2,6 +2,7 @@
 
 #include <torch/csrc/autograd/graph_task.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 #include <vector>
@@ -54,11 +55,13 @@ int64_t IgnoredBy(const at::RecordFunction& function) {
   return inputs.size() > kPlace && inputs[kPlace].isInt() ? inputs[kPlace].toInt() : -100;
 }
 
-// How many targets a sum of losses has.
-double CountedTargets(const LossContext& loss) {
+// What the result is to be divided by to be the mean of the losses.
+double PartsOf(const LossContext& loss) {
+  if (loss.reduction != "sum") return 1;
   const at::Tensor& targets = loss.targets;
-  const bool are_numbers = targets.is_floating_point();
-  return static_cast<double>(are_numbers ? targets.numel() : targets.ge(0).sum().item<int64_t>());
+  const int64_t parts =
+      targets.is_floating_point() ? targets.numel() : targets.ge(0).sum().item<int64_t>();
+  return static_cast<double>(std::max<int64_t>(parts, 1));
 }
 
 // A callback is a plain function; this is who it calls.
@@ -96,6 +99,11 @@ void Operations::Update() {
                                      .needsInputs(true)
                                      .needsOutputs(true)
                                      .scopes({at::RecordScope::FUNCTION}));
+}
+
+Operations::~Operations() {
+  Guarded(recorder_, [this](ProbeRecorder& recorder) { passes_.RunEnds(recorder); });
+  Stop();
 }
 
 void Operations::Stop() {
@@ -153,8 +161,11 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
   }
   if (Clipping::IsNorm(function)) return std::make_unique<Context>(Looked::kNorm);
   if (!at::GradMode::is_enabled()) return nullptr;
-  if (RecurrentAxes::IsRecurrent(function)) {
-    Guarded(recorder_, [&](ProbeRecorder& recorder) { recurrent_.Saw(function, recorder); });
+  const bool is_norm = depth_ == 1 && NormLayers::Is(function);
+  if (is_norm || RecurrentAxes::IsRecurrent(function)) {
+    Guarded(recorder_, [&](ProbeRecorder& recorder) {
+      is_norm ? norms_.Saw(function, recorder) : recurrent_.Saw(function, recorder);
+    });
   }
   bool subtracts = false;
   if (BroadcastLosses::MayBroadcast(function)) {
@@ -208,6 +219,7 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
       if (looked == Looked::kDifference) broadcasts_.Returned(function);
       if (looked == Looked::kToBeTaken) unused_.Returned(function);
       if (looked == Looked::kActivation) idle_units_.Returned(function, recorder);
+      if (looked == Looked::kActivation) activations_.Returned(function, recorder);
       if (looked == Looked::kProduct) pairs_.Returned(function, recorder);
       if (looked == Looked::kToBeTaken || looked == Looked::kAttention) {
         attention_.Returned(function, recorder);
@@ -224,16 +236,14 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     if (result.requires_grad()) {
       if (loss->outputs.dim() == 2) softmaxes_.LossGiven(loss->outputs, recorder);
+      passes_.LossGiven(loss->function->name, loss->outputs, loss->targets);
       recurrent_.LossGiven(loss->outputs, loss->targets, recorder);
       targets_.LossGiven(loss->function->name, loss->targets, recorder);
       recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction,
                              broadcasts_.LossGiven(loss->outputs, loss->targets), result,
                              loss->outputs, loss->targets, loss->ignored});
     } else if (result.numel() == 1 && loss->outputs.dim() > 0) {
-      const double parts = loss->reduction == "sum" ? CountedTargets(*loss) : 1;
-      if (parts > 0) {
-        passes_.LossWithoutGradients(result.item<double>() / parts, loss->outputs.size(0));
-      }
+      passes_.LossWithoutGradients(result.item<double>() / PartsOf(*loss), loss->outputs.size(0));
     }
   });
 }

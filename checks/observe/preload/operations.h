@@ -20,7 +20,9 @@
 #include "checks/observe/preload/gradient_factor.h"
 #include "checks/observe/preload/idle_units.h"
 #include "checks/observe/preload/linear_pairs.h"
+#include "checks/observe/preload/norm_layers.h"
 #include "checks/observe/preload/recurrent_axes.h"
+#include "checks/observe/preload/repeated_activations.h"
 #include "checks/observe/preload/repeated_draws.h"
 #include "checks/observe/preload/repeated_targets.h"
 #include "checks/observe/preload/reshaped_axes.h"
@@ -34,7 +36,7 @@ class Operations {
  public:
   Operations(ProbeRecorder& recorder, ForgottenWeights& forgotten, StateParts& parts)
       : recorder_(&recorder), forgotten_(&forgotten), passes_(recorder, parts) {}
-  ~Operations() { Stop(); }
+  ~Operations();
   Operations(const Operations&) = delete;
   Operations& operator=(const Operations&) = delete;
 
@@ -82,6 +84,8 @@ class Operations {
   EmbeddedRows embedded_;
   LinearPairs pairs_;
   IdleUnits idle_units_;
+  NormLayers norms_;
+  RepeatedActivations activations_;
   SoftmaxAxes softmaxes_;
   RecurrentAxes recurrent_;
   BroadcastLosses broadcasts_;

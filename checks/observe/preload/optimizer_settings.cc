@@ -78,7 +78,7 @@ void Add(const torch::optim::Optimizer& optimizer, const torch::optim::Optimizer
   }
 }
 
-// A shared weight is listed once for each module that holds it.
+// A module's weights are listed once for each place where it is registered.
 void WriteRepeated(const std::vector<torch::optim::OptimizerParamGroup>& groups, int number,
                    ProbeRecorder& recorder) {
   std::map<const at::TensorImpl*, int> times;

@@ -9,7 +9,7 @@ namespace dlcheck {
 namespace {
 
 constexpr int64_t kMostRowsOfBatch = 256;
-constexpr size_t kMostRows = size_t{1} << 20;
+constexpr size_t kMostSeenRows = size_t{1} << 20;
 constexpr int64_t kMostRowBytes = int64_t{1} << 26;  // of a batch
 
 // One of each row; none of what cannot be read here.
@@ -32,12 +32,12 @@ std::vector<uint64_t> RowDigests(const at::Tensor& input) {
 }  // namespace
 
 void SeenRows::Trained(const at::Tensor& input) {
-  if (trained_.size() >= kMostRows) return;
+  if (trained_.size() >= kMostSeenRows) return;
   for (const uint64_t digest : RowDigests(input)) trained_.insert(digest);
 }
 
 void SeenRows::Evaluated(const at::Tensor& input) {
-  if (evaluated_.size() >= kMostRows) return;
+  if (evaluated_.size() >= kMostSeenRows) return;
   for (const uint64_t digest : RowDigests(input)) {
     if (!evaluated_.insert(digest).second) ++repeated_;
     digest_ = SplitMix64(digest_ ^ digest);

@@ -5,6 +5,7 @@
 #include <torch/library.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "checks/observe/preload/watcher.h"
 
@@ -28,6 +29,21 @@ bool IsToldNow() {
          torch::autograd::get_current_graph_task_id() == -1;
 }
 
+// The tap's own work: without gradients, and seen by nobody. No exception of it reaches the
+// program.
+template <typename Work>
+void Apart(const Work& work) {
+  const Watcher::Inside inside;
+  const torch::NoGradGuard no_grad;
+  try {
+    work(*tap_of_thread);
+  } catch (const c10::Error& error) {
+    tap_of_thread->Failed(error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    tap_of_thread->Failed(error.what());
+  }
+}
+
 OperationValues Last(const torch::jit::Stack& stack, size_t count) {
   return {stack.end() - static_cast<std::ptrdiff_t>(count), stack.end()};
 }
@@ -38,11 +54,7 @@ void Called(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
   const c10::FunctionSchema& schema = operation.schema();
   OperationValues arguments = Last(*stack, schema.arguments().size());
   const bool has_gradients = at::GradMode::is_enabled();
-  {
-    const Watcher::Inside inside;
-    const torch::NoGradGuard no_grad;
-    tap_of_thread->Before(schema, has_gradients, arguments);
-  }
+  Apart([&](Tap& tap) { tap.Before(schema, has_gradients, arguments); });
   std::copy(arguments.begin(), arguments.end(),
             stack->end() - static_cast<std::ptrdiff_t>(arguments.size()));
   {
@@ -50,11 +62,7 @@ void Called(const c10::OperatorHandle& operation, torch::jit::Stack* stack) {
     operation.callBoxed(stack);
   }
   OperationValues results = Last(*stack, schema.returns().size());
-  {
-    const Watcher::Inside inside;
-    const torch::NoGradGuard no_grad;
-    tap_of_thread->After(schema, arguments, results);
-  }
+  Apart([&](Tap& tap) { tap.After(schema, arguments, results); });
   std::copy(results.begin(), results.end(),
             stack->end() - static_cast<std::ptrdiff_t>(results.size()));
 }

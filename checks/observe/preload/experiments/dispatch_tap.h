@@ -5,6 +5,7 @@
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/torch.h>
 
+#include <string>
 #include <vector>
 
 namespace dlcheck {
@@ -21,6 +22,8 @@ class Tap {
                       OperationValues& arguments) = 0;
   virtual void After(const c10::FunctionSchema& schema, const OperationValues& arguments,
                      OperationValues& results) = 0;
+  // One of these threw. Ends the process: no exception of ours reaches the program.
+  [[noreturn]] virtual void Failed(const std::string& cause) = 0;
 };
 
 // From here on in this thread; the tap must outlive it. A boxed fallback of a dispatch key that no

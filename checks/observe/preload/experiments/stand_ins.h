@@ -35,6 +35,7 @@ class StandIns : public ReferenceSteps, public Tap {
   void After(const c10::FunctionSchema& schema, const OperationValues& arguments,
              OperationValues& results) override;
   void StepEnds() override;
+  [[noreturn]] void Failed(const std::string& cause) override { Refuse(cause); }
 
  protected:
   // What is to stand in for the data at this place of a training pass; the tensor itself to leave

@@ -25,6 +25,7 @@ class ZeroRate : public ProgramExperiment, public Tap {
   void Before(const c10::FunctionSchema& schema, bool has_gradients,
               OperationValues& arguments) override;
   void After(const c10::FunctionSchema&, const OperationValues&, OperationValues&) override {}
+  [[noreturn]] void Failed(const std::string& cause) override { Refuse(cause); }
 
  private:
   // The parameters of one optimizer, and what they were as its last step ended.

@@ -36,6 +36,11 @@ def is_plain(tensor):
     )
 
 
+def is_fake(tensor):
+    """True for a tensor of a FakeTensorMode, which has a shape and no numbers."""
+    return type(tensor).__module__ == "torch._subclasses.fake_tensor"
+
+
 def is_shard(tensor):
     """True for a tensor that is spread over processes, of which this one holds a part."""
     return hasattr(tensor, "to_local") and hasattr(tensor, "placements")
@@ -117,7 +122,10 @@ class Transfer:
         self.waiting, self.steps = [], 0
 
     def add(self, tensor, use):
-        """`use` takes the list of the values of `tensor`, which has one dimension."""
+        """`use` takes the list of the values of `tensor`, which has one dimension; it is not called for one
+        without values, as in a FakeTensorMode."""
+        if type(tensor) not in PLAIN and is_fake(tensor):
+            return
         if tensor.is_cpu:
             use(tensor.tolist())
         else:
