@@ -151,4 +151,4 @@ MISSED = {
     },
 }
 # Named without a line: of the weights, the layers or the parameters.
-WITHOUT_LINE = {"frozen_at_random", "identical_units", "one_position", "strong_dropout"}
+WITHOUT_LINE = {"frozen_at_random", "identical_units", "never_validated", "one_position", "strong_dropout"}

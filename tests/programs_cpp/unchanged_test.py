@@ -26,8 +26,6 @@ FAULTS = {
         "x = torch::relu(batch->forward(conv->forward(x)));"),
     ("norms", "clipped_by_value"): ("gradients/clipped_by_value",
         'if (arguments.Is("clipped_by_value")) nn::utils::clip_grad_value_(net->parameters(), 0.01);'),
-    ("norms", "never_evaluated"): ("evaluation/no_evaluation",
-        "F::cross_entropy(net->forward(x), data.y.index_select(0, rows)).backward();"),
     ("accumulates", "not_zeroed"): ("optimizer/stale_gradients", "loss.backward();", "optimizer.step();"),
     ("accumulates", "not_divided"): ("training_loop/unscaled_accumulation",
         "loss.backward();"),

@@ -16,7 +16,8 @@ namespace dlcheck {
 class NormLayers {
  public:
   static bool Is(const at::RecordFunction& function);
-  // As it begins, with gradients, in a sampled step. Cost: in few steps, one pass over its input.
+  // As it begins, with gradients, in a sampled step. Cost: in steps 0, 1, 2, 4 and so
+  // on, a few passes over its input.
   void Saw(const at::RecordFunction& function, ProbeRecorder& recorder);
 
  private:
@@ -27,7 +28,6 @@ class NormLayers {
   void LookAtBias(const at::RecordFunction& function, uint32_t site, ProbeRecorder& recorder);
 
   std::map<uint32_t, int64_t> counted_in_;   // by layer: the last step in which values were counted
-  std::map<uint32_t, int> looked_at_;        // by layer: how often its variance was
   std::map<std::string, bool> biases_told_;  // by line
 };
 
