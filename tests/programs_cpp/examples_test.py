@@ -33,6 +33,9 @@ def run(name, *before):
         done = subprocess.run([*before, PROGRAM, name], capture_output=True, text=True, check=False, cwd=folder)
         return done, files_in(Path(folder))
 
+# What the tutorial does in the same way.
+TRUE_NOTES = {"captioning": ["model/bias_before_norm"]}
+
 
 @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
 class Examples(unittest.TestCase):
@@ -53,8 +56,8 @@ class Examples(unittest.TestCase):
                 self.assertEqual(alone.returncode, 0, alone.stderr)
                 self.assertEqual((watched.returncode, watched.stdout), (0, alone.stdout), watched.stderr)
                 self.assertEqual(files_watched, files)
-                found = [(check["id"], finding["message"]) for check in result["checks"] for finding in check["findings"]]
-                self.assertEqual(found, [])
+                found = [check["id"] for check in result["checks"] for _ in check["findings"]]
+                self.assertEqual(found, TRUE_NOTES.get(name, []), watched.stderr)
                 self.assertEqual(result["coverage"]["steps"], steps)
                 self.assertGreaterEqual(result["exit"]["counts"]["passed"], 25)
 

@@ -217,7 +217,7 @@ class Others(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             script = 'env > names; exec "$@"'
             done = subprocess.run([BUILD / "bin" / "dlcheck", "run", "--output-dir", "out", "--", "/bin/sh", "-c", script,
-                                   "sh", PROGRAM, "own_function"], capture_output=True, text=True, check=False,
+                                   "sh", PROGRAM, "norms"], capture_output=True, text=True, check=False,
                                   cwd=folder)  # fmt: skip
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn("no findings", done.stderr)
