@@ -132,7 +132,7 @@ CHECKS = {
 # Not found, or not first.
 MISSED = {
     "classifier": {
-        "clipped_before_backward", "identical_units", "losses_kept", "norm_in_eval_mode", "not_taken",
+        "clipped_before_backward", "identical_units", "losses_kept", "not_taken",
         "skipped_batches", "tested_on_training_data", "view_for_permute",
     },
     "gpt": {
