@@ -47,31 +47,36 @@ class Samplers {
       passes_[sampler] = {samples, 0};
     }
   }
-  // The batch that is next, and what is known of it. In the experiment limited_data, the first ones
-  // of the first pass come again in each pass.
-  template <typename Next>
-  std::pair<Indices, ChosenBatch> Batch(const void* sampler, Entry kind, size_t size,
-                                        const Next& next) {
+  // What is known of a batch that a sampler gave.
+  ChosenBatch Given(const void* sampler, Entry kind, size_t size,
+                    const std::vector<size_t>& batch) {
     const std::lock_guard<std::mutex> lock(lock_);
     Pass unknown;
-    const auto known = passes_.find(sampler);
-    Pass& pass = known == passes_.end() ? unknown : known->second;
-    Loader& loader = loaders_[{kind, pass.samples, size}];
-    if (loader.number < 0) loader.number = static_cast<int>(loaders_.size()) - 1;
+    Pass& pass = PassOf(sampler, unknown);
+    const auto place = static_cast<int64_t>(pass.batches++);
+    return {LoaderOf(pass, kind, size).number,
+            kind == Entry::kRandomNext,
+            pass.samples,
+            size,
+            place,
+            batch.size(),
+            Digest(batch.data(), batch.size() * sizeof(size_t))};
+  }
+  // In the experiment limited_data: the first batches of the first pass come again in each pass.
+  template <typename Next>
+  Indices Limited(const void* sampler, Entry kind, size_t size, const Next& next) {
+    const std::lock_guard<std::mutex> lock(lock_);
+    Pass unknown;
+    Pass& pass = PassOf(sampler, unknown);
+    std::vector<std::vector<size_t>>& first = LoaderOf(pass, kind, size).first;
     const size_t place = pass.batches++;
-    Indices batch;
-    if (!LimitsPasses()) {
-      batch = next();
-    } else if (place < kLimitedBatches) {
-      if (place >= loader.first.size()) batch = next();
-      if (batch) loader.first.push_back(*batch);
-      if (place < loader.first.size()) batch = loader.first[place];
+    if (place >= kLimitedBatches) return std::nullopt;
+    if (place >= first.size()) {
+      Indices batch = next();
+      if (!batch) return batch;
+      first.push_back(*batch);
     }
-    const size_t chosen = batch ? batch->size() : 0;
-    const uint64_t digest = batch ? Digest(batch->data(), chosen * sizeof(size_t)) : 0;
-    return {std::move(batch),
-            {loader.number, kind == Entry::kRandomNext, pass.samples, size,
-             static_cast<int64_t>(place), chosen, digest}};
+    return first[place];
   }
 
  private:
@@ -83,19 +88,46 @@ class Samplers {
     int number = -1;
     std::vector<std::vector<size_t>> first;  // batches that come again
   };
+  Pass& PassOf(const void* sampler, Pass& unknown) {
+    const auto known = passes_.find(sampler);
+    return known == passes_.end() ? unknown : known->second;
+  }
+  Loader& LoaderOf(const Pass& pass, Entry kind, size_t size) {
+    const std::tuple<Entry, size_t, size_t> key(kind, pass.samples, size);
+    if (loaders_.size() >= kMostSamplers && loaders_.count(key) == 0) return other_;
+    Loader& loader = loaders_[key];
+    if (loader.number < 0) loader.number = static_cast<int>(loaders_.size()) - 1;
+    return loader;
+  }
+
   std::mutex lock_;
+  Loader other_{static_cast<int>(kMostSamplers), {}};  // beyond those that are told apart
   std::map<const void*, Pass> passes_;
   std::map<std::tuple<Entry, size_t, size_t>, Loader> loaders_;
 };
 
+// No exception reaches the program; after one, nothing is watched any more.
+template <typename Work>
+void Keep(const Work& work) {
+  try {
+    work();
+  } catch (...) {
+    Watcher::EndAll();
+  }
+}
+
 template <typename Sampler, Entry entry>
 Indices NextBatch(Sampler* sampler, size_t size) {
   last_batch_size = size;
-  auto [batch, chosen] = Samplers::TheOnly().Batch(sampler, entry, size, [&] {
-    return OriginalOf<Indices(Sampler*, size_t)>(entry)(sampler, size);
+  const auto next = [&] { return OriginalOf<Indices(Sampler*, size_t)>(entry)(sampler, size); };
+  if (LimitsPasses()) return Samplers::TheOnly().Limited(sampler, entry, size, next);
+  Indices batch = next();
+  if (!batch) return batch;
+  Keep([&] {
+    const ChosenBatch chosen = Samplers::TheOnly().Given(sampler, entry, size, *batch);
+    Tell([&chosen](Watcher& watcher) { watcher.BatchChosen(chosen); });
   });
-  if (batch) Tell([&chosen = chosen](Watcher& watcher) { watcher.BatchChosen(chosen); });
-  return std::move(batch);
+  return batch;
 }
 
 // The members of samplers, of which the number of samples is private.
@@ -115,13 +147,14 @@ void RandomBegins(RandomSampler* sampler, std::optional<size_t> size) {
   OriginalOf<void(RandomSampler*, std::optional<size_t>)>(Entry::kRandomReset)(sampler, size);
   const at::Tensor& indices = reinterpret_cast<const RandomLayout*>(sampler)->indices;
   const int64_t samples = indices.defined() ? indices.numel() : 0;
-  Samplers::TheOnly().Begins(sampler, static_cast<size_t>(samples));
+  Keep([&] { Samplers::TheOnly().Begins(sampler, static_cast<size_t>(samples)); });
 }
 
 void SequentialBegins(SequentialSampler* sampler, std::optional<size_t> size) {
   OriginalOf<void(SequentialSampler*, std::optional<size_t>)>(Entry::kSequentialReset)(sampler,
                                                                                        size);
-  Samplers::TheOnly().Begins(sampler, reinterpret_cast<const SequentialLayout*>(sampler)->size);
+  const size_t samples = reinterpret_cast<const SequentialLayout*>(sampler)->size;
+  Keep([&] { Samplers::TheOnly().Begins(sampler, samples); });
 }
 
 }  // namespace
