@@ -32,9 +32,9 @@ Check CausalMaskLeak() {
           "Check the mask: is_causal, the diagonal of triu or tril, and its dtype (whether True "
           "shows or hides). Check anything else that mixes positions, such as a norm over time.",
       .limits =
-          {.needs = "--deep. A Python model counts as causal if the targets of its cross-entropy "
-                    "are its own input, one position ahead. Other programs must run this test on "
-                    "their model.",
+          {.needs = "--deep. A model counts as causal if the targets of its cross-entropy are "
+                    "its own input, one position ahead. A program with the two lines of the C++ "
+                    "probe must run this test on its model.",
            .silent_when = "",
            .severity = "Always an error.",
            .blind_spots = "A leak over fewer positions than half a sequence shows only at the "

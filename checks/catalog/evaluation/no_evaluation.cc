@@ -33,7 +33,9 @@ Check NoEvaluation() {
       .fix =
           "Keep a part of the data away from training, and evaluate the model on it now and "
           "then.",
-      .limits = {.needs = "A Python program that trains a classifier for 100 steps.",
+      .limits = {.needs =
+                     "A Python program, or a C++ program that is watched as it is. It trains a "
+                     "classifier for 100 steps.",
                  .silent_when = "Some forward has no backward: it may be an evaluation.",
                  .severity = "Always a note: another program may evaluate.",
                  .blind_spots = "Evaluations in training mode and with gradients, after the last "

@@ -32,7 +32,8 @@ Check ClippedByValue() {
           "direction. clip_grad_norm_ scales all entries alike.",
       .method = "Watches torch.nn.utils.clip_grad_value_.",
       .fix = "Use torch.nn.utils.clip_grad_norm_ with a bound for the norm of all gradients.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A Python program, or a C++ program that is watched as it is, with an "
+                          "optimizer step.",
                  .silent_when = "The program clips by itself.",
                  .severity = "Always a note: clipping by value may be meant.",
                  .blind_spots = "",

@@ -39,7 +39,8 @@ Check BatchNormTinyBatch() {
           "of few values are noise.",
       .method = "Counts the values of each channel in batch normalization layers in training mode.",
       .fix = "Use larger batches, GroupNorm or LayerNorm, or SyncBatchNorm over several ranks.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A Python program, or a C++ program that is watched as it is, with an "
+                          "optimizer step.",
                  .silent_when = "Fewer than a quarter of the recorded steps have so few values, "
                                 "as the last batch of an epoch.",
                  .severity = "A warning for two values or fewer, a note for up to eight.",

@@ -33,7 +33,8 @@ Check BiasBeforeNorm() {
           "with a "
           "bias directly before batch normalization.",
       .fix = "Build the layer with bias=False.",
-      .limits = {.needs = "A Python program whose modules are not compiled.",
+      .limits = {.needs = "A Python program whose modules are not compiled, or a C++ program that "
+                          "is watched as it is.",
                  .silent_when = "Something else lies between the two layers.",
                  .severity = "Always a note: the bias does no harm.",
                  .blind_spots = "",

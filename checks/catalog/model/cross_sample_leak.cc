@@ -32,8 +32,9 @@ Check CrossSampleLeak() {
       .fix =
           "Look at operations along the first dimension. Typical causes: a recurrent layer or "
           "attention without batch_first=True; a softmax, norm, mean or reshape over dim 0.",
-      .limits = {.needs = "--deep, a batch that a DataLoader stacked from single samples, and an "
-                          "output with one row per sample.",
+      .limits = {.needs = "--deep, and an output with one row per sample. In Python, a DataLoader "
+                          "must stack the batch from single samples. In C++, a sampler of LibTorch "
+                          "or torch::randperm must choose the rows.",
                  .silent_when = "",
                  .severity = "Always a warning, also for models that compare samples, or route "
                              "samples with a common capacity, on purpose.",

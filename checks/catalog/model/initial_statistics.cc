@@ -58,7 +58,8 @@ Check InitialStatistics() {
           "Leave the layer in training mode, or load the statistics of a trained model before "
           "model.eval(). An average of weights needs the buffers of the model, too: copy_ them in "
           "each update.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A Python program, or a C++ program that is watched as it is, with an "
+                          "optimizer step.",
                  .silent_when = "The statistics were loaded or changed, as those of a frozen "
                                 "backbone.",
                  .severity = "Always a warning: the layer may be meant as a scale and a shift.",

@@ -37,7 +37,8 @@ Check LargeNormEpsilon() {
           "Compares the variance of the input of LayerNorm, GroupNorm and batch "
           "normalization with epsilon, at steps 0, 1, 2, 4, 8 and so on.",
       .fix = "Use the usual epsilon of 1e-5, or scale the input of the layer up.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A Python program, or a C++ program that is watched as it is, with an "
+                          "optimizer step.",
                  .silent_when = "Half of the variances exceed epsilon, or they do so later.",
                  .severity = "Always a warning: inputs that hardly differ may be right.",
                  .blind_spots = "RMSNorm, and layers in evaluation mode.",

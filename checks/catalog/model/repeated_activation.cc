@@ -37,7 +37,8 @@ Check RepeatedActivation() {
           "Reads the autograd graphs of the first three steps of each model. Reports an activation "
           "function whose input is the result of the same function.",
       .fix = "Apply the activation once: remove it from the layer or from forward().",
-      .limits = {.needs = "A Python program whose modules are not compiled.",
+      .limits = {.needs = "A Python program whose modules are not compiled, or a C++ program that "
+                          "is watched as it is.",
                  .silent_when = "",
                  .severity = "A note for ReLU, a warning for sigmoid, tanh and softmax.",
                  .blind_spots = "Two different activations one after the other.",
