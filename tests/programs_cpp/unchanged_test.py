@@ -20,6 +20,8 @@ SOURCES = Path(__file__).parent / "unchanged"
 FAULTS = {
     ("norms", "bias_before"): ("model/bias_before_norm", "x = torch::relu(batch->forward(conv->forward(x)));"),
     ("norms", "large_epsilon"): ("model/large_norm_epsilon", "x = torch::relu(batch->forward(conv->forward(x)));"),
+    ("norms", "two_samples"): ("model/batch_norm_tiny_batch",
+        "x = torch::batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5, false);"),
     ("norms", "tanh_twice"): ("model/repeated_activation",
         'if (arguments.Is("tanh_twice")) x = torch::tanh(x);'),
     ("norms", "norm_left_in_eval_mode"): ("model/initial_statistics",

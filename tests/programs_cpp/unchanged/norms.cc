@@ -27,6 +27,9 @@ struct NetImpl : nn::Module {
   torch::Tensor forward(torch::Tensor x) {
     x = torch::relu(batch->forward(conv->forward(x)));
     x = features->forward(hidden->forward(groups->forward(x).flatten(1)));
+    if (arguments.Is("two_samples")) {
+      x = torch::batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5, false);
+    }
     x = torch::tanh(x);
     if (arguments.Is("tanh_twice")) x = torch::tanh(x);
     return head->forward(x);
@@ -50,7 +53,7 @@ void Norms(const Arguments& arguments) {
     if (arguments.Is("norm_left_in_eval_mode")) net->batch->eval();
     const torch::Tensor order = torch::randperm(480);
     for (int64_t at = 0; at < 480; at += 24) {
-      const torch::Tensor rows = order.narrow(0, at, 24);
+      const torch::Tensor rows = order.narrow(0, at, arguments.Is("two_samples") ? 2 : 24);
       optimizer.zero_grad();
       const torch::Tensor x = data.x.index_select(0, rows).view({-1, 2, 6, 6});
       F::cross_entropy(net->forward(x), data.y.index_select(0, rows)).backward();
