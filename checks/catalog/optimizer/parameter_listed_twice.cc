@@ -34,7 +34,8 @@ Check ParameterListedTwice() {
       .why =
           "The parameter gets two updates from one gradient. Its learning rate is twice as high, "
           "and the bias correction of Adam counts two steps.",
-      .method = "Counts how often each parameter is in the groups of its optimizer, once.",
+      .method =
+          "Counts at the first step how often the groups of an optimizer hold each parameter.",
       .fix =
           "Remove parameters that occur again before building the optimizer. In C++, "
           "parameters() lists a module's weights once for each place where it is registered.",
