@@ -76,7 +76,19 @@ def status_of(child, connection):
             os._exit(0)
 
 
-def run(code, module, state):
+def run(code, name, state):
+    """Runs the program to its end. What it raises ends it as it ends a Python of its own."""
+    status = 0
+    try:
+        run_to_state(code, program.main_module(name), state)
+    except SystemExit as stopped:
+        status = ending.status_of(stopped.code)
+        if status is None:
+            raise
+    ending.end(status)
+
+
+def run_to_state(code, module, state):
     if state is None:
         exec(code, module)
         return
@@ -100,7 +112,7 @@ if __name__ == "__main__":
     import torch.utils.data  # noqa: F401
 
     sys.path.append(str(HERE.parents[1]))
-    from tests.warm import program
+    from tests.warm import ending, program
 
     sys.path.pop()  # programs find no `tests` of ours
     gc.collect()
@@ -110,4 +122,4 @@ if __name__ == "__main__":
     program.reseed()
     code = compile(source, name, "exec", dont_inherit=True)
     program.customize(program.add_path(request))
-    run(code, program.main_module(name), request["environment"].get("PLANTING_STATE"))
+    run(code, name, request["environment"].get("PLANTING_STATE"))

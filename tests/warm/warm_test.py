@@ -20,6 +20,17 @@ SHOWN = """
     print(sys.stdin.read(), file=sys.stderr)
     import beside
 """
+ENDING = """
+    import atexit, sys, threading, time
+    class Shown:
+        def __init__(self, name): self.name = name
+        def __del__(self): print(NAMES[self.name])
+    NAMES = {1: "b", 2: "a"}
+    b, _a = Shown(1), Shown(2)
+    atexit.register(print, "registered")
+    threading.Thread(target=lambda: (time.sleep(0.1), print("thread"))).start()
+    sys.exit(5)
+"""
 
 
 class Warm(unittest.TestCase):
@@ -53,6 +64,14 @@ class Warm(unittest.TestCase):
             self.assertEqual(warm.returncode, cold.returncode, text)
             last = [run.stderr.strip().split("\n")[-1] for run in (cold, warm)]
             self.assertEqual(*last)
+
+    def test_threads_registered_calls_and_globals_end_as_in_a_python_of_its_own(self):
+        for run in self.run_both(ENDING):
+            self.assertEqual((run.stdout, run.stderr, run.returncode), ("thread\nregistered\nb\na\n", "", 5))
+
+    def test_output_that_cannot_be_written_gives_the_status_of_python(self):
+        for run in self.run_both("import os; print('lost'); os.close(1)", PYTHONUNBUFFERED=""):
+            self.assertEqual((run.stdout, run.returncode), ("", 120))
 
     def test_sitecustomize_runs_before_the_program(self):
         (self.folder / "sitecustomize.py").write_text("print('first')\n")
