@@ -43,7 +43,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Saves& saves) {
                        Counted(saves.saves.front().parts, "part"), " of the state")};
   AddFinding(saves, &Saves::Save::changed, Severity::kError,
              "had different bits in the file than in memory", verdict);
-  AddFinding(saves, &Saves::Save::missing, Severity::kWarning, "are missing in the file", verdict);
+  AddFinding(saves, &Saves::Save::missing, Severity::kWarning, "could not be found in the file",
+             verdict);
   return verdict;
 }
 

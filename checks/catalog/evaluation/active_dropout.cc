@@ -37,9 +37,10 @@ std::optional<Finding> InTest(const Settings& settings, const Sensitivities& tri
     if (calls == 0 || !(trial.share > settings[kFloor])) continue;
     return Finding{
         .severity = Severity::kWarning,
-        .message = StrCat("In evaluation mode, ", Counted(calls, "call"), " of ", trial.where,
-                          " in ", trial.model, " still dropped values: two evaluations of one ",
-                          "batch differed by ", Short(trial.share), " of the outputs' norm."),
+        .message = StrCat("In evaluation mode, ", Counted(calls, "call"), " of ",
+                          trial.where.empty() ? "dropout" : trial.where, " in ", trial.model,
+                          " still dropped values: two evaluations of one ", "batch differed by ",
+                          Short(trial.share), " of the outputs' norm."),
         .places = {{.thing = trial.model, .file = ""}},
         .first_step = trial.step,
         .last_step = trial.step,

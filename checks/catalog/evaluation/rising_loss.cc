@@ -66,7 +66,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const EvaluationLosses& 
     const Point& last = model.points.back();
     verdict.findings.push_back(
         {.severity = Severity::kNote,
-         .message = StrCat("The evaluation loss was least at step ", least->step, " (",
+         .message = StrCat("The evaluation loss was lowest at step ", least->step, " (",
                            Short(least->loss), ") and ", Short(last.loss), " at step ", last.step,
                            ", while the training loss fell on."),
          .places = {{.thing = model.name, .file = ""}},

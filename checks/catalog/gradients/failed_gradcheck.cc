@@ -36,9 +36,10 @@ Finding FindingOf(const Settings& settings, const BackwardErrors::Function& func
   const BackwardErrors::Trial& first = function.trials.front();
   return {
       .severity = Severity::kWarning,
-      .message = StrCat("The backward of ", function.name, " gave ", Short(first.ratio),
-                        " times the derivative of its forward at step ", first.step,
-                        " (relative uncertainty ", Short(first.rounding), ")."),
+      .message =
+          StrCat("The backward of ", function.name, " gave ", ShortApart(first.ratio, 1).first,
+                 " times the derivative of its forward at step ", first.step,
+                 " (relative uncertainty ", Short(first.rounding), ")."),
       .places = {{.thing = function.name, .file = function.site.file, .line = function.site.line}},
       .first_step = first.step,
       .last_step = function.trials.back().step,

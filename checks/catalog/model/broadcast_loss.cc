@@ -59,7 +59,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const LossFunctions& losses) {
     verdict.findings.push_back(
         LossFinding(function, by_hand ? Severity::kWarning : Severity::kError,
                     StrCat(name, " received shapes ", function.broadcast, " and broadcast them: ",
-                           by_hand ? "each sample meets the numbers of all samples."
+                           by_hand ? "each sample is compared with all samples."
                                    : "every output is compared with every target."),
                     function.losses, 1, 0));
   }

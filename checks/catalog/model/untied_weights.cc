@@ -37,10 +37,12 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Ties& ties) {
     if (first == nullptr) continue;
     verdict.findings.push_back(
         {.severity = Severity::kError,
-         .message = StrCat(tie.one, " and ", tie.other, " are declared as tied, but differed by ",
-                           Short(first->value), " before step ", first->step, " and by ",
-                           Short(last->value), " before step ", last->step, ", in ", count, " of ",
-                           Counted(static_cast<int64_t>(tie.distances.size()), "comparison"), "."),
+         .message = StrCat(
+             tie.one, " and ", tie.other, " are declared as tied, but differed by ",
+             Short(first->value), " before step ", first->step,
+             count == 1 ? "" : StrCat(" and by ", Short(last->value), " before step ", last->step),
+             ", in ", count, " of ",
+             Counted(static_cast<int64_t>(tie.distances.size()), "comparison"), "."),
          .places = {{.thing = tie.one, .file = ""}, {.thing = tie.other, .file = ""}},
          .first_step = first->step,
          .last_step = last->step,

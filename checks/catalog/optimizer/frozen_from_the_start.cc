@@ -15,8 +15,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const FrozenFromStart& frozen) {
   verdict.findings.push_back(
       {.severity = Severity::kNote,
        .message = StrCat(Listed(frozen.weights, 3), " never required a gradient in ",
-                         Counted(frozen.steps, "step"),
-                         ", although the optimizer has them and nothing was loaded."),
+                         Counted(frozen.steps, "step"), ", although the optimizer has ",
+                         count == 1 ? "it" : "them", " and nothing was loaded."),
        .places = std::move(places),
        .first_step = 0,
        .last_step = frozen.steps,

@@ -15,7 +15,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kWeightGro
         StatementFinding(statement, Severity::kWarning,
                          StrCat(statement.name, " is ", Short(statement.value),
                                 " times as large as at the start, and ", Short(statement.aux),
-                                " times as large as half as many steps before."),
+                                " times as large as at half of these steps."),
                          statement.name));
   }
   return verdict;

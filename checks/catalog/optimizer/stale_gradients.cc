@@ -21,10 +21,10 @@ std::string Message(const Clearing& clearing, int64_t updates,
                   " between steps ", first.step, " and ", last.last_step,
                   ": they still held the unchanged value that the previous update had used.");
   }
-  std::string message =
-      StrCat("Gradients are not zeroed between steps: at the first backward after each of ",
-             Counted(updates, "update"), ", ", parameters.size(), " of ", clearing.parameters,
-             " gradients still held the value that this update had used");
+  std::string message = StrCat(
+      "Gradients are not zeroed between steps: at the first backward after ",
+      updates == 1 ? "" : "each of ", Counted(updates, "update"), ", ", parameters.size(), " of ",
+      clearing.parameters, " gradients still held the value that this update had used");
   if (first.norm > 0) StrAppend(&message, " (norm ", Short(first.norm), " at step ", first.step);
   if (first.norm > 0 && measured->step != first.step) {
     StrAppend(&message, ", ", Short(measured->norm), " at step ", measured->step);

@@ -39,10 +39,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepCosts& costs) 
                         return cost.value > 0;
                       });
   if (!over && !always) return verdict;
-  std::string message =
-      StrCat("The host waited for the accelerator in ", over ? "" : "each of ",
-             Counted(steps, "sampled step"), ", ", Short(mean), " times per step on average",
-             over ? StrCat(" (limit: ", Short(limit), ").") : ".");
+  std::string message = StrCat(
+      "The host waited for the accelerator in ", over ? "" : "each of ",
+      Counted(steps, "sampled step"), ", ", mean == 1 ? "once" : StrCat(Short(mean), " times"),
+      " per step on average", over ? StrCat(" (limit: ", Short(limit), ").") : ".");
   verdict.findings.push_back(CostFinding(costs.reads, 0, over ? Severity::kError : Severity::kNote,
                                          std::move(message), mean, limit));
   if (costs.reading.line > 0) {

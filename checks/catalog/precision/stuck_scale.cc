@@ -36,8 +36,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossScaling& scali
   }
   verdict.findings.push_back(
       FindingOver(stuck, declared ? Severity::kError : Severity::kWarning,
-                  StrCat("The loss scale did not fall after gradients overflowed, in all ",
-                         Counted(count, "skipped step"), ": it was still ", Short(scale),
+                  StrCat("The loss scale did not fall after gradients overflowed, in ", count,
+                         " of ", Counted(judged, "skipped step"), ": it was still ", Short(scale),
                          " after step ", stuck.front(), "."),
                   {}, scale, scale));
   return verdict;

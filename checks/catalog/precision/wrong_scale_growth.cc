@@ -72,7 +72,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossScaling& scali
       StrCat("The loss scale ", early ? "grew at step " : "had not grown at step ", first.step,
              ", ", Counted(first.clean, "step"),
              " after its last change, but the declared growth interval is ", interval, ". ",
-             steps.size(), " of ", Counted(growths.judged, "growth interval"), " were wrong."),
+             "Wrong growth intervals: ", steps.size(), " of ", growths.judged, "."),
       {}, static_cast<double>(first.clean), interval));
   return verdict;
 }

@@ -15,6 +15,11 @@ bool SameBits(const Reproduction::Value& a, const Reproduction::Value& b) {
          std::bit_cast<uint64_t>(a.aux) == std::bit_cast<uint64_t>(b.aux);
 }
 
+std::string LossStory(const Reproduction::Value& first, const Reproduction::Value& second) {
+  const auto [one, other] = ShortApart(first.value, second.value);
+  return StrCat("the loss of step ", first.step, " differs (", one, " and ", other, ")");
+}
+
 std::string Story(const Reproduction::Value& first, const Reproduction::Value& second) {
   switch (first.what) {
     case Reproduction::What::kBatch:
@@ -27,8 +32,7 @@ std::string Story(const Reproduction::Value& first, const Reproduction::Value& s
                           " although earlier batches and losses agree, so an operation in backward "
                           "or in the update is nondeterministic");
     case Reproduction::What::kLoss:
-      return StrCat("the loss of step ", first.step, " differs (", Short(first.value), " and ",
-                    Short(second.value), ")");
+      return LossStory(first, second);
   }
   return "";
 }

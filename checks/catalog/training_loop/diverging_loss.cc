@@ -68,10 +68,10 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossCurve& curve) 
   const bool is_above_start = last > means.front() && HasFixedTargets(curve);
   verdict.findings.push_back(
       {.severity = is_above_start ? Severity::kWarning : Severity::kNote,
-       .message =
-           StrCat("The loss was least at step ", curve.points[place].step, " (mean ", Short(*least),
-                  "), then rose to ", Short(last), " at step ", curve.points.back().step,
-                  is_above_start ? ", which is above the first loss." : "."),
+       .message = StrCat("The loss was lowest at step ", curve.points[place].step, " (mean ",
+                         Short(*least), "), then rose to ", Short(last), " at step ",
+                         curve.points.back().step,
+                         is_above_start ? ", which is above the first loss." : "."),
        .places = {},
        .first_step = curve.points[place].step,
        .last_step = curve.points.back().step,

@@ -71,9 +71,9 @@ Finding FindingOf(const Settings& settings, const LossTerms::Term& term) {
       most.of_gradient == 0 ? std::string("no gradient, because it is detached")
                             : StrCat("at most ", Short(most.of_gradient), " of the gradient norm");
   return {.severity = Severity::kNote,
-          .message =
-              StrCat("Loss term ", term.name, " contributes ", part, " (value ", Short(most.value),
-                     ", weight ", Short(most.factor), ", step ", most.step, ")."),
+          .message = StrCat("The loss term (", term.name, ") contributes ", part, " (value ",
+                            Short(most.value), ", weight ", Short(most.factor), ", step ",
+                            most.step, ")."),
           .places = {{.thing = term.name, .file = term.site.file, .line = term.site.line}},
           .first_step = term.moments.front().step,
           .last_step = term.moments.back().step,

@@ -5,14 +5,12 @@
 namespace dlcheck::training_loop {
 namespace {
 
-constexpr std::string_view kNoun = "call";
-
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kRaisedCalls>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(StatementFinding(
         statement, statement.value > 1 ? Severity::kWarning : Severity::kNote,
-        StrCat(Counted(static_cast<int64_t>(statement.value), kNoun), " of the ", statement.name,
+        StrCat(Counted(static_cast<int64_t>(statement.value), StrCat(statement.name, " call")),
                " raised an error up to step ", statement.last_step, ", and training went on.")));
   }
   return verdict;
