@@ -1,6 +1,7 @@
 """Runs of an ordinary user, whom the test makes, beside those of the superuser, with user namespaces and
 without: the same verdict, nobody's files changed, and what is not private is said."""
 
+import functools
 import os
 import pathlib
 import pwd
@@ -46,6 +47,7 @@ def make_user():
     return pwd.getpwnam(NAME).pw_uid if made.returncode == 0 else None
 
 
+@functools.cache
 def python_of(user):
     """(a Python that this user can start, variables) with the torch that was linked; None: there is none."""
     if not TORCH_PYTHON:
