@@ -37,13 +37,17 @@ Probe::Rule RuleOf(Optimizer& optimizer) {
   const Optimizer::Options& options = optimizer.options();
   Probe::Rule rule;
   // The probe works these out again itself.
-  const bool is_known = options.rule <= Optimizer::Rule::kAdamW;
+  const bool is_known = options.rule <= Optimizer::Rule::kNadam;
   if (is_known && !options.amsgrad && !options.maximize) rule.name = NameOf(options.rule);
   rule.momentum = options.momentum;
   rule.nesterov = options.nesterov;
   rule.beta1 = options.beta1;
   rule.beta2 = options.beta2;
   rule.epsilon = options.epsilon;
+  rule.alpha = options.alpha;
+  rule.centered = options.centered;
+  rule.lr_decay = options.lr_decay;
+  rule.momentum_decay = options.momentum_decay;
   std::map<const at::TensorImpl*, std::string> names;
   for (const Optimizer::Group& group : optimizer.groups()) {
     for (const Optimizer::Parameter& parameter : group.parameters) {

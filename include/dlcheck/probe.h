@@ -49,14 +49,16 @@ class Probe {
   using NamedTensors = std::vector<std::pair<std::string, torch::Tensor>>;
   // What an optimizer says it does, so that its steps can be worked out again.
   struct Rule {
-    std::string name = {};  // sgd, adam or adamw; empty: not known
+    std::string name = {};  // sgd, adam, adamw, rmsprop, adagrad, nadam; empty: not known
     double momentum = 0;
-    bool nesterov = false;
+    bool nesterov = false, centered = false;  // of sgd, of rmsprop
     double beta1 = 0.9;
     double beta2 = 0.999;
     double epsilon = 1e-8;
-    // momentum, first, second, steps or master (a copy in higher precision that is what steps move)
-    // of a parameter as they are now; undefined where the rule has none.
+    double alpha = 0.99, lr_decay = 0, momentum_decay = 4e-3;  // of rmsprop, adagrad and nadam
+    // momentum, first, second (averages, or the sum, of gradients and squares), product (of nadam's
+    // momenta), steps or master (a copy in higher precision, which steps move) of a parameter as
+    // they are now; undefined where the rule has none.
     std::function<torch::Tensor(const std::string& field, const torch::Tensor& parameter)> state =
         {};
     // Whether it keeps anything from one step to the next, as momenta; empty: not known.

@@ -12,8 +12,8 @@ namespace {
 const std::map<FaultName, void (*)(Plan&)>& AllPlanters() {
   static const std::map<FaultName, void (*)(Plan&)> all = [] {
     std::map<FaultName, void (*)(Plan&)> joined;
-    for (const Planters& planters :
-         {LoopFaults(), MechanismFaults(), StateFaults(), RankFaults()}) {
+    for (const Planters& planters : {LoopFaults(), LossFaults(), MechanismFaults(), StateFaults(),
+                                     ScheduleFaults(), UpdateFaults(), RankFaults()}) {
       joined.insert(planters.begin(), planters.end());
     }
     return joined;

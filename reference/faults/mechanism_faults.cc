@@ -107,24 +107,6 @@ void PlantPureBf16(Plan& plan) {
   plan.recipe.lr = 1e-5;
 }
 
-void NeedSchedule(Plan& plan) {
-  plan.recipe.schedule = "cosine";
-  plan.recipe.warmup_steps = 20;
-  plan.recipe.steps = std::max<int64_t>(plan.recipe.steps, 100);
-}
-
-template <ScheduleDeviation kDeviation>
-void PlantSchedule(Plan& plan) {
-  NeedSchedule(plan);
-  if (kDeviation == ScheduleDeviation::kRisesAgain) plan.recipe.horizon = plan.recipe.steps / 2;
-  plan.deviations.schedule = kDeviation;
-}
-
-void PlantFirstGroupAlone(Plan& plan) {
-  NeedSchedule(plan);
-  ScheduleFirstGroupAlone(plan);
-}
-
 template <OptimizerDeviation kDeviation>
 void PlantAdamW(Plan& plan) {
   plan.recipe.optimizer = "adamw";
@@ -196,12 +178,6 @@ Planters MechanismFaults() {
       {F::kAutocastLeftOut, PlantAutocastLeftOut},
       {F::kAutocastAroundStep, PlantAutocastAroundStep},
       {F::kPureBf16, PlantPureBf16},
-      {F::kOneStepAhead, PlantSchedule<ScheduleDeviation::kOneAhead>},
-      {F::kPerEpoch, PlantSchedule<ScheduleDeviation::kHeld>},
-      {F::kFirstGroupAlone, PlantFirstGroupAlone},
-      {F::kLongHorizon, PlantSchedule<ScheduleDeviation::kLongHorizon>},
-      {F::kRisesAgain, PlantSchedule<ScheduleDeviation::kRisesAgain>},
-      {F::kMainNotShifted, PlantSchedule<ScheduleDeviation::kMainNotShifted>},
       {F::kEpsilonInsideRoot, PlantAdamW<O::kEpsilonInsideRoot>},
       {F::kNoBiasCorrection, PlantAdamW<O::kNoBiasCorrection>},
       {F::kStepsAhead, PlantAdamW<O::kStepsAhead>},

@@ -8,13 +8,20 @@ void PlantSharedTooEarly(Plan& plan) {
   plan.deviations.ranks = RanksDeviation::kSharedTooEarly;
 }
 
+void PlantOwnBuffers(Plan& plan) {
+  plan.recipe.model = "resnet";
+  plan.recipe.evaluate_every = 30;
+  plan.deviations.ranks = RanksDeviation::kOwnBuffers;
+}
+
 void PlantSameRows(Plan& plan) { plan.deviations.ranks = RanksDeviation::kSameRows; }
 
 }  // namespace
 
 Planters RankFaults() {
   return {{FaultName::kRanksShareTooEarly, &PlantSharedTooEarly},
-          {FaultName::kRanksTakeSameRows, &PlantSameRows}};
+          {FaultName::kRanksTakeSameRows, &PlantSameRows},
+          {FaultName::kRanksKeepOwnBuffers, &PlantOwnBuffers}};
 }
 
 }  // namespace dlcheck::reference

@@ -59,14 +59,7 @@ class PassingFolder {
   std::string path_;
 };
 
-void PlantSavedInBf16(Plan& plan) {
-  plan.deviations.saved_in_bf16 = "model";
-  plan.recipe.checkpoint_every = 50;
-  if (!plan.recipe.checkpoints.empty()) return;
-  const auto folder = std::make_shared<PassingFolder>();
-  plan.recipe.checkpoints = folder->path();
-  plan.step_begins = [folder](int64_t) {};
-}
+void PlantModelSavedInBf16(Plan& plan) { PlantSavedInBf16(plan, "model"); }
 
 void PlantStatisticsLearn(Plan& plan) {
   plan.recipe.model = "resnet";
@@ -79,20 +72,6 @@ void PlantEvaluation(Plan& plan) {
   plan.recipe.dropout = 0.2;
   plan.recipe.evaluate_every = 30;
   kEdit(plan);
-}
-
-// Small enough to be trained while somebody waits.
-void NeedGpt(Plan& plan) {
-  Recipe& recipe = plan.recipe;
-  recipe.model = "gpt";
-  recipe.optimizer = "adamw";
-  recipe.width = 32;
-  recipe.depth = 2;
-  recipe.heads = 2;
-  recipe.context = 32;
-  recipe.batch_size = 8;
-  recipe.steps = std::min<int64_t>(recipe.steps, 100);
-  recipe.evaluate_samples = 32;
 }
 
 template <AttentionDeviation kDeviation>
@@ -109,6 +88,28 @@ void PlantTiedHeadCopied(Plan& plan) {
 
 }  // namespace
 
+void NeedGpt(Plan& plan) {
+  Recipe& recipe = plan.recipe;
+  recipe.model = "gpt";
+  recipe.optimizer = "adamw";
+  recipe.width = 32;
+  recipe.depth = 2;
+  recipe.heads = 2;
+  recipe.context = 32;
+  recipe.batch_size = 8;
+  recipe.steps = std::min<int64_t>(recipe.steps, 100);
+  recipe.evaluate_samples = 32;
+}
+
+void PlantSavedInBf16(Plan& plan, const char* part) {
+  plan.deviations.saved_in_bf16 = part;
+  plan.recipe.checkpoint_every = 50;
+  if (!plan.recipe.checkpoints.empty()) return;
+  const auto folder = std::make_shared<PassingFolder>();
+  plan.recipe.checkpoints = folder->path();
+  plan.step_begins = [folder](int64_t) {};
+}
+
 Planters StateFaults() {
   using F = FaultName;
   return {
@@ -121,7 +122,7 @@ Planters StateFaults() {
       {F::kForgetsRandom, PlantForgotten<kRandom>},
       {F::kForgetsCounters, PlantForgotten<kCounters>},
       {F::kForgetsMetrics, PlantForgotten<kMetrics>},
-      {F::kSavedInBf16, PlantSavedInBf16},
+      {F::kSavedInBf16, PlantModelSavedInBf16},
       {F::kStatisticsLearn, PlantStatisticsLearn},
       {F::kEvaluatesInTraining, PlantEvaluation<EvaluateInTrainingMode>},
       {F::kStaysInEvaluation, PlantEvaluation<StayInEvaluationMode>},

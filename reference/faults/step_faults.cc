@@ -116,6 +116,19 @@ void StepWithoutUnscale(Plan& plan) {
 
 void StepUnderAutocast(Plan& plan) { Swap(plan.phases.step, OptimizerStep, TakeStepUnderAutocast); }
 
+// A second step of its own, which the count of updates does not know.
+void StepTwice(Plan& plan) {
+  InsertBefore(plan.phases.step, OptimizerStep, CountUpdate);
+  InsertBefore(plan.phases.step, CountUpdate, OptimizerStep);
+}
+
+void ClearBeforeStep(Plan& plan) { InsertBefore(plan.phases.step, OptimizerStep, ZeroGradients); }
+
+void LeaveOutStep(Plan& plan) {
+  Remove(plan.phases.step, OptimizerStep);
+  Remove(plan.phases.step, CountUpdate);
+}
+
 void ScheduleFirstGroupAlone(Plan& plan) {
   Swap(plan.phases.step, SetLearningRates, SetFirstLearningRate);
 }

@@ -21,6 +21,9 @@ void ClipBeforeUnscale(Plan& plan);
 void ClipAfterStep(Plan& plan);
 void StepWithoutUnscale(Plan& plan);  // the step takes the scaled gradients
 void StepUnderAutocast(Plan& plan);
+void StepTwice(Plan& plan);
+void ClearBeforeStep(Plan& plan);  // after the backward passes
+void LeaveOutStep(Plan& plan);
 void ScheduleFirstGroupAlone(Plan& plan);
 
 // Phases of an evaluation.

@@ -121,6 +121,44 @@ int64_t Reflected(int64_t t, int64_t horizon) {
   return std::min(within, 2 * horizon - within);
 }
 
+// The schedule whose shape is followed in its place.
+Schedule Deviating(Schedule schedule) {
+  switch (schedule.deviation) {
+    case ScheduleDeviation::kLongHorizon:
+      schedule.horizon *= 10;
+      break;
+    case ScheduleDeviation::kNoWarmup:
+      schedule.warmup = Schedule::Warmup::kNone;
+      break;
+    case ScheduleDeviation::kNoRestarts:
+      schedule.shape = Schedule::Shape::kCosine;
+      schedule.horizon = schedule.restart_period;
+      break;
+    case ScheduleDeviation::kNoPower:
+      schedule.power = 1;
+      break;
+    default:
+      break;
+  }
+  return schedule;
+}
+
+// The update whose rate is taken.
+int64_t UpdateFor(ScheduleDeviation deviation, int64_t update, int64_t horizon) {
+  switch (deviation) {
+    case ScheduleDeviation::kOneAhead:
+      return update + 1;
+    case ScheduleDeviation::kOneBehind:
+      return std::max<int64_t>(update - 1, 0);
+    case ScheduleDeviation::kTwiceAsFast:
+      return 2 * update;
+    case ScheduleDeviation::kHeld:
+      return update - update % std::max<int64_t>(horizon / 10, 1);
+    default:
+      return update;
+  }
+}
+
 void Need(bool holds, const char* what) {
   if (!holds) throw UsageError(std::string("the schedule's ") + what);
 }
@@ -175,14 +213,12 @@ void CheckSchedule(const Schedule& schedule) {
   Need(schedule.div_factor > 0 && schedule.final_div_factor > 0, "divisors must be positive");
 }
 
-double RateFactor(const Schedule& schedule, int64_t update) {
-  const ScheduleDeviation deviation = schedule.deviation;
-  int64_t t = update;
-  int64_t horizon = schedule.horizon;
-  if (deviation == ScheduleDeviation::kOneAhead) ++t;
-  if (deviation == ScheduleDeviation::kHeld) t -= t % std::max<int64_t>(horizon / 10, 1);
-  if (deviation == ScheduleDeviation::kLongHorizon) horizon *= 10;
-
+double RateFactor(const Schedule& asked, int64_t update) {
+  const ScheduleDeviation deviation = asked.deviation;
+  if (deviation == ScheduleDeviation::kNeverMoves) return 1;
+  const Schedule schedule = Deviating(asked);
+  const int64_t horizon = schedule.horizon;
+  int64_t t = UpdateFor(deviation, update, horizon);
   const int64_t warmup_steps =
       schedule.warmup == Schedule::Warmup::kNone ? 0 : schedule.warmup_steps;
   if (t < warmup_steps) return WarmupFactor(schedule, t);

@@ -19,6 +19,12 @@ enum class ScheduleDeviation : uint8_t {
   kLongHorizon,     // ten times the horizon
   kRisesAgain,      // beyond the horizon the shape runs backwards, as a recursion does
   kMainNotShifted,  // the main shape has advanced during the warm-up
+  kNeverMoves,      // the base rate throughout
+  kOneBehind,       // the rate of the update before
+  kTwiceAsFast,     // two updates are counted for each
+  kNoWarmup,        // the main shape begins at once
+  kNoRestarts,      // the first cosine is the only one
+  kNoPower,         // a straight line, whatever the power
 };
 
 struct Schedule {

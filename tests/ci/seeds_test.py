@@ -35,6 +35,12 @@ class Seeds(unittest.TestCase):
         self.assertEqual(printed.getvalue(), "other: seed 0 -; seed 1 ('warning data/one',)\n"
                          "1 of 2 programs have the same verdict with all of 2 seeds\n")  # fmt: skip
 
+    def test_nothing_is_said_of_programs_that_ran_with_one_seed(self):
+        programs = seeds.by_seed([run("alone", 0, 5, one="error")], lambda line: line["program"], seeds.severe)
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            self.assertEqual(seeds.show("programs", programs), 0)
+        self.assertEqual(printed.getvalue(), "")
+
     def test_the_table_is_one_line_for_each_check(self):
         text = seeds.definitions(seeds.rates([run("a", 0, 100, two="note", one="passed")]))
         self.assertEqual(text.splitlines()[2:], ['DLCHECK_FALSE_ALARMS("data/one", 1, 100, 0, 3e+02)',

@@ -215,6 +215,14 @@ class Others(unittest.TestCase):
             self.assertRegex(done.stderr, r"of at least \d+ steps")
 
     @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
+    def test_steps_of_rmsprop_and_adagrad_are_computed_again(self):
+        for program in ("accumulates", "reads"):
+            with self.subTest(program), tempfile.TemporaryDirectory() as folder:
+                done, result = run(folder, program)
+                (check,) = (check for check in result["checks"] if check["id"] == "optimizer/wrong_update")
+                self.assertEqual((check["outcome"], check["findings"]), ("passed", []), done.stderr)
+
+    @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
     def test_a_launcher_may_come_before_and_two_variables_are_in_the_environment(self):
         with tempfile.TemporaryDirectory() as folder:
             script = 'env > names; exec "$@"'

@@ -23,12 +23,31 @@ at::Tensor AdamField(const State& state, const std::string& field) {
   return {};
 }
 
+at::Tensor RmspropField(const torch::optim::RMSpropParamState& state, const std::string& field) {
+  if (field == "momentum") return state.momentum_buffer();
+  if (field == "first") return state.grad_avg();
+  if (field == "second") return state.square_avg();
+  return {};
+}
+
+at::Tensor AdagradField(const torch::optim::AdagradParamState& state, const std::string& field) {
+  if (field == "second") return state.sum();
+  if (field == "steps") return at::scalar_tensor(state.step(), at::kDouble);
+  return {};
+}
+
 at::Tensor FieldOf(const torch::optim::OptimizerParamState* state, const std::string& field) {
   if (const auto* adam = dynamic_cast<const torch::optim::AdamParamState*>(state)) {
     return AdamField(*adam, field);
   }
   if (const auto* adam_w = dynamic_cast<const torch::optim::AdamWParamState*>(state)) {
     return AdamField(*adam_w, field);
+  }
+  if (const auto* rmsprop = dynamic_cast<const torch::optim::RMSpropParamState*>(state)) {
+    return RmspropField(*rmsprop, field);
+  }
+  if (const auto* adagrad = dynamic_cast<const torch::optim::AdagradParamState*>(state)) {
+    return AdagradField(*adagrad, field);
   }
   const auto* sgd = dynamic_cast<const torch::optim::SGDParamState*>(state);
   return sgd != nullptr && field == "momentum" ? sgd->momentum_buffer() : at::Tensor();
@@ -43,6 +62,22 @@ bool SetAdam(const Options& options, const char* name, Probe::Rule& rule) {
   return true;
 }
 
+bool SetRmsprop(const torch::optim::RMSpropOptions& options, Probe::Rule& rule) {
+  rule.name = "rmsprop";
+  rule.alpha = options.alpha();
+  rule.centered = options.centered();
+  rule.momentum = options.momentum();
+  rule.epsilon = options.eps();
+  return true;
+}
+
+bool SetAdagrad(const torch::optim::AdagradOptions& options, Probe::Rule& rule) {
+  rule.name = "adagrad";
+  rule.lr_decay = options.lr_decay();
+  rule.epsilon = options.eps();
+  return true;
+}
+
 // False where the rule is another one.
 bool SetRule(const torch::optim::OptimizerOptions& options, Probe::Rule& rule) {
   if (const auto* adam = dynamic_cast<const torch::optim::AdamOptions*>(&options)) {
@@ -50,6 +85,12 @@ bool SetRule(const torch::optim::OptimizerOptions& options, Probe::Rule& rule) {
   }
   if (const auto* adam_w = dynamic_cast<const torch::optim::AdamWOptions*>(&options)) {
     return SetAdam(*adam_w, "adamw", rule);
+  }
+  if (const auto* rmsprop = dynamic_cast<const torch::optim::RMSpropOptions*>(&options)) {
+    return SetRmsprop(*rmsprop, rule);
+  }
+  if (const auto* adagrad = dynamic_cast<const torch::optim::AdagradOptions*>(&options)) {
+    return SetAdagrad(*adagrad, rule);
   }
   const auto* sgd = dynamic_cast<const torch::optim::SGDOptions*>(&options);
   if (sgd == nullptr || sgd->dampening() != 0) return false;
@@ -62,7 +103,8 @@ bool SetRule(const torch::optim::OptimizerOptions& options, Probe::Rule& rule) {
 bool AreAlike(const Probe::Rule& one, const Probe::Rule& other) {
   return one.name == other.name && one.momentum == other.momentum &&
          one.nesterov == other.nesterov && one.beta1 == other.beta1 && one.beta2 == other.beta2 &&
-         one.epsilon == other.epsilon;
+         one.epsilon == other.epsilon && one.alpha == other.alpha &&
+         one.centered == other.centered && one.lr_decay == other.lr_decay;
 }
 
 // 0 where the options have none.
@@ -73,6 +115,12 @@ double WeightDecayOf(const torch::optim::OptimizerParamGroup& group) {
   }
   if (const auto* adam_w = dynamic_cast<const torch::optim::AdamWOptions*>(options)) {
     return adam_w->weight_decay();
+  }
+  if (const auto* rmsprop = dynamic_cast<const torch::optim::RMSpropOptions*>(options)) {
+    return rmsprop->weight_decay();
+  }
+  if (const auto* adagrad = dynamic_cast<const torch::optim::AdagradOptions*>(options)) {
+    return adagrad->weight_decay();
   }
   const auto* sgd = dynamic_cast<const torch::optim::SGDOptions*>(options);
   return sgd == nullptr ? 0 : sgd->weight_decay();
@@ -87,7 +135,8 @@ Probe::Rule RuleOf(const torch::optim::Optimizer& optimizer, const LivingOptimiz
   // One of the program's own may derive from LibTorch's and do something else.
   const std::type_info& type = typeid(optimizer);
   if (type != typeid(torch::optim::SGD) && type != typeid(torch::optim::Adam) &&
-      type != typeid(torch::optim::AdamW)) {
+      type != typeid(torch::optim::AdamW) && type != typeid(torch::optim::RMSprop) &&
+      type != typeid(torch::optim::Adagrad)) {
     return none;
   }
   // A device is not made to wait.

@@ -57,37 +57,25 @@ void UpdateCheck::Before(const std::vector<Parameter>& parameters) {
     if (weight.numel() > kMostCopied) continue;
     copied += weight.numel();
     const at::Tensor master = StateOf("master", weight);
-    Copy copy{parameter, master.defined() ? master : weight.detach(), {}, {}, {}, {}, {}, 0};
-    copy.before = Wide(copy.moved);
-    copy.gradient = Wide(weight.grad());
-    copy.momentum = Wide(StateOf("momentum", weight));
-    copy.first = Wide(StateOf("first", weight));
-    copy.second = Wide(StateOf("second", weight));
-    const at::Tensor steps = StateOf("steps", weight);
-    copy.steps = steps.defined() ? steps.item<double>() : 0;
-    copies_.push_back(std::move(copy));
+    const at::Tensor moved = master.defined() ? master : weight.detach();
+    copies_.push_back({parameter, moved, StartOf(parameter, moved)});
   }
 }
 
-// What the rule adds to the weight; undefined if its state is not there.
-at::Tensor UpdateCheck::ChangeOf(const Copy& copy) const {
-  const double rate = copy.parameter.rate, decay = copy.parameter.weight_decay;
-  const bool decays_apart = rule_.name == "adamw";
-  at::Tensor gradient = copy.gradient;
-  if (!decays_apart && decay != 0) gradient = gradient + decay * copy.before;
-  if (rule_.name == "sgd") {
-    if (rule_.momentum == 0) return -rate * gradient;
-    if (!copy.momentum.defined()) return {};
-    const at::Tensor momentum = rule_.momentum * copy.momentum + gradient;
-    return -rate * (rule_.nesterov ? gradient + rule_.momentum * momentum : momentum);
-  }
-  if (!copy.first.defined() || !copy.second.defined()) return {};
-  const double step = copy.steps + 1;
-  const at::Tensor first = rule_.beta1 * copy.first + (1 - rule_.beta1) * gradient;
-  const at::Tensor second = rule_.beta2 * copy.second + (1 - rule_.beta2) * gradient.square();
-  const at::Tensor root = (second / (1 - std::pow(rule_.beta2, step))).sqrt() + rule_.epsilon;
-  const at::Tensor change = -rate / (1 - std::pow(rule_.beta1, step)) * first / root;
-  return decays_apart ? change - rate * decay * copy.before : change;
+BeforeStep UpdateCheck::StartOf(const Parameter& parameter, const at::Tensor& moved) const {
+  const at::Tensor& weight = parameter.tensor;
+  const at::Tensor steps = StateOf("steps", weight);
+  BeforeStep before;
+  before.rate = parameter.rate;
+  before.weight_decay = parameter.weight_decay;
+  before.steps = steps.defined() ? steps.item<double>() : 0;
+  before.weight = Wide(moved);
+  before.gradient = Wide(weight.grad());
+  before.momentum = Wide(StateOf("momentum", weight));
+  before.first = Wide(StateOf("first", weight));
+  before.second = Wide(StateOf("second", weight));
+  before.product = Wide(StateOf("product", weight));
+  return before;
 }
 
 void UpdateCheck::After() {
@@ -95,18 +83,18 @@ void UpdateCheck::After() {
 }
 
 void UpdateCheck::Write(const Copy& copy) {
-  const at::Tensor change = ChangeOf(copy);
+  const at::Tensor change = ChangeOf(rule_, copy.before);
   if (!change.defined()) return;
   const at::Tensor after = Wide(copy.moved);
   const double size = change.norm().item<double>();
-  const double error = (after - copy.before - change).norm().item<double>();
+  const double error = (after - copy.before.weight - change).norm().item<double>();
   // A step of nothing, or of what is not finite, cannot be compared.
   if (!(size > 0) || !std::isfinite(size) || !std::isfinite(error)) return;
   const double epsilon = EpsilonOf(copy.moved.scalar_type());
   const double rounding = epsilon * after.norm().item<double>() / size + kRoundings * epsilon;
   const ProbeClock::About about{copy.parameter.thing, owner_};
   clock_->Put(Quantity::kUpdateError, about, error / size, rounding);
-  const at::Tensor lost = change.ne(0).logical_and(after.eq(copy.before));
+  const at::Tensor lost = change.ne(0).logical_and(after.eq(copy.before.weight));
   const auto elements = static_cast<double>(after.numel());
   clock_->Put(Quantity::kLostUpdates, about, lost.sum().item<double>() / elements, elements);
 }

@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "checks/observe/probe/probe_clock.h"
+#include "checks/observe/probe/update_rules.h"
 #include "dlcheck/probe.h"
 
 namespace dlcheck {
 
-// Sources: Kingma and Ba 2015 (Adam); Loshchilov and Hutter 2019 (AdamW); torch.optim's
-// documentation (SGD with momentum and Nesterov).
 class UpdateCheck {
  public:
   UpdateCheck(ProbeClock& clock, Probe::Rule rule, uint32_t owner)
@@ -38,13 +37,11 @@ class UpdateCheck {
  private:
   struct Copy {
     Parameter parameter;
-    at::Tensor moved;   // what the step changes: the weight, or its copy in higher precision
-    at::Tensor before;  // and below, float64 copies from before the step
-    at::Tensor gradient, momentum, first, second;
-    double steps;
+    at::Tensor moved;  // what the step changes: the weight, or its copy in higher precision
+    BeforeStep before;
   };
   at::Tensor StateOf(const char* field, const at::Tensor& parameter) const;
-  at::Tensor ChangeOf(const Copy& copy) const;
+  BeforeStep StartOf(const Parameter& parameter, const at::Tensor& moved) const;
   void Write(const Copy& copy);
 
   ProbeClock* clock_;
