@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "reference/training/peak_memory.h"
 #include "reference/training/resumption.h"
 #include "reference/training/step.h"
 #include "reference/training/stop_signal.h"
@@ -13,6 +14,7 @@ namespace dlcheck::reference {
 namespace {
 
 Scores EvaluateAndNote(Training& training) {
+  const RunLog::Pause pause(*training.files.log);
   const Scores scores = Evaluate(training);
   Counters& counters = training.counters;
   counters.metrics.push_back({counters.step, scores.loss, scores.accuracy});
@@ -29,21 +31,25 @@ Patience PatienceOf(const Recipe& recipe) {
 void Report(Training& training, int64_t step, bool logs) {
   Counters& counters = training.counters;
   if (logs) {
+    const Ranks& ranks = training.distributed.ranks;
     // Of each rank it is so many times its part of the whole.
     RunLog::Step line{step,
                       training.inputs.batches->PlaceOf(step, 0).epoch,
                       counters.updates,
                       counters.skipped,
-                      training.distributed.ranks.Sum(counters.window_loss) /
-                          static_cast<double>(training.distributed.ranks.world()),
+                      ranks.Sum(counters.window_loss) / static_cast<double>(ranks.world()),
                       {},
                       std::numeric_limits<double>::quiet_NaN(),
-                      training.scaler->scale()};
+                      training.scaler->scale(),
+                      ranks.Sum(training.seen.samples),
+                      ranks.Sum(training.seen.tokens),
+                      PeakMemory(training.device)};
     for (const auto& group : training.optimizer->groups()) line.rates.push_back(group.lr);
     if (training.gradient_norm.defined()) {
       line.gradient_norm = training.gradient_norm.item<double>();
     }
     training.files.log->Write(line);
+    training.seen = {};
   }
   counters.window_loss = 0;
 }

@@ -66,6 +66,8 @@ RunLog::~RunLog() {
 }
 
 void RunLog::Write(const Step& step) {
+  const double seconds = std::chrono::duration<double>(Clock::now() - line_begin_).count();
+  line_begin_ = Clock::now();
   // JSON has no number for what is not finite; null stands for it.
   WriteLine(Json{{"step", step.step},
                  {"epoch", step.epoch},
@@ -75,6 +77,9 @@ void RunLog::Write(const Step& step) {
                  {"rates", step.rates},
                  {"gradient_norm", step.gradient_norm},
                  {"loss_scale", step.loss_scale},
+                 {"samples_per_second", step.samples / seconds},
+                 {"tokens_per_second", step.tokens > 0 ? Json(step.tokens / seconds) : Json()},
+                 {"peak_memory", step.peak_memory},
                  {"seconds", Seconds()}}
                 .dump());
 }
@@ -99,7 +104,7 @@ void RunLog::WriteLine(const std::string& line) {
 }
 
 double RunLog::Seconds() const {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  return std::chrono::duration<double>(Clock::now() - begin_).count();
 }
 
 }  // namespace dlcheck::reference

@@ -56,6 +56,11 @@ struct RunFiles {
   std::unique_ptr<FolderLock> lock;             // of the folder of checkpoints
 };
 
+// By this rank since the last line of the log.
+struct Seen {
+  double samples = 0, tokens = 0;
+};
+
 struct Training {
   const Plan plan;
   const Observer& observer;
@@ -76,6 +81,7 @@ struct Training {
   Progress progress;
   RunFiles files = {};
   Counters counters = {};
+  Seen seen = {};
   bool took_step = false;            // false if the last step was skipped
   torch::Tensor gradient_norm = {};  // of the last step, where clipping computed it
 

@@ -51,6 +51,14 @@ void InPass(ShardedParameters* shared_out, const std::function<void()>& pass) {
   shared_out->During(pass);
 }
 
+// Tokens are numbers of a class at each position.
+void CountSeen(Training& training, const Batch& batch) {
+  training.seen.samples += static_cast<double>(batch.x.size(0));
+  if (batch.x.dim() == 2 && !batch.x.is_floating_point()) {
+    training.seen.tokens += static_cast<double>(batch.x.numel());
+  }
+}
+
 // Reads the losses from the device where somebody wants them: a line of the log, or a run that goes
 // on from within this window.
 void EndWindow(Training& training, bool is_whole) {
@@ -117,6 +125,7 @@ void ForwardBackward(Training& training) {
          [&] { training.scaler->Scale(loss).backward(); });
   if (sharing != nullptr) sharing->AfterBackward(is_shared);
   window.losses.push_back(loss.detach());
+  CountSeen(training, batch);
 }
 
 bool RunWindow(Training& training, const std::function<bool()>& stops) {

@@ -199,6 +199,9 @@ TEST(Run, LogsALineForEverySoManyStepsAndEveryEvaluation) {
     EXPECT_GT(json["loss"], 0);
     EXPECT_GT(json["gradient_norm"], 0);
     EXPECT_EQ(json["rates"].size(), 2u);
+    EXPECT_GT(json["samples_per_second"], 0);
+    EXPECT_TRUE(json["tokens_per_second"].is_null());
+    EXPECT_GT(json["peak_memory"], int64_t{1} << 20);
   }
   EXPECT_THAT(steps, ElementsAre(0, 10, 20, 30));
   EXPECT_THAT(evaluations, ElementsAre(0, 5, 10, 15, 20, 25, 30, 35, 40));
