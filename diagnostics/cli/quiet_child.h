@@ -1,4 +1,4 @@
-// Commands that are started for what they write to files: they read nothing and say nothing.
+// Commands that are started for what they write to files.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -6,8 +6,11 @@
 
 namespace dlcheck::cli {
 
-// Waits for a command and gives its exit status; 128 and more where a signal ended it. Errors:
-// Unavailable where it cannot be started.
+// Waits for a command, which reads nothing and says nothing, and gives its exit status; 128 and
+// more where a signal ended it. Errors: Unavailable where it cannot be started.
 absl::StatusOr<int> RunQuietly(Words command);
+
+// The same of a command that has the streams of this process.
+absl::StatusOr<int> RunAloud(Words command);
 
 }  // namespace dlcheck::cli

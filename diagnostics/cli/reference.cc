@@ -1,13 +1,16 @@
 // `dlcheck reference [DIR]`: trains plain models on the batches that a watched program was given.
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "checks/engine/text.h"
+#include "checks/records/line_file.h"
+#include "diagnostics/baseline/baseline_result.h"
 #include "diagnostics/cli/commands.h"
 #include "diagnostics/cli/places.h"
+#include "diagnostics/cli/quiet_child.h"
 
 namespace dlcheck::cli {
 namespace {
@@ -35,6 +38,18 @@ std::string CaptureIn(const std::string& folder) {
   return largest;
 }
 
+absl::Status WritePage(const std::string& json, const std::string& folder) {
+  std::ifstream file(json);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const absl::StatusOr<BaselineResult> result = ParseBaseline(text);
+  if (!result.ok()) return result.status();
+  const std::string page = folder + "/reference.html";
+  const Expected<Done> done = WriteWholeFile(page, RenderBaselineHtml(*result, folder));
+  if (!done.ok()) return absl::UnavailableError(done.failure().message);
+  std::printf("%s\n%s\n", json.c_str(), page.c_str());
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 int ReferenceMain(const Words& words) {
@@ -59,9 +74,15 @@ int ReferenceMain(const Words& words) {
                "them of a program that steps, with a loss over classes or numbers")));
   }
   const std::string json = folder + "/reference.json";
-  execl(trainer.c_str(), "dlcheck-train", "--baseline", capture.c_str(), "--baseline-json",
-        json.c_str(), static_cast<char*>(nullptr));
-  return Refuse(absl::InternalError(StrCat("cannot start '", trainer, "': ", strerror(errno))));
+  std::error_code ignored;
+  fs::remove(json, ignored);  // of an earlier time
+  const absl::StatusOr<int> status =
+      RunAloud({trainer, "--baseline", capture, "--baseline-json", json});
+  if (!status.ok()) return Refuse(status.status());
+  if (fs::exists(json, ignored)) {
+    if (const absl::Status written = WritePage(json, folder); !written.ok()) return Refuse(written);
+  }
+  return *status;
 }
 
 }  // namespace dlcheck::cli

@@ -1,15 +1,10 @@
 #include "diagnostics/compare/comparison_text.h"
 
 #include "checks/engine/text.h"
+#include "diagnostics/compare/outcome.h"
 
 namespace dlcheck {
 namespace {
-
-double MeanOf(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
 
 std::string StepsOf(const Difference& first) {
   if (first.step_a == first.step_b) return StrCat("step ", WithCommas(first.step_a));

@@ -43,12 +43,6 @@ std::vector<double> AllOf(const std::vector<const SeriesOfRun*>& runs, Measure m
   return values;
 }
 
-double MeanOf(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
-}
-
 // Of the mean.
 double VarianceOf(const std::vector<double>& values) {
   const double mean = MeanOf(values);
@@ -88,6 +82,12 @@ void Compare(LossOutcome& outcome) {
 }
 
 }  // namespace
+
+double MeanOf(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
 
 std::string_view BetterName(Better better) {
   switch (better) {

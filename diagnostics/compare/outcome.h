@@ -21,6 +21,9 @@ struct LossOutcome {
   std::string reason;        // why it is not to be told
 };
 
+// REQUIRES: `values` are not empty.
+double MeanOf(const std::vector<double>& values);
+
 // `equal`: no number of the two runs differs, and both have as many steps. A loss is better where
 // it is lower.
 LossOutcome LossOutcomeOf(const std::vector<const SeriesOfRun*>& a,

@@ -25,6 +25,8 @@ std::string NameOf(Verdict::Kind kind) {
       return "not better than the plainest rival";
     case Verdict::Kind::kWeaker:
       return "weaker";
+    case Verdict::Kind::kStillLearning:
+      return "still learning";
     case Verdict::Kind::kAsGood:
       return "as good";
   }
@@ -40,6 +42,7 @@ const char* SeverityOf(Verdict::Kind kind) {
       return "warning";
     case Verdict::Kind::kWeaker:
       return "note";
+    case Verdict::Kind::kStillLearning:
     case Verdict::Kind::kAsGood:
       return "passed";
   }
@@ -87,7 +90,7 @@ Json Row(const Trained& trained) {
 // A sentence; empty where nothing is weak, or the trainer lacks the program's optimizer.
 std::string WeakHalfOf(const Verdict& verdict, const Capture& capture, double constant,
                        const std::vector<Rival>& rivals) {
-  if (verdict.kind == Verdict::Kind::kAsGood) return "";
+  if (SeverityOf(verdict.kind) == std::string("passed")) return "";
   if (verdict.kind == Verdict::Kind::kNobodyLearns) return "Weak: the data.";
   // By the rival that learned most: another one may be slow under any other optimizer than its own.
   const std::vector<Opponent> opponents = OpponentsFor(capture);
@@ -135,7 +138,7 @@ int RunBaseline(const std::string& path, const std::string& json) {
   PrintRow("this program", LateLoss(capture.losses), "", "", "");
   const Verdict verdict = Compare(capture.losses, constant, rivals);
   std::printf("%s: %s\n", SeverityOf(verdict.kind), verdict.text.c_str());
-  if (capture.has_dropout && verdict.kind != Verdict::Kind::kAsGood) {
+  if (capture.has_dropout && SeverityOf(verdict.kind) != std::string("passed")) {
     std::printf(
         "The program has dropout, which raises its training loss; the opponents have none.\n");
   }
@@ -150,9 +153,8 @@ int RunBaseline(const std::string& path, const std::string& json) {
                  {"text", verdict.text},
                  {"weak", weak}});
   }
-  const bool is_good =
-      verdict.kind == Verdict::Kind::kAsGood || verdict.kind == Verdict::Kind::kWeaker;
-  return is_good ? 0 : 1;
+  const std::string severity = SeverityOf(verdict.kind);
+  return severity == "passed" || severity == "note" ? 0 : 1;
 }
 
 }  // namespace dlcheck::reference

@@ -14,6 +14,7 @@ constexpr size_t kFewest = 10;            // late steps
 constexpr int kResamples = 2000;          // of the bootstrap
 constexpr double kSurely = 0.975;         // one side of an interval of 95 %
 constexpr double kShare = 0.8;            // of what a rival learned
+constexpr size_t kPaceParts = 5;          // of the steps; the last two tell the pace
 constexpr double kConstantMargin = 0.01;  // relative: a tie with the constant is none of rounding
 
 size_t FirstLate(size_t steps) { return steps - std::min(steps, std::max(steps / 10, kFewest)); }
@@ -44,6 +45,15 @@ bool Learns(const Rival& rival, double constant) {
 std::string Lower(const Difference& ahead) {
   return ": its late loss is " + Number(ahead.mean) + " lower (" + Number(ahead.low) + " to " +
          Number(ahead.high) + ").";
+}
+
+// Whether the loss comes down by `gap` in as many steps again, at the pace of the last two fifths.
+bool CatchesUp(const std::vector<double>& losses, double gap) {
+  const auto part = static_cast<std::ptrdiff_t>(losses.size() / kPaceParts);
+  if (part < static_cast<std::ptrdiff_t>(kFewest)) return false;
+  const double before = MeanOf({losses.end() - 2 * part, losses.end() - part});
+  const double last = MeanOf({losses.end() - part, losses.end()});
+  return (before - last) * static_cast<double>(kPaceParts) >= gap;
 }
 
 // How far the rival is ahead with the seed that is least ahead; nothing if it is not.
@@ -118,11 +128,15 @@ Verdict Compare(const std::vector<double>& losses, double constant,
                 ", and a constant prediction has " + Number(constant) + ".",
             "constant"};
   }
-  const Rival* first = nullptr;
+  const Rival *first = nullptr, *caught = nullptr;
   Difference first_ahead{};
   for (size_t i = 0; i < rivals.size(); ++i) {
     const std::optional<Difference> ahead = AheadOf(losses, constant, rivals[i]);
     if (!ahead) continue;
+    if (CatchesUp(losses, ahead->mean)) {
+      caught = &rivals[i];
+      continue;
+    }
     if (i == 0) {
       return {Kind::kNotBetterThanLinear,
               "The plainest rival, " + rivals[i].name + ", learns more" + Lower(*ahead),
@@ -132,6 +146,12 @@ Verdict Compare(const std::vector<double>& losses, double constant,
       first = &rivals[i];
       first_ahead = *ahead;
     }
+  }
+  if (first == nullptr && caught != nullptr) {
+    return {Kind::kStillLearning,
+            "The program is still learning. The model " + caught->name +
+                " learns faster; at its pace the program comes as far in as many steps again.",
+            caught->name};
   }
   if (first == nullptr) {
     return {Kind::kAsGood, "No rival learns more than the program.", std::nullopt};

@@ -32,8 +32,17 @@ struct Verdict {
   //                         too few
   // kNotBetterThanLinear    warning: a linear model, the plainest rival, learns more
   // kWeaker                 note: a rival learns more with every seed, beyond its interval
-  // kAsGood                 no rival does
-  enum class Kind { kNotBetterThanConstant, kNobodyLearns, kNotBetterThanLinear, kWeaker, kAsGood };
+  // kStillLearning          passed: a rival does, and at its pace the program comes as far within
+  //                         as many steps as it had
+  // kAsGood                 passed: no rival does
+  enum class Kind {
+    kNotBetterThanConstant,
+    kNobodyLearns,
+    kNotBetterThanLinear,
+    kWeaker,
+    kStillLearning,
+    kAsGood
+  };
   Kind kind;
   std::string text;
   std::optional<std::string> rival;  // that decided

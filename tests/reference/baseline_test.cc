@@ -71,6 +71,17 @@ TEST(Comparison, IsSilentWithinTheSpreadAndAboveFourFifthsOfWhatWasLearned) {
   EXPECT_EQ(KindOf(Falling(0.9), {RivalAt("linear", 0.95), diverged}), Kind::kAsGood);
 }
 
+TEST(Comparison, PassesAProgramThatStillFallsFastEnoughToCatchUp) {
+  const auto line = [](double per_step) {
+    std::vector<double> losses;
+    for (int step = 0; step < 300; ++step) losses.push_back(kConstant - per_step * step);
+    return losses;
+  };
+  const Rival linear = RivalAt("linear", 0.3);
+  EXPECT_EQ(KindOf(line(1.2 / 300), {linear}), Kind::kStillLearning);  // falls by 1.2 in 300 steps
+  EXPECT_EQ(KindOf(line(0.8 / 300), {linear}), Kind::kNotBetterThanLinear);
+}
+
 TEST(Comparison, BlamesTheOptimizerIfItKeepsARivalFromLearning) {
   const Rival rival = RivalAt("mlp", 0.2);
   EXPECT_EQ(WeakHalf(kConstant, rival, RivalAt("mlp", 1.9)), Weak::kOptimizer);

@@ -63,6 +63,17 @@ void AddAxes(const Canvas& canvas, const std::string& axis) {
   AddLabel(canvas.svg, kWidth - kRight, kHeight - 3, axis, "tick end");
 }
 
+void AddBand(const Canvas& canvas, const Series& series, size_t number) {
+  std::string path;
+  const auto add = [&](const Bucket& bucket, double value) {
+    StrAppend(&path, path.empty() ? "M" : "L", At(canvas.x(static_cast<double>(bucket.first_step))),
+              " ", At(canvas.y(value)));
+  };
+  for (const Bucket& bucket : series.buckets) add(bucket, bucket.low);
+  for (auto at = series.buckets.rbegin(); at != series.buckets.rend(); ++at) add(*at, at->high);
+  Set(Add(canvas.svg, "path", "", StrCat("band c", number)), "d", path + "Z");
+}
+
 void AddCurve(const Canvas& canvas, const Series& series, size_t number) {
   std::string path;
   for (const Bucket& bucket : series.buckets) {
@@ -165,7 +176,9 @@ void AddSvg(Node figure, const Plot& plot, const Range& steps, const Range& valu
   if (plot.shaded.has_value()) AddShade(canvas, *plot.shaded);
   AddAxes(canvas, plot.axis);
   AddMarks(canvas, plot.marks);
-  for (size_t i = 0; i < plot.lines.size(); ++i) AddCurve(canvas, *plot.lines[i].series, i);
+  for (size_t i = 0; i < plot.lines.size(); ++i) {
+    (plot.lines[i].is_band ? AddBand : AddCurve)(canvas, *plot.lines[i].series, i);
+  }
   if (!plot.level.has_value()) return;
   const double y = canvas.y(*plot.level);
   AddLine(svg, kLeft, y, kWidth - kRight, y, "bound");

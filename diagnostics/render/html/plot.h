@@ -20,6 +20,7 @@ struct Line {
   std::string label;
   const Series* series;
   std::shared_ptr<const Series> own = nullptr;  // where no run holds the series
+  bool is_band = false;                         // an area from the low to the high of each bucket
 };
 
 struct Plot {
