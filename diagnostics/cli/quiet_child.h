@@ -10,7 +10,7 @@ namespace dlcheck::cli {
 // more where a signal ended it. Errors: Unavailable where it cannot be started.
 absl::StatusOr<int> RunQuietly(Words command);
 
-// The same of a command that has the streams of this process.
+// The same of a command that has the streams of this process, and the signals that it is sent.
 absl::StatusOr<int> RunAloud(Words command);
 
 }  // namespace dlcheck::cli

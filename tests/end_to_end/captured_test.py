@@ -1,11 +1,14 @@
 """A run with --capture keeps the batches of its first steps, and `dlcheck reference` trains plain models on them."""
 
 import json
+import signal
 import struct
+import subprocess
 import textwrap
 import unittest
 
-from support import TORCH_PYTHON, EndToEnd
+from leftovers import processes_below
+from support import DLCHECK, TORCH_PYTHON, EndToEnd, environment
 
 # Prints its weights, and leaves what it trained on in own.json.
 PROGRAM = textwrap.dedent(
@@ -123,6 +126,16 @@ class Captured(EndToEnd):
         self.assertLess(len(lines), 20)
         self.assertIn("are the most", last["ended"])
         self.assertIn("the capture ends early: ", self.reference().stdout)
+
+    def test_a_signal_to_the_command_ends_the_training_too(self):
+        self.watch("--capture", "100")
+        with subprocess.Popen([DLCHECK, "reference", self.out], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True, env=environment()) as command:  # fmt: skip
+            self.assertIn("dlcheck-train:", command.stderr.readline())  # it trains
+            command.terminate()
+            self.assertEqual(command.wait(60), 128 + signal.SIGTERM)
+        self.assertEqual(processes_below(self.out), [])
+        self.assertFalse((self.out / "reference.json").exists())
 
     def test_a_run_without_a_capture_is_told_how_to_make_one(self):
         self.watch()
