@@ -21,6 +21,8 @@ LAYERS = {
     "checks/observe": ["checks/engine", "checks/records", "dlcheck"],
     "include/dlcheck": ["checks/records", "dlcheck"],
     "fixtures/format": ["checks/records", "dlcheck"],
+    "fixtures/import": ["fixtures/format", "checks/records"],
+    "fixtures/command": ["fixtures/import", "fixtures/format", "checks/records"],
     "diagnostics/cli": ["diagnostics", "checks"],
     "diagnostics": ["checks/engine", "checks/records"],
     "reference": ["fixtures/format", "checks/records", "dlcheck"],

@@ -10,6 +10,7 @@ find_package(ZLIB QUIET)
 find_package(HDF5 QUIET COMPONENTS C)
 find_package(PkgConfig QUIET)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h)
+find_path(STB_INCLUDE_DIR stb/stb_image.h)
 find_package(Threads REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 
@@ -19,7 +20,7 @@ set(_packages absl_FOUND:libabsl-dev CLI11_FOUND:libcli11-dev nlohmann_json_FOUN
 if(NOT DLCHECK_ONLY_COMMAND)
   list(APPEND _packages GTest_FOUND:libgtest-dev GTest_FOUND:libgmock-dev
        benchmark_FOUND:libbenchmark-dev OPENSSL_FOUND:libssl-dev ZLIB_FOUND:zlib1g-dev
-       HDF5_FOUND:libhdf5-dev)
+       HDF5_FOUND:libhdf5-dev STB_INCLUDE_DIR:libstb-dev)
 endif()
 set(_missing "")
 foreach(pair IN LISTS _packages)

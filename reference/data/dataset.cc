@@ -34,9 +34,9 @@ Batch Whole(const Fixture& fixture, const Normalization& normal,
             const std::vector<uint32_t>& rows) {
   const size_t row_bytes = fixture.row_bytes();
   const auto count = static_cast<int64_t>(rows.size());
-  Batch all{torch::empty(ShapeOf(fixture, count), torch::kFloat32),
-            torch::empty({count}, torch::kInt64)};
-  int64_t* const targets = all.y.mutable_data_ptr<int64_t>();
+  Batch all{torch::empty(ShapeOf(fixture, count), torch::kFloat32), EmptyTargets(fixture, count)};
+  auto* const targets = static_cast<uint8_t*>(all.y.data_ptr());
+  const size_t target_bytes = fixture.target_bytes();
   const auto fitting = static_cast<int64_t>(kPartBytes / row_bytes);
   const int64_t at_once = std::clamp<int64_t>(fitting, 1, count);
   std::vector<uint8_t> raw(static_cast<size_t>(at_once) * row_bytes);
@@ -46,7 +46,8 @@ Batch Whole(const Fixture& fixture, const Normalization& normal,
       const uint32_t row = rows[static_cast<size_t>(i)];
       std::memcpy(raw.data() + static_cast<size_t>(i - first) * row_bytes,
                   fixture.x.data() + row * row_bytes, row_bytes);
-      targets[i] = fixture.y[row];
+      std::memcpy(targets + static_cast<size_t>(i) * target_bytes, fixture.TargetsOf(row),
+                  target_bytes);
     }
     const std::vector<int64_t> shape = ShapeOf(fixture, last - first);
     all.x.slice(0, first, last)
@@ -70,7 +71,9 @@ Dataset LoadWhole(const std::string& path, const std::optional<Normalization>& n
           std::make_shared<TensorSource>(train),
           std::make_shared<TensorSource>(val),
           test,
-          train.x.mean(0, /*keepdim=*/true)};
+          train.x.mean(0, /*keepdim=*/true),
+          nullptr,
+          fixture->has_numbers()};
 }
 
 // The mean over the training rows of a file that passes by in pieces.
@@ -116,7 +119,8 @@ Dataset LoadInWindows(const std::string& path, const std::optional<Normalization
           source(known.splits.val),
           test.empty() ? nullptr : source(test),
           mean.Result(known, normal),
-          cache};
+          cache,
+          known.has_numbers()};
 }
 
 }  // namespace

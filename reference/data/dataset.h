@@ -19,12 +19,13 @@ namespace dlcheck::reference {
 
 struct Dataset {
   InputShape sample_shape;  // of a token stream (T)
-  int64_t classes;          // C
+  int64_t classes;          // C, or how many numbers are the targets of a sample
   std::shared_ptr<const Source> train, val;
   std::shared_ptr<const Source> test;  // null if the file has none
   torch::Tensor mean_image;            // (1, sample shape), of train; undefined for a token stream
   // What is in memory of data that is read in windows; null if all was read whole.
   std::shared_ptr<const WindowCache> windows = nullptr;
+  bool has_numbers = false;  // the targets are numbers and no classes
 };
 
 // What is larger is read in windows, whatever else is asked for.

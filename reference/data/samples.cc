@@ -9,6 +9,11 @@
 
 namespace dlcheck::reference {
 
+torch::Tensor EmptyTargets(const Fixture& fixture, int64_t rows) {
+  if (!fixture.has_numbers()) return torch::empty({rows}, torch::kInt64);
+  return torch::empty({rows, fixture.classes()}, torch::kFloat32);
+}
+
 SampleSource::SampleSource(std::shared_ptr<const SampleFile> file, std::string path,
                            std::vector<uint32_t> rows, const Normalization& normalization,
                            std::shared_ptr<WindowCache> cache)
@@ -56,11 +61,14 @@ Batch SampleSource::Take(const std::vector<int64_t>& rows) const {
 }
 
 torch::Tensor SampleSource::TakeTargets(const std::vector<int64_t>& rows) const {
-  std::vector<int64_t> targets;
+  const Fixture& known = file_->known();
+  const torch::Tensor targets = EmptyTargets(known, static_cast<int64_t>(rows.size()));
+  auto* to = static_cast<uint8_t*>(targets.data_ptr());
   for (const int64_t row : rows) {
-    targets.push_back(file_->known().y[rows_[static_cast<size_t>(row)]]);
+    std::memcpy(to, known.TargetsOf(rows_[static_cast<size_t>(row)]), known.target_bytes());
+    to += known.target_bytes();
   }
-  return torch::tensor(targets, torch::kInt64);
+  return targets;
 }
 
 std::vector<int64_t> SampleSource::WindowEnds() const {

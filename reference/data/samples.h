@@ -15,6 +15,9 @@
 
 namespace dlcheck::reference {
 
+// Room for the targets of so many rows, not yet filled: (rows), int64, or (rows, K), float32.
+torch::Tensor EmptyTargets(const Fixture& fixture, int64_t rows);
+
 class SampleSource : public Source {
  public:
   // The named rows of the file, ascending. Sources of one file share its cache, and a window is

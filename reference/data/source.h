@@ -12,7 +12,7 @@ namespace dlcheck::reference {
 
 struct Batch {
   torch::Tensor x;  // (B, sample shape), float; of a token stream (B, T), int64
-  torch::Tensor y;  // (B), int64; of a token stream (B, T), int64
+  torch::Tensor y;  // (B), int64; of a token stream (B, T), int64; numbers (B, K), float
 };
 
 class Source {
