@@ -167,7 +167,7 @@ bool StartsRanks(const Asked& asked) {
 // 1 is a verdict here, so that a failure has another number.
 int Baseline(const CommandLine& line) {
   try {
-    return RunBaseline(line.baseline, line.baseline_json);
+    return RunBaseline(line.baseline, line.baseline_steps, line.baseline_json);
   } catch (const c10::Error& error) {
     return Fail(std::string("no opponent could be trained: ") + error.what_without_backtrace(), 3);
   }

@@ -18,7 +18,8 @@ struct BaselineResult {
     std::vector<std::vector<double>> losses;  // by seed and step; NaN where one is not finite
   };
   double constant = 0;         // the loss of the best constant prediction
-  std::vector<double> losses;  // of the program, by step
+  std::vector<double> losses;  // of the program, by step; empty without a program
+  double milliseconds = 0;     // of a step of the program; NaN if it is not known
   std::vector<Opponent> opponents;
   std::string severity;  // passed, note, warning or error
   std::string text;      // the verdict, a sentence
@@ -28,7 +29,7 @@ struct BaselineResult {
 // Of reference.json. Errors: InvalidArgument if the text is none.
 absl::StatusOr<BaselineResult> ParseBaseline(const std::string& text);
 
-// One page without a script. `program` is the folder of its run.
-std::string RenderBaselineHtml(const BaselineResult& result, const std::string& program);
+// One page without a script. `source` is the folder of a run, or a data file.
+std::string RenderBaselineHtml(const BaselineResult& result, const std::string& source);
 
 }  // namespace dlcheck

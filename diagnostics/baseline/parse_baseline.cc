@@ -35,6 +35,7 @@ absl::StatusOr<BaselineResult> ParseBaseline(const std::string& text) {
   try {
     BaselineResult result{.constant = NumberIn(json.at("constant")),
                           .losses = NumbersIn(json.at("losses")),
+                          .milliseconds = NumberIn(json.at("milliseconds_a_step")),
                           .opponents = {},
                           .severity = json.at("severity"),
                           .text = json.at("text"),

@@ -55,6 +55,15 @@ std::shared_ptr<const Series> Band(const std::vector<std::vector<double>>& seeds
   return series;
 }
 
+size_t StepsOf(const BaselineResult& result) {
+  size_t steps = result.losses.size();
+  for (const auto& opponent : result.opponents) {
+    for (const std::vector<double>& losses : opponent.losses)
+      steps = std::max(steps, losses.size());
+  }
+  return steps;
+}
+
 void AddCurves(Node main, const BaselineResult& result) {
   Node section = AddSection(main, "curves", "Training loss on the same batches");
   Plot plot{.id = "losses",
@@ -66,10 +75,10 @@ void AddCurves(Node main, const BaselineResult& result) {
             .shaded = std::nullopt,
             .level = result.constant};
   const auto add = [&](const std::string& label, const std::vector<std::vector<double>>& seeds) {
-    auto series = Band(seeds, result.losses.size());
+    auto series = Band(seeds, StepsOf(result));
     plot.lines.push_back({label, series.get(), series, /*is_band=*/seeds.size() > 1});
   };
-  add("this program", {result.losses});
+  if (!result.losses.empty()) add("this program", {result.losses});
   for (const auto& opponent : result.opponents) {
     if (plot.lines.size() < kMostLines) add(opponent.name, opponent.losses);
   }
@@ -81,8 +90,11 @@ void AddOpponents(Node main, const BaselineResult& result) {
   Node table = AddTable(section, "Mean loss of the last tenth of the steps, lower is better",
                         {"Model", "Lowest seed", "Highest seed", "Learning rate", "Step in ms"});
   AddRow(table, {"best constant prediction", Short(result.constant), "", "", ""});
-  const size_t steps = result.losses.size(), late = steps - std::max<size_t>(steps / 10, 1);
-  AddRow(table, {"this program", Short(MeanOfSteps(result.losses, late, steps)), "", "", ""});
+  if (const size_t steps = result.losses.size(); steps > 0) {
+    const size_t late = steps - std::max<size_t>(steps / 10, 1);
+    AddRow(table, {"this program", Short(MeanOfSteps(result.losses, late, steps)), "", "",
+                   std::isnan(result.milliseconds) ? "" : Short(result.milliseconds)});
+  }
   for (const auto& opponent : result.opponents) {
     if (opponent.late_losses.empty()) continue;
     AddRow(table,
@@ -94,7 +106,7 @@ void AddOpponents(Node main, const BaselineResult& result) {
 }  // namespace
 }  // namespace html
 
-std::string RenderBaselineHtml(const BaselineResult& result, const std::string& program) {
+std::string RenderBaselineHtml(const BaselineResult& result, const std::string& source) {
   pugi::xml_document document;
   html::Node body = document.append_child("body");
   html::Node header = html::Add(body, "header");
@@ -103,8 +115,8 @@ std::string RenderBaselineHtml(const BaselineResult& result, const std::string& 
   html::Add(header, "p", result.text);
   if (!result.weak.empty()) html::Add(header, "p", result.weak);
   html::Node line = html::Add(header, "p");
-  html::AddText(line, "Run: ");
-  html::AddName(line, program);
+  html::AddText(line, result.losses.empty() ? "Data: " : "Run: ");
+  html::AddName(line, source);
   html::Node main = html::Add(body, "main");
   html::AddCurves(main, result);
   html::AddOpponents(main, result);

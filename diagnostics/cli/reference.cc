@@ -1,4 +1,5 @@
-// `dlcheck reference [DIR]`: trains plain models on the batches that a watched program was given.
+// `dlcheck reference [DIR]`: trains plain models on the batches that a watched program was given,
+// or on a data file.
 #include <unistd.h>
 
 #include <filesystem>
@@ -38,13 +39,15 @@ std::string CaptureIn(const std::string& folder) {
   return largest;
 }
 
-absl::Status WritePage(const std::string& json, const std::string& folder) {
+// `source` is what was trained on.
+absl::Status WritePage(const std::string& json, const std::string& source,
+                       const std::string& folder) {
   std::ifstream file(json);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const absl::StatusOr<BaselineResult> result = ParseBaseline(text);
   if (!result.ok()) return result.status();
   const std::string page = folder + "/reference.html";
-  const Expected<Done> done = WriteWholeFile(page, RenderBaselineHtml(*result, folder));
+  const Expected<Done> done = WriteWholeFile(page, RenderBaselineHtml(*result, source));
   if (!done.ok()) return absl::UnavailableError(done.failure().message);
   std::printf("%s\n%s\n", json.c_str(), page.c_str());
   return absl::OkStatus();
@@ -54,20 +57,28 @@ absl::Status WritePage(const std::string& json, const std::string& folder) {
 
 int ReferenceMain(const Words& words) {
   std::string folder = "dlcheck-out";
+  std::optional<std::string> data;
+  std::optional<int64_t> steps;
   CommandLine line(
-      "reference [DIR]",
+      "reference [OPTIONS] [DIR]",
       "Trains plain models on the batches of a run with --capture, in their order, and says "
       "whether\n"
-      "the program learns as much. Exits 1 if it learns nothing, or less than the plainest model.");
+      "the program learns as much. Exits 1 if it learns nothing, or less than the plainest model.\n"
+      "With --data it says what plain models learn from a data file.");
   line.Value("DIR", "DIR", &folder, "an output folder of dlcheck run --capture (dlcheck-out)");
+  line.Value("--data", "FILE", &data,
+             "instead of a run: a data file, as dlcheck-data import or dlcheck.export makes one");
+  line.Value("--steps", "N", &steps, "of --data: how many steps the models train (300)",
+             {.positive = true});
   if (const auto code = line.Parse(words)) return *code;
   const std::string trainer = SiblingBinary("dlcheck-train");
   if (access(trainer.c_str(), X_OK) != 0) {
     return Refuse(absl::InvalidArgumentError(
         StrCat("'", trainer, "' is not there: this dlcheck was built without LibTorch")));
   }
-  const std::string capture = CaptureIn(folder);
-  if (capture.empty()) {
+  if (steps && !data) return Refuse(absl::InvalidArgumentError("--steps is an option of --data"));
+  const std::string source = data ? *data : CaptureIn(folder);
+  if (source.empty()) {
     return Refuse(absl::InvalidArgumentError(
         StrCat("'", folder,
                "' holds no captured batches: dlcheck run --capture 1000 -- PROGRAM keeps "
@@ -75,12 +86,16 @@ int ReferenceMain(const Words& words) {
   }
   const std::string json = folder + "/reference.json";
   std::error_code ignored;
+  if (data) fs::create_directories(folder, ignored);
   fs::remove(json, ignored);  // of an earlier time
-  const absl::StatusOr<int> status =
-      RunAloud({trainer, "--baseline", capture, "--baseline-json", json});
+  std::vector<std::string> words_of_trainer = {trainer, "--baseline", source, "--baseline-json",
+                                               json};
+  if (steps) words_of_trainer.push_back(StrCat("--baseline-steps=", *steps));
+  const absl::StatusOr<int> status = RunAloud(words_of_trainer);
   if (!status.ok()) return Refuse(status.status());
   if (fs::exists(json, ignored)) {
-    if (const absl::Status written = WritePage(json, folder); !written.ok()) return Refuse(written);
+    const absl::Status written = WritePage(json, data ? *data : folder, folder);
+    if (!written.ok()) return Refuse(written);
   }
   return *status;
 }

@@ -1,12 +1,14 @@
 #include "reference/baseline/baseline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "reference/baseline/capture.h"
 #include "reference/baseline/comparison.h"
+#include "reference/baseline/data_steps.h"
 #include "reference/baseline/ladder.h"
 #include "reference/recipe/rejection.h"
 
@@ -29,6 +31,10 @@ std::string NameOf(Verdict::Kind kind) {
       return "still learning";
     case Verdict::Kind::kAsGood:
       return "as good";
+    case Verdict::Kind::kOtherObjective:
+      return "no verdict";
+    case Verdict::Kind::kLearnable:
+      return "learnable";
   }
   return "";
 }
@@ -41,9 +47,11 @@ const char* SeverityOf(Verdict::Kind kind) {
     case Verdict::Kind::kNotBetterThanLinear:
       return "warning";
     case Verdict::Kind::kWeaker:
+    case Verdict::Kind::kOtherObjective:
       return "note";
     case Verdict::Kind::kStillLearning:
     case Verdict::Kind::kAsGood:
+    case Verdict::Kind::kLearnable:
       return "passed";
   }
   return "";
@@ -87,10 +95,26 @@ Json Row(const Trained& trained) {
           {"losses", trained.losses}};
 }
 
+// Rivals minimize the plain loss: a program that minimizes another one is not weak where it is
+// behind in this one.
+Verdict Judge(const Capture& capture, double constant, const std::vector<Rival>& rivals) {
+  if (capture.losses.empty()) return CompareAlone(constant, rivals);
+  const Verdict verdict = Compare(capture.losses, constant, rivals);
+  const bool is_other = capture.has_class_weights || capture.has_further_terms;
+  if (SeverityOf(verdict.kind) == std::string("passed") || !is_other) return verdict;
+  return {Verdict::Kind::kOtherObjective,
+          std::string("No verdict: the program ") +
+              (capture.has_class_weights ? "gives its classes weights"
+                                         : "minimizes further terms beside this loss") +
+              ", and the opponents minimize this loss alone.",
+          std::nullopt};
+}
+
 // A sentence; empty where nothing is weak, or the trainer lacks the program's optimizer.
 std::string WeakHalfOf(const Verdict& verdict, const Capture& capture, double constant,
                        const std::vector<Rival>& rivals) {
   if (SeverityOf(verdict.kind) == std::string("passed")) return "";
+  if (verdict.kind == Verdict::Kind::kOtherObjective) return "";
   if (verdict.kind == Verdict::Kind::kNobodyLearns) return "Weak: the data.";
   // By the rival that learned most: another one may be slow under any other optimizer than its own.
   const std::vector<Opponent> opponents = OpponentsFor(capture);
@@ -117,8 +141,8 @@ void Write(const std::string& path, const Json& json) {
 
 }  // namespace
 
-int RunBaseline(const std::string& path, const std::string& json) {
-  const Capture capture = ReadCapture(path);
+int RunBaseline(const std::string& path, int64_t steps, const std::string& json) {
+  const Capture capture = IsCapture(path) ? ReadCapture(path) : StepsOfData(path, steps);
   std::printf("%s\n", Described(capture).c_str());
   if (!capture.ended.empty()) std::printf("the capture ends early: %s\n", capture.ended.c_str());
   std::fflush(stdout);
@@ -135,8 +159,11 @@ int RunBaseline(const std::string& path, const std::string& json) {
   PrintRow("constant", constant, "", "", "");
   Json rows = Json::array();
   for (const Trained& trained : all) rows.push_back(Row(trained));
-  PrintRow("this program", LateLoss(capture.losses), "", "", "");
-  const Verdict verdict = Compare(capture.losses, constant, rivals);
+  if (!capture.losses.empty()) {
+    PrintRow("this program", LateLoss(capture.losses), "", "",
+             std::isnan(capture.milliseconds) ? "" : Shown("%.2f", capture.milliseconds));
+  }
+  const Verdict verdict = Judge(capture, constant, rivals);
   std::printf("%s: %s\n", SeverityOf(verdict.kind), verdict.text.c_str());
   if (capture.has_dropout && SeverityOf(verdict.kind) != std::string("passed")) {
     std::printf(
@@ -147,6 +174,7 @@ int RunBaseline(const std::string& path, const std::string& json) {
   if (!json.empty()) {
     Write(json, {{"constant", constant},
                  {"losses", capture.losses},
+                 {"milliseconds_a_step", capture.milliseconds},
                  {"opponents", rows},
                  {"severity", SeverityOf(verdict.kind)},
                  {"verdict", NameOf(verdict.kind)},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -184,6 +185,8 @@ Piece PieceOf(const std::string& path, const Json& line, const Batch& read, bool
   capture.classes = std::max({capture.classes, line.at("classes").get<int64_t>(), tokens});
   NeedRange(path, capture, batch);
   capture.has_dropout = capture.has_dropout || line.at("dropout").get<double>() > 0;
+  capture.has_class_weights |= line.at("class_weights").get<bool>();
+  capture.has_further_terms |= line.at("further_terms").get<bool>();
   const Json& loss = line.at("loss");  // null for one that is not finite
   return {line.at("step").get<int64_t>(), batch,
           loss.is_null() ? std::numeric_limits<double>::quiet_NaN() : loss.get<double>(),
@@ -191,6 +194,13 @@ Piece PieceOf(const std::string& path, const Json& line, const Batch& read, bool
 }
 
 }  // namespace
+
+bool IsCapture(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string head(kHead.size(), '\0');
+  file.read(head.data(), static_cast<std::streamsize>(head.size()));
+  return file && head == kHead;
+}
 
 Capture ReadCapture(const std::string& path) {
   const std::string bytes = ReadWhole(path);
@@ -203,7 +213,11 @@ Capture ReadCapture(const std::string& path) {
       const Json line = Json::parse(reader.Line());
       if (line.contains("ended")) {
         capture.ended = line.at("ended").get<std::string>();
-        break;
+        continue;
+      }
+      if (line.contains("milliseconds")) {
+        capture.milliseconds = line.at("milliseconds").get<double>();
+        continue;
       }
       const torch::Tensor x = reader.Tensor(line.at("x")), y = reader.Tensor(line.at("y"));
       if (!x.defined() || !y.defined()) break;

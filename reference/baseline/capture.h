@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -25,16 +26,22 @@ struct CapturedOptimizer {
 struct Capture {
   std::vector<Batch> batches;  // by step; of a step with several, all their samples
   // By step: the program's own cross-entropy, without its options; of numbers its squared error, in
-  // units of their variance.
+  // units of their variance. Empty where there is no program.
   std::vector<double> losses;
   InputShape sample_shape;
-  int64_t classes = 0;       // C; of numbers how many a sample has
-  bool has_tokens = false;   // x is (B, T), int64, and y has a target for each
-  bool has_numbers = false;  // y is (B, C), float, and no class
-  bool has_dropout = false;  // the program's losses are those of a model with dropout
+  int64_t classes = 0;             // C; of numbers how many a sample has
+  bool has_tokens = false;         // x is (B, T), int64, and y has a target for each
+  bool has_numbers = false;        // y is (B, C), float, and no class
+  bool has_class_weights = false;  // the program minimizes a loss that weighs its classes
+  bool has_further_terms = false;  // the program minimizes more than this loss
+  bool has_dropout = false;        // the program's losses are those of a model with dropout
   CapturedOptimizer optimizer;
+  double milliseconds = std::numeric_limits<double>::quiet_NaN();  // of a step, if it is known
   std::string ended;  // why no more was captured; empty: the program, or the number asked for
 };
+
+// Whether the file begins as one.
+bool IsCapture(const std::string& path);
 
 // Numbers among the inputs are brought to a mean of 0 and a deviation of 1, by feature where
 // samples are rows, and so are numbers that are targets: plain models are not to fail for want of

@@ -111,6 +111,25 @@ Weak WeakHalf(double constant, const Rival& rival, const Rival& like) {
   return constant - MiddleLate(like) < kShare * learned ? Weak::kOptimizer : Weak::kModel;
 }
 
+Verdict CompareAlone(double constant, const std::vector<Rival>& rivals) {
+  using Kind = Verdict::Kind;
+  const Rival* best = nullptr;
+  for (const Rival& rival : rivals) {
+    if (!Learns(rival, constant)) continue;
+    if (best == nullptr || MiddleLate(rival) < MiddleLate(*best)) best = &rival;
+  }
+  if (best == nullptr) {
+    return {Kind::kNobodyLearns,
+            "No plain model learns: the inputs do not tell the targets, or the steps are too few.",
+            std::nullopt};
+  }
+  return {Kind::kLearnable,
+          "The model " + best->name + " learns most: its late loss is " +
+              Number(MiddleLate(*best)) + ", and a constant prediction has " + Number(constant) +
+              ".",
+          best->name};
+}
+
 Verdict Compare(const std::vector<double>& losses, double constant,
                 const std::vector<Rival>& rivals) {
   using Kind = Verdict::Kind;

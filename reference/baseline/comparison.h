@@ -34,14 +34,18 @@ struct Verdict {
   // kWeaker                 note: a rival learns more with every seed, beyond its interval
   // kStillLearning          passed: a rival does, and at its pace the program comes as far within
   //                         as many steps as it had
+  // kLearnable              passed: there is no program, and a model learns
   // kAsGood                 passed: no rival does
+  // kOtherObjective         note: the program minimizes something else, so that losses say little
   enum class Kind {
     kNotBetterThanConstant,
     kNobodyLearns,
     kNotBetterThanLinear,
     kWeaker,
     kStillLearning,
-    kAsGood
+    kAsGood,
+    kOtherObjective,
+    kLearnable
   };
   Kind kind;
   std::string text;
@@ -63,5 +67,8 @@ Weak WeakHalf(double constant, const Rival& rival, const Rival& like);
 // too.
 Verdict Compare(const std::vector<double>& losses, double constant,
                 const std::vector<Rival>& rivals);
+
+// Without a program: what the data allow. kLearnable or kNobodyLearns.
+Verdict CompareAlone(double constant, const std::vector<Rival>& rivals);
 
 }  // namespace dlcheck::reference

@@ -36,7 +36,8 @@ std::string ValueOf(const Key& key) {
 void RefuseRest(const std::vector<std::string>& rest) {
   if (rest.empty()) return;
   std::vector<std::string> known = {"--recipe",   "--list-faults",   "--print-recipe-page",
-                                    "--baseline", "--baseline-json", "--help"};
+                                    "--baseline", "--baseline-json", "--baseline-steps",
+                                    "--help"};
   for (const Key& key : Keys()) known.push_back(std::string("--") + key.name);
   throw UsageError("unknown argument '" + rest.front() + "'" + DidYouMean(rest.front(), known));
 }
@@ -71,8 +72,12 @@ CommandLine ReadCommandLine(int count, const char* const* arguments) {
   app.add_flag("--print-recipe-page", line.print_recipe_page,
                "print the page that describes all keys, as Markdown");
   app.add_option("--baseline", line.baseline,
-                 "train plain opponents on the batches of a file that dlcheck run --capture wrote")
+                 "train plain opponents on the batches of a file that dlcheck run --capture wrote, "
+                 "or on a data file")
       ->type_name("FILE");
+  app.add_option("--baseline-steps", line.baseline_steps, "of --baseline with a data file (300)")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N");
   app.add_option("--baseline-json", line.baseline_json, "of --baseline: write the result, too")
       ->type_name("FILE");
   std::map<std::string, std::string> texts;

@@ -11,8 +11,9 @@ struct CommandLine {
   Recipe recipe;
   bool list_faults = false;
   bool print_recipe_page = false;
-  std::string baseline;       // a capture whose opponents are trained, instead of a run
-  std::string baseline_json;  // where the result goes, too
+  std::string baseline;          // a capture, or data, for opponents to be trained on, and no run
+  int64_t baseline_steps = 300;  // on data
+  std::string baseline_json;     // where the result goes, too
   // Set when everything is done already: help was printed, or a line on standard error.
   std::optional<int> exit_status;
 };

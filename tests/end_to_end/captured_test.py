@@ -119,6 +119,43 @@ class Captured(EndToEnd):
         self.assertIn("1 numbers to be told", process.stdout)
         self.assertEqual(process.returncode, 1, process.stdout)
 
+    def test_a_program_that_minimizes_something_else_gets_no_verdict(self):
+        def says(options):
+            with_options = "import torch; from torch.nn import functional as F; F.cross_entropy = " \
+                           f"(lambda given, labels, label_smoothing=0, plain=F.cross_entropy: {options})\n"  # fmt: skip
+            self.watch("--capture", "100", before=with_options, rate="1e-7")
+            process = self.reference()
+            (line,) = {(line["class_weights"], line["further_terms"]) for line in self.captured()}
+            return line, process.returncode, process.stdout
+
+        line, status, text = says("plain(given, labels, weight=torch.ones(4))")
+        self.assertEqual((line, status), ((True, False), 0), text)
+        self.assertIn("note: No verdict: the program gives its classes weights", text)
+        line, status, text = says("plain(given, labels) + 10 * given.square().mean()")
+        self.assertEqual((line, status), ((False, True), 0), text)
+        self.assertIn("note: No verdict: the program minimizes further terms", text)
+        line, status, text = says("plain(given, labels, reduction='none').mean() / 2 + 1e-6 * given.square().mean()")
+        self.assertEqual(line, (False, True), text)
+        line, status, text = says("plain(given, labels, reduction='none').mean() + 1e-6 * given.square().mean()")
+        self.assertEqual((line, status), ((False, False), 1), text)
+
+    def test_the_time_of_a_step_is_that_of_later_ones(self):
+        many = PROGRAM.replace("range(4)", "range(40)").replace("GIVEN", "given").replace("LAYERS", "()").replace("RATE", "1e-2")
+        (self.folder / "train.py").write_text(many)
+        self.run_command(TORCH_PYTHON, "-W", "ignore", "train.py", options=("--capture", "60"), cwd=self.folder)
+        self.assertGreater(self.captured()[-1]["milliseconds"], 0.01)
+        process = self.reference()
+        result = json.loads((self.out / "reference.json").read_text())
+        self.assertEqual(result["milliseconds_a_step"], self.captured()[-1]["milliseconds"], process.stdout)
+        self.assertEqual(len(result["losses"]), 60)
+
+    def test_of_several_models_the_first_is_kept(self):
+        again = PROGRAM.split("print(")[0].split("torch.manual_seed(0)")[1].replace("own.json", "other.json")
+        (self.folder / "train.py").write_text(PROGRAM.replace("GIVEN", "given").replace("LAYERS", "()").replace(
+            "RATE", "1e-2") + again.replace("GIVEN", "given").replace("LAYERS", "()").replace("RATE", "1e-2"))  # fmt: skip
+        self.run_command(TORCH_PYTHON, "-W", "ignore", "train.py", options=("--capture", "200"), cwd=self.folder)
+        self.assertEqual([line["step"] for line in self.captured()], list(range(100)))
+
     def test_a_capture_that_outgrows_its_bound_stops_and_says_so(self):
         smaller = "import torch, sys; sys.modules['dlcheck_shim.hooks.captured'].MOST_BYTES = 20000\n"
         self.watch("--capture", "100", before=smaller)

@@ -103,8 +103,9 @@ class Written {
     file_ << "dlcheck capture 1\n";
   }
   Written& Batch(int64_t step, double loss, const torch::Tensor& x, const torch::Tensor& y,
-                 const std::string& dropout = "0.0") {
-    file_ << "{\"step\": " << step << ", \"classes\": 3, \"dropout\": " << dropout
+                 const std::string& dropout = "0.0", bool has_terms = false) {
+    file_ << "{\"step\": " << step << ", \"classes\": 3, \"class_weights\": false, "
+          << "\"further_terms\": " << (has_terms ? "true" : "false") << ", \"dropout\": " << dropout
           << ", \"loss\": " << loss << ", \"x\": " << Described(x) << ", \"y\": " << Described(y)
           << "}\n";
     for (const torch::Tensor& tensor : {x, y}) {
@@ -182,7 +183,8 @@ TEST(Capture, HasALossThatIsNotFiniteAsNoNumber) {
   Written written;
   written.Batch(0, 1, kX, kY)
       .Text(
-          "{\"step\": 1, \"classes\": 3, \"dropout\": 0, \"loss\": null, "
+          "{\"step\": 1, \"classes\": 3, \"class_weights\": false, \"further_terms\": false, "
+          "\"dropout\": 0, \"loss\": null, "
           "\"x\": {\"dtype\": \"float32\", \"shape\": [0, 4]}, "
           "\"y\": {\"dtype\": \"int64\", \"shape\": [0]}}\n");
   EXPECT_TRUE(std::isnan(ReadCapture(written.path()).losses[1]));
@@ -209,6 +211,15 @@ TEST(Capture, ThatIsCutOffHasTheBatchesBeforeIt) {
           "\"x\": {\"dtype\": \"float32\", \"shape\": [2, 4]}, "
           "\"y\": {\"dtype\": \"int64\", \"shape\": [2]}}\nabc");
   EXPECT_EQ(ReadCapture(other.path()).batches.size(), 1U);
+}
+
+TEST(Capture, KnowsThatOneOfItsLossesIsNotAllThatIsMinimized) {
+  Written written;
+  const torch::Tensor x = torch::zeros({2, 5}), y = torch::zeros({2}, at::kLong);
+  written.Batch(0, 1, x, y).Batch(1, 1, x, y);
+  EXPECT_FALSE(ReadCapture(written.path()).has_further_terms);
+  written.Batch(2, 1, x, y, "0.0", /*has_terms=*/true);
+  EXPECT_TRUE(ReadCapture(written.path()).has_further_terms);
 }
 
 TEST(Capture, SaysWhyItEndsEarly) {

@@ -6,4 +6,12 @@ a change to it.
 
 from .watching import FindingsError, log, watch
 
-__all__ = ["FindingsError", "log", "watch"]
+__all__ = ["FindingsError", "export", "log", "watch"]
+
+
+def export(dataset, path, **options):
+    """The samples of a dataset as a data file: see `exporting.export`, which needs torch."""
+    from . import exporting
+
+    return exporting.export(dataset, path, **options)
+

@@ -1,4 +1,4 @@
-"""Where the `dlcheck` binary is: inside this package in a wheel, else the command on the path."""
+"""Where the binaries are: inside this package in a wheel, else the commands on the path."""
 
 import os
 import shutil
@@ -7,12 +7,12 @@ import sys
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
 
 
-def path():
+def path(name="dlcheck"):
     """Raises FileNotFoundError if there is none."""
-    own = os.path.join(PACKAGE, "bin", "dlcheck")
-    found = own if os.path.exists(own) else shutil.which("dlcheck")
+    own = os.path.join(PACKAGE, "bin", name)
+    found = own if os.path.exists(own) else shutil.which(name)
     if found is None:
-        raise FileNotFoundError("dlcheck: the command is neither in this package nor on PATH")
+        raise FileNotFoundError(f"{name}: the command is neither in this package nor on PATH")
     return found
 
 

@@ -122,7 +122,8 @@ class Watch:
         padded, self.penalties = (kind(guard, recorder, sites, self.losses) for kind in (PaddedMeans, Penalties))
         self.loss_targets, self.actions = LossTargets(guard, recorder, sites), ClippedActions(guard, recorder, sites)
         looks = tuple(part.reached_by for part in (self.unused, ignored, half, means, padded, self.penalties))
-        looks += (self.scan.scan,)
+        self.captured = Captured(guard, recorder)
+        looks += (self.scan.scan, *self.captured.looks())
         self.backwards = BackwardHooks(guard, recorder, sites, optimizers, uncleared, self.losses,
                                        self.forwards, self.steps, self.graphs, raised, looks)  # fmt: skip
         self.calls = Calls(guard, recorder, sites, models, optimizers)
@@ -135,7 +136,7 @@ class Watch:
         self.source, self.met_weights = IdleStatements(recorder, sites), WeightsMet(guard, recorder, models)
         self.options, self.empty = TorchOptions(guard, recorder, sites), EmptyLoops(guard, recorder, sites, self.loaders)
         self.metrics, self.parts = Metrics(guard, recorder, sites), StepParts(guard, recorder)
-        self.kept, self.captured = KeptSamples(guard, recorder), Captured(guard, recorder)
+        self.kept = KeptSamples(guard, recorder)
         self.averages, self.surroundings = Averages(guard, recorder, self.built), Surroundings(guard, recorder, sites, models)
         self.scalers = Scalers(guard, recorder, sites, optimizers, self.steps, self.built)
         self.host_reads = HostReads(guard, recorder, sites, self.evaluations)
