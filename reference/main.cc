@@ -31,6 +31,7 @@
 #include "reference/recipe/command_line.h"
 #include "reference/recipe/page.h"
 #include "reference/recipe/rejection.h"
+#include "reference/search/lr_range.h"
 #include "reference/training/experiments.h"
 #include "reference/training/memory_limit.h"
 #include "reference/training/preflight.h"
@@ -186,6 +187,7 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
     return 0;
   }
   if (!line.baseline.empty()) return Baseline(line);
+  if (line.lr_range) return RunLrRange(line.recipe);
   Plan plan;
   plan.recipe = line.recipe;
   plan.preflight = PrepareForModel;

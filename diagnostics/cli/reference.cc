@@ -53,6 +53,24 @@ absl::Status WritePage(const std::string& json, const std::string& source,
   return absl::OkStatus();
 }
 
+// Runs the trainer, with these words, and writes the page of its result. `source` names what was
+// trained on.
+int TrainAndTell(std::vector<std::string> training, const std::string& source,
+                 const std::string& folder) {
+  const std::string json = folder + "/reference.json";
+  std::error_code ignored;
+  fs::create_directories(folder, ignored);
+  fs::remove(json, ignored);  // of an earlier time
+  training.insert(training.end(), {"--baseline-json", json});
+  const absl::StatusOr<int> status = RunAloud(training);
+  if (!status.ok()) return Refuse(status.status());
+  if (fs::exists(json, ignored)) {
+    const absl::Status written = WritePage(json, source, folder);
+    if (!written.ok()) return Refuse(written);
+  }
+  return *status;
+}
+
 }  // namespace
 
 int ReferenceMain(const Words& words) {
@@ -84,20 +102,9 @@ int ReferenceMain(const Words& words) {
                "' holds no captured batches: dlcheck run --capture 1000 -- PROGRAM keeps "
                "them of a program that steps, with a loss over classes or numbers")));
   }
-  const std::string json = folder + "/reference.json";
-  std::error_code ignored;
-  if (data) fs::create_directories(folder, ignored);
-  fs::remove(json, ignored);  // of an earlier time
-  std::vector<std::string> words_of_trainer = {trainer, "--baseline", source, "--baseline-json",
-                                               json};
-  if (steps) words_of_trainer.push_back(StrCat("--baseline-steps=", *steps));
-  const absl::StatusOr<int> status = RunAloud(words_of_trainer);
-  if (!status.ok()) return Refuse(status.status());
-  if (fs::exists(json, ignored)) {
-    const absl::Status written = WritePage(json, data ? *data : folder, folder);
-    if (!written.ok()) return Refuse(written);
-  }
-  return *status;
+  std::vector<std::string> training = {trainer, "--baseline", source};
+  if (steps) training.push_back(StrCat("--baseline-steps=", *steps));
+  return TrainAndTell(std::move(training), data ? *data : folder, folder);
 }
 
 }  // namespace dlcheck::cli

@@ -133,6 +133,16 @@ std::string WeakHalfOf(const Verdict& verdict, const Capture& capture, double co
          " learns under the program's own optimizer and rates, too.";
 }
 
+std::vector<Trained> TrainAll(const Capture& capture) {
+  std::vector<Trained> all;
+  for (const Opponent& opponent : OpponentsFor(capture)) {
+    all.push_back(Train(opponent, capture, [](const std::string& line) {
+      std::fprintf(stderr, "dlcheck-train: %s\n", line.c_str());
+    }));
+  }
+  return all;
+}
+
 void Write(const std::string& path, const Json& json) {
   std::ofstream file(path);
   file << json.dump(1) << "\n";
@@ -147,14 +157,9 @@ int RunBaseline(const std::string& path, int64_t steps, const std::string& json)
   if (!capture.ended.empty()) std::printf("the capture ends early: %s\n", capture.ended.c_str());
   std::fflush(stdout);
   const double constant = LossOfConstant(capture);
+  const std::vector<Trained> all = TrainAll(capture);
   std::vector<Rival> rivals;
-  std::vector<Trained> all;
-  for (const Opponent& opponent : OpponentsFor(capture)) {
-    all.push_back(Train(opponent, capture, [](const std::string& line) {
-      std::fprintf(stderr, "dlcheck-train: %s\n", line.c_str());
-    }));
-    rivals.push_back({all.back().name, all.back().losses});
-  }
+  for (const Trained& trained : all) rivals.push_back({trained.name, trained.losses});
   std::printf("%-14s %10s  %-20s %8s %10s\n", "", "late loss", "over 3 seeds", "rate", "ms a step");
   PrintRow("constant", constant, "", "", "");
   Json rows = Json::array();

@@ -41,7 +41,7 @@ void Shuffle(uint64_t stream, std::vector<int64_t>& order, size_t begin) {
 }  // namespace
 
 Batches::Batches(std::shared_ptr<const Source> source, const Options& options)
-    : source_(std::move(source)), options_(options) {
+    : source_(std::move(source)), options_(options), augmentation_(options.augmentation) {
   NeedSense(options);
   window_ends_ = source_->WindowEnds();
   const int64_t rows = source_->rows();
@@ -66,7 +66,7 @@ Batches::Place Batches::PlaceOf(int64_t step, int64_t micro) const {
   return {step / steps_an_epoch_, step % steps_an_epoch_, micro};
 }
 
-std::vector<int64_t> Batches::RowsOf(int64_t step, int64_t micro) const {
+std::vector<int64_t> Batches::RowsOf(int64_t step, int64_t micro, int64_t after) const {
   const Place place = PlaceOf(step, micro);
   const std::shared_ptr<const Order> order = OrderOf(place.epoch);
   const int64_t first = (place.window * options_.accumulate + place.micro) * options_.batch_size;
@@ -74,12 +74,46 @@ std::vector<int64_t> Batches::RowsOf(int64_t step, int64_t micro) const {
   std::vector<int64_t> rows;
   rows.reserve(static_cast<size_t>(CeilingOf(options_.batch_size, options_.world)));
   for (int64_t i = first + options_.rank; i < last; i += options_.world) {
-    rows.push_back((*order)[static_cast<size_t>(i)]);
+    rows.push_back((*order)[static_cast<size_t>(first + (i - first + after) % (last - first))]);
   }
   return rows;
 }
 
-Batch Batches::At(int64_t step, int64_t micro) const { return source_->Take(RowsOf(step, micro)); }
+Batch Batches::Augmented(int64_t step, int64_t micro, const std::vector<int64_t>& rows) const {
+  if (!augmentation_.changes()) return source_->Take(rows);
+  const int64_t epoch = PlaceOf(step, micro).epoch;
+  const Batch batch = augmentation_.Changed(source_->Take(rows), rows, epoch);
+  if (!augmentation_.mixes()) return batch;
+  const std::vector<int64_t> next = RowsOf(step, micro, 1);
+  const Batch others = augmentation_.Changed(source_->Take(next), next, epoch);
+  return augmentation_.Mixed(batch, others, rows, epoch);
+}
+
+Batch Batches::At(int64_t step, int64_t micro) const {
+  const std::vector<int64_t> rows = RowsOf(step, micro);
+  const int64_t epoch = PlaceOf(step, micro).epoch;
+  switch (options_.objective) {
+    case Objective::kSupervised:
+      break;
+    case Objective::kContrastive:
+      return TwoViews(augmentation_, source_->Take(rows), rows, epoch);
+    case Objective::kDiffusion:
+      return Noised(Augmented(step, micro, rows), rows, options_.augmentation.seed, epoch);
+  }
+  return Augmented(step, micro, rows);
+}
+
+Batch Batches::ForEvaluation(const Batch& batch, const std::vector<int64_t>& rows) const {
+  switch (options_.objective) {
+    case Objective::kSupervised:
+      break;
+    case Objective::kContrastive:
+      return TwoViews(augmentation_, batch, rows, kEvaluationEpoch);
+    case Objective::kDiffusion:
+      return Noised(batch, rows, options_.augmentation.seed, kEvaluationEpoch);
+  }
+  return batch;
+}
 
 std::shared_ptr<const Batches::Order> Batches::OrderOf(int64_t epoch) const {
   const std::lock_guard lock(mutex_);

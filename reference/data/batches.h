@@ -11,6 +11,8 @@
 #include <mutex>
 #include <vector>
 
+#include "reference/data/augmentation.h"
+#include "reference/data/objective.h"
 #include "reference/data/source.h"
 
 namespace dlcheck::reference {
@@ -27,6 +29,9 @@ class Batches {
     uint64_t seed = 0;
     int64_t rank = 0;
     int64_t world = 1;
+    // Each sample is mixed with the next one of the global micro-batch, the last with the first.
+    Augmentation::Options augmentation = {};
+    Objective objective = Objective::kSupervised;
   };
 
   // `window` counts the steps of the epoch, `micro` the micro-batches of the window.
@@ -53,15 +58,21 @@ class Batches {
   // Cost: a new order once an epoch, else what the source takes for the rows.
   Batch At(int64_t step, int64_t micro = 0) const;
 
-  // The rows of the source that At takes.
-  std::vector<int64_t> RowsOf(int64_t step, int64_t micro) const;
+  // What an evaluation makes of these rows of a source: the task of the objective, unchanged at
+  // each time, without augmentation beside that.
+  Batch ForEvaluation(const Batch& batch, const std::vector<int64_t>& rows) const;
+
+  // The rows of the source that At takes, or so many places after them in the global micro-batch.
+  std::vector<int64_t> RowsOf(int64_t step, int64_t micro, int64_t after = 0) const;
 
  private:
   using Order = std::vector<int64_t>;
   std::shared_ptr<const Order> OrderOf(int64_t epoch) const;
+  Batch Augmented(int64_t step, int64_t micro, const std::vector<int64_t>& rows) const;
 
   std::shared_ptr<const Source> source_;
   Options options_;
+  Augmentation augmentation_;
   int64_t used_rows_;  // of an epoch, by all ranks
   int64_t micros_an_epoch_;
   int64_t steps_an_epoch_;

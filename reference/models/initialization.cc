@@ -58,6 +58,7 @@ void InitializeAsGpt2(const Model& model) {
 }
 
 void ZeroHead(Model& model) {
+  if (!model.head) throw UsageError("initialization is zeros-head, but the model has no head");
   if (!model.tied.empty()) {
     throw UsageError("initialization zeros-head needs a head that is not tied to the embedding");
   }

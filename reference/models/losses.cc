@@ -1,6 +1,7 @@
 #include "reference/models/losses.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "reference/recipe/rejection.h"
 
@@ -17,7 +18,8 @@ struct Operands {
 };
 
 bool TakesClasses(const LossOptions& options) {
-  return options.kind == Kind::kCrossEntropy || options.kind == Kind::kFocal;
+  return options.kind == Kind::kCrossEntropy || options.kind == Kind::kFocal ||
+         options.kind == Kind::kNtXent;
 }
 
 // Whether ATen has a mean of its own.
@@ -47,10 +49,10 @@ double Smoothing(const LossOptions& options) {
 
 Operands Flatten(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
   const bool narrow = outputs.element_size() < 4;
-  const Tensor wide = narrow ? outputs.to(torch::kFloat32) : outputs;
+  const Tensor wide = ScoresOf(options, narrow ? outputs.to(torch::kFloat32) : outputs);
   const int64_t classes = wide.size(-1);
   const Tensor flat = wide.dim() > 2 ? wide.reshape({-1, classes}) : wide;
-  if (TakesClasses(options)) return {flat, targets.reshape({-1})};
+  if (TakesClasses(options) && !targets.is_floating_point()) return {flat, targets.reshape({-1})};
   const bool numbers = !targets.is_floating_point();
   const Tensor dense = numbers ? torch::one_hot(targets.reshape({-1}), classes) : targets;
   return {flat, dense.to(flat.scalar_type()).reshape_as(flat)};
@@ -61,6 +63,7 @@ Tensor Reduced(const LossOptions& options, const Operands& operands, at::Reducti
   const auto& [outputs, targets] = operands;
   switch (options.kind) {
     case Kind::kCrossEntropy:
+    case Kind::kNtXent:
       return torch::cross_entropy_loss(outputs, targets, options.class_weights, how,
                                        options.ignore_index, Smoothing(options));
     case Kind::kBce:
@@ -75,8 +78,13 @@ Tensor Reduced(const LossOptions& options, const Operands& operands, at::Reducti
   throw UsageError("a loss that this version does not know");
 }
 
-// What each class number weighs in the denominator, in the shape of `targets`, float64.
+// What each class number weighs in the denominator, in the shape of `targets`, float64. Rows of
+// probabilities weigh 1.
 Tensor WeightsOf(const LossOptions& options, const Tensor& targets) {
+  if (targets.is_floating_point()) {
+    return torch::ones(targets.sizes().slice(0, targets.dim() - 1),
+                       targets.options().dtype(torch::kFloat64));
+  }
   if (options.deviation == LossDeviation::kIgnoredCounted) {
     return torch::ones_like(targets, torch::kFloat64);
   }
@@ -127,6 +135,16 @@ Tensor SumBySample(const LossOptions& options, const Tensor& outputs, const Tens
 }
 
 }  // namespace
+
+Tensor ScoresOf(const LossOptions& options, const Tensor& outputs) {
+  if (options.kind != Kind::kNtXent) return outputs;
+  const Tensor length = outputs.norm(2, -1, /*keepdim=*/true).clamp_min(1e-12);
+  const Tensor unit = outputs / length;
+  const Tensor scores = unit.matmul(unit.t()) / options.temperature;
+  if (options.deviation == LossDeviation::kLikeItself) return scores;
+  const Tensor itself = torch::eye(scores.size(0), scores.options().dtype(torch::kBool));
+  return scores.masked_fill(itself, -std::numeric_limits<double>::infinity());
+}
 
 Tensor SummedLoss(const LossOptions& options, const Tensor& outputs, const Tensor& targets) {
   NeedSense(options);

@@ -15,25 +15,32 @@ namespace dlcheck::reference {
 // kTokensInsteadOfSamples  the mean is over tokens although one over samples was asked for
 // kFocusOnSure             focal loss weighs with p instead of 1 - p
 // kUnsquaredZ              the z-loss is the logarithm itself, not its square
+// kLikeItself              an output of NT-Xent is compared with itself, too
 enum class LossDeviation : uint8_t {
   kNone,
   kSmoothingSwapped,
   kIgnoredCounted,
   kTokensInsteadOfSamples,
   kFocusOnSure,
-  kUnsquaredZ
+  kUnsquaredZ,
+  kLikeItself
 };
 
 struct LossOptions {
-  // Cross-entropy and focal take logits and class numbers. The others take targets of the outputs'
-  // shape, or class numbers, which become one-hot; bce takes logits.
-  enum class Kind : uint8_t { kCrossEntropy, kBce, kMse, kHuber, kFocal };
+  // Cross-entropy takes logits and class numbers, or probabilities of the outputs' shape; focal
+  // logits and class numbers. The others take targets of the outputs'
+  // shape, or class numbers, which become one-hot; bce takes logits. NT-Xent takes outputs (2 B, D)
+  // of two views, and the place of the other view of each: Chen et al. 2020.
+  enum class Kind : uint8_t { kCrossEntropy, kBce, kMse, kHuber, kFocal, kNtXent };
   // What is averaged: every target alike, or first the targets of each sample.
   enum class Unit : uint8_t { kToken, kSample };
 
   Kind kind = Kind::kCrossEntropy;
   Unit unit = Unit::kToken;
   double huber_delta = 1;
+
+  // Of NT-Xent: what cosines are divided by.
+  double temperature = 0.5;
 
   // Focal: (1 - p)^focal_gamma -log(p), with the probability p of the target. Source: Lin et al.
   // 2017.
@@ -58,12 +65,17 @@ struct LossSum {
 // `outputs` (B, C) with targets (B), or (B, T, C) with (B, T); outputs of fewer than 32 bits are
 // widened first. Count, by unit and kind:
 //   token, by classes      targets that are not ignored, or the sum of their class weights
+//   token, probabilities   rows of the outputs
 //   token, another kind    elements of the outputs
 //   sample                 samples with a count above 0; each adds its own mean to the sum
 // Errors: UsageError for a choice of cross-entropy with another kind; c10::Error for shapes that do
 // not agree.
 LossSum SumOfLoss(const LossOptions& options, const torch::Tensor& outputs,
                   const torch::Tensor& targets);
+
+// What is compared with class numbers: the outputs; of NT-Xent the cosines of all pairs over the
+// temperature, (2 B, 2 B), where an output's own is minus infinity.
+torch::Tensor ScoresOf(const LossOptions& options, const torch::Tensor& outputs);
 
 // The sum alone. Reads nothing from the device, which a count needs.
 torch::Tensor SummedLoss(const LossOptions& options, const torch::Tensor& outputs,

@@ -6,6 +6,7 @@
 #include "reference/models/lstm.h"
 #include "reference/models/resnet.h"
 #include "reference/models/transformer.h"
+#include "reference/models/unet.h"
 #include "reference/models/vit.h"
 #include "reference/recipe/built_in_models.h"
 #include "reference/recipe/rejection.h"
@@ -118,6 +119,12 @@ Model MakeClassifier(const Trunk& trunk, const ModelOptions& options) {
   return {network, [network](torch::Tensor x) { return network->forward(std::move(x)); }, head};
 }
 
+// Without a head: its outputs are an image.
+Model MakeUnet(const ModelOptions& options) {
+  Unet unet(options);
+  return {unet.ptr(), [unet](torch::Tensor x) mutable { return unet->forward(std::move(x)); }};
+}
+
 Model MakeUninitialized(const ModelOptions& options) {
   if (options.checkpoint_blocks && options.name != "gpt") {
     throw UsageError("blocks are recomputed in model gpt alone, not in " + options.name);
@@ -126,6 +133,7 @@ Model MakeUninitialized(const ModelOptions& options) {
   if (options.name == "mlp") return MakeClassifier(MlpTrunk(options), options);
   if (options.name == "resnet") return MakeClassifier(ResnetTrunk(options), options);
   if (options.name == "vit") return MakeClassifier(VitTrunk(options), options);
+  if (options.name == "unet") return MakeUnet(options);
   if (options.name == "gpt") return MakeLanguageModel(Transformer(options), options);
   if (options.name == "lstm") return MakeLanguageModel(Recurrent(options), options);
   throw UsageError("model is '" + options.name + "'; expected: " + NamesOfModels());

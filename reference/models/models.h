@@ -22,9 +22,10 @@ namespace dlcheck::reference {
 // What the loop trains, built in or hosted.
 struct Model {
   std::shared_ptr<torch::nn::Module> module;
-  // (B, sample shape) to outputs (B, C); tokens (B, T), int64, to outputs (B, T, C).
+  // (B, sample shape) to outputs (B, C); tokens (B, T), int64, to outputs (B, T, C); unet as its
+  // own header says.
   std::function<torch::Tensor(torch::Tensor)> forward;
-  torch::nn::Linear head{nullptr};  // the last layer; none of a hosted model
+  torch::nn::Linear head{nullptr};  // the last layer; none of a hosted model and of unet
   // Names of parameters that are one tensor by design: the first is where it belongs.
   std::vector<std::pair<std::string, std::string>> tied = {};
 };
@@ -34,7 +35,8 @@ using FeatureFunction = std::function<torch::Tensor(torch::Tensor)>;  // (..., F
 // kHeadIsAClone: what is said to be tied is a copy that goes its own way.
 enum class TyingDeviation : uint8_t { kNone, kHeadIsAClone };
 
-// kNoIdentity: a residual block that keeps the shape does not add what came in.
+// kNoIdentity: a residual block that keeps the shape does not add what came in, and a U-Net joins
+// zeros instead of what was on the way down.
 enum class ShortcutDeviation : uint8_t { kNone, kNoIdentity };
 
 // What a batch norm makes of (B, C, H, W), in the same shape.
@@ -47,7 +49,8 @@ struct ModelOptions {
   int64_t outputs = 0;  // C; of gpt the vocabulary counts
 
   // 0 is the model's own: mlp 64 wide with 2 hidden layers; resnet 16 channels with 1 residual
-  // block a stage; gpt and vit 128 wide with 4 blocks of 4 heads; lstm 128 wide with 2 layers.
+  // block a stage; gpt and vit 128 wide with 4 blocks of 4 heads; lstm 128 wide with 2 layers; unet
+  // 32 channels, halved twice.
   int64_t width = 0;
   int64_t depth = 0;
   int64_t heads = 0;

@@ -35,9 +35,9 @@ std::string ValueOf(const Key& key) {
 // Refuses words that are no flags, naming the nearest.
 void RefuseRest(const std::vector<std::string>& rest) {
   if (rest.empty()) return;
-  std::vector<std::string> known = {"--recipe",   "--list-faults",   "--print-recipe-page",
-                                    "--baseline", "--baseline-json", "--baseline-steps",
-                                    "--help"};
+  std::vector<std::string> known = {"--recipe",         "--list-faults", "--print-recipe-page",
+                                    "--lr-range",       "--baseline",    "--baseline-json",
+                                    "--baseline-steps", "--help"};
   for (const Key& key : Keys()) known.push_back(std::string("--") + key.name);
   throw UsageError("unknown argument '" + rest.front() + "'" + DidYouMean(rest.front(), known));
 }
@@ -57,6 +57,26 @@ std::map<std::string, CLI::Option*> AddKeys(CLI::App& app,
   return options;
 }
 
+// What is done instead of a run.
+void AddModes(CLI::App& app, CommandLine& line) {
+  app.add_flag("--list-faults", line.list_faults,
+               "print the faults that can be planted: name, check, options, story");
+  app.add_flag("--print-recipe-page", line.print_recipe_page,
+               "print the page that describes all keys, as Markdown");
+  app.add_flag(
+      "--lr-range", line.lr_range,
+      "find between which learning rates the recipe learns: three seeds, each from 1e-6 to 10");
+  app.add_option("--baseline", line.baseline,
+                 "train plain opponents on the batches of a file that dlcheck run --capture wrote, "
+                 "or on a data file")
+      ->type_name("FILE");
+  app.add_option("--baseline-steps", line.baseline_steps, "of --baseline with a data file (300)")
+      ->check(CLI::Range(1, 1000000))
+      ->type_name("N");
+  app.add_option("--baseline-json", line.baseline_json, "of --baseline: write the result, too")
+      ->type_name("FILE");
+}
+
 }  // namespace
 
 CommandLine ReadCommandLine(int count, const char* const* arguments) {
@@ -67,19 +87,7 @@ CommandLine ReadCommandLine(int count, const char* const* arguments) {
   std::string recipe_file;
   app.add_option("--recipe", recipe_file, "TOML file with the same names as the flags below")
       ->type_name("FILE");
-  app.add_flag("--list-faults", line.list_faults,
-               "print the faults that can be planted: name, check, options, story");
-  app.add_flag("--print-recipe-page", line.print_recipe_page,
-               "print the page that describes all keys, as Markdown");
-  app.add_option("--baseline", line.baseline,
-                 "train plain opponents on the batches of a file that dlcheck run --capture wrote, "
-                 "or on a data file")
-      ->type_name("FILE");
-  app.add_option("--baseline-steps", line.baseline_steps, "of --baseline with a data file (300)")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N");
-  app.add_option("--baseline-json", line.baseline_json, "of --baseline: write the result, too")
-      ->type_name("FILE");
+  AddModes(app, line);
   std::map<std::string, std::string> texts;
   const std::map<std::string, CLI::Option*> options = AddKeys(app, texts);
   try {

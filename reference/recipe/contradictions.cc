@@ -110,6 +110,11 @@ std::vector<Contradiction> OfModel(const Recipe& r) {
        "head-bias is prior, but the head of gpt and lstm has no bias"},
       {r.initialization == "zeros-head" && is_text && r.tie_embeddings,
        "initialization is zeros-head, but tie-embeddings is true"},
+      {r.model == "unet" && r.loss != "mse" && r.loss != "huber",
+       "loss must be mse or huber, because model unet tells noise"},
+      {r.head_bias == "prior" && (r.loss == "nt_xent" || r.model == "unet"),
+       "head-bias is prior, but loss nt_xent and model unet tell no classes"},
+      {r.model == "unet" && r.dropout > 0, "dropout is set, but model unet has none"},
       {!IsBuiltIn(r.model) && r.dropout > 0, "dropout is set, but model is a file"},
       {!IsBuiltIn(r.model) && r.initialization != "auto",
        "initialization is set, but model is a file"},
@@ -122,6 +127,23 @@ std::vector<Contradiction> OfModel(const Recipe& r) {
       {r.z_loss > 0 && !is_cross_entropy, "z-loss is set, but loss is not cross_entropy"},
       {r.class_weights != "none" && !has_classes,
        "class-weights is set, but loss is neither cross_entropy nor focal"},
+  };
+}
+
+std::vector<Contradiction> OfAugmentation(const Recipe& r) {
+  const bool mixes = r.mixup > 0 || r.cutmix > 0;
+  const bool changes = mixes || r.flip || r.crop_padding > 0;
+  return {
+      {changes && TakesTokens(r.model), "augmentation is of images, but model takes tokens"},
+      {mixes && r.loss == "focal", "mixup or cutmix is set, but loss focal takes one class"},
+      {mixes && (r.loss == "nt_xent" || r.model == "unet"),
+       "mixup or cutmix is set, but loss nt_xent and model unet have no targets to mix"},
+      {r.loss == "nt_xent" && !r.flip && r.crop_padding == 0,
+       "loss nt_xent compares two views of an image: set flip or crop-padding"},
+      {r.loss == "nt_xent" && r.nproc > 1,
+       "loss nt_xent compares the views that one process has, but nproc is more than 1"},
+      {mixes && r.class_weights != "none",
+       "mixup or cutmix is set, but class-weights weighs samples of one class"},
   };
 }
 
@@ -152,7 +174,7 @@ std::vector<Contradiction> OfRunControl(const Recipe& r) {
 void RefuseContradictions(const Recipe& recipe) {
   for (const auto& contradictions :
        {OfTraining(recipe), OfSchedule(recipe), OfOptimizer(recipe), OfArchitecture(recipe),
-        OfModel(recipe), OfRunControl(recipe)}) {
+        OfModel(recipe), OfAugmentation(recipe), OfRunControl(recipe)}) {
     for (const Contradiction& contradiction : contradictions) {
       if (contradiction.holds) throw UsageError(contradiction.text);
     }

@@ -31,7 +31,11 @@ double LearningRate(const Recipe& recipe) {
   const ByOptimizer rates = {{"sgd", 0.05},       {"adagrad", 0.02}, {"muon", 0.02},
                              {"adafactor", 0.01}, {"lamb", 0.01},    {"schedule_free", 0.005},
                              {"lion", 0.0003}};
-  return recipe.lr.value_or(Of(rates, recipe.optimizer, 0.002));
+  const double lr = recipe.lr.value_or(Of(rates, recipe.optimizer, 0.002));
+  if (recipe.lr_scaling == "none") return lr;
+  const auto samples = static_cast<double>(recipe.batch_size * recipe.gradient_accumulation_steps);
+  const double ratio = samples / static_cast<double>(recipe.lr_base_batch);
+  return lr * (recipe.lr_scaling == "linear" ? ratio : std::sqrt(ratio));
 }
 
 double Momentum(const Recipe& recipe) {

@@ -26,7 +26,8 @@ struct Recipe {
 #undef DLCHECK_KEY
 };
 
-// What the run uses, by its optimizer where the recipe leaves it open.
+// What the run uses, by its optimizer where the recipe leaves it open. Linear scaling: Goyal et al.
+// 2017; by the root: Krizhevsky 2014.
 double LearningRate(const Recipe& recipe);
 double Momentum(const Recipe& recipe);
 double Beta2(const Recipe& recipe);

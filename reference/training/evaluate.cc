@@ -27,16 +27,14 @@ void Add(const LossOptions& plain, const torch::Tensor& outputs, const torch::Te
   const LossSum loss = SumOfLoss(plain, outputs, targets);
   sums.loss += loss.sum.item<double>();
   sums.count += loss.count;
-  if (targets.is_floating_point()) {  // none of them is right or wrong
-    sums.targets += static_cast<double>(targets.numel());
-    return;
-  }
+  if (targets.is_floating_point()) return;  // none of them is right or wrong
   // Only losses of classes know targets that do not count.
   const bool ignores =
       plain.kind == LossOptions::Kind::kCrossEntropy || plain.kind == LossOptions::Kind::kFocal;
   const torch::Tensor counted =
       ignores ? targets != plain.ignore_index : torch::ones_like(targets, torch::kBool);
-  sums.correct += outputs.argmax(-1).eq(targets).logical_and(counted).sum().item<double>();
+  sums.correct +=
+      ScoresOf(plain, outputs).argmax(-1).eq(targets).logical_and(counted).sum().item<double>();
   sums.targets += counted.sum().item<double>();
 }
 
@@ -54,18 +52,19 @@ Sums EvaluateBatches(Training& training, const Source& source, int64_t samples, 
     const bool has_share = !rows.empty();
     // Of a model that is shared out the others need what this rank keeps.
     if (!has_share && !training.distributed.sharded_parameters) continue;
-    const Batch batch = source.Take(has_share ? rows : std::vector<int64_t>{first});
+    if (!has_share) rows.push_back(first);
+    const Batch batch = training.inputs.batches->ForEvaluation(source.Take(rows), rows);
     const torch::Tensor targets = batch.y.to(training.device);
     const torch::Tensor outputs = Forward(training, batch.x.to(training.device));
     if (!has_share) continue;
-    if (is_told) Tell(training.observer.evaluation_outputs, outputs, targets);
+    if (is_told) Tell(training.observer.evaluation_outputs, ScoresOf(plain, outputs), targets);
     Add(plain, outputs, targets, sums);
   }
   const std::vector<double> all = ranks.Sums({sums.loss, sums.count, sums.correct, sums.targets});
   return {all[0], all[1], all[2], all[3]};
 }
 
-Scores ScoresOf(Training& training, const Source& source, int64_t samples, bool is_told) {
+Scores MeansOf(Training& training, const Source& source, int64_t samples, bool is_told) {
   ExchangeAverages(training);
   const Sums sums = EvaluateBatches(training, source, samples, is_told);
   ExchangeAverages(training);
@@ -86,7 +85,7 @@ Scores EvaluateTestSplit(Training& training) {
   const torch::NoGradGuard no_grad;
   Run(training.plan.phases.evaluation_begins, training);
   const Source& source = *training.inputs.data.test;
-  return ScoresOf(training, source, source.rows(), /*is_told=*/false);
+  return MeansOf(training, source, source.rows(), /*is_told=*/false);
 }
 
 Scores Evaluate(Training& training) {
@@ -96,7 +95,7 @@ Scores Evaluate(Training& training) {
   const int64_t wanted = training.plan.recipe.evaluate_samples;
   const int64_t rows = training.inputs.data.val->rows();
   const int64_t samples = wanted == 0 ? rows : std::min(wanted, rows);
-  const Scores means = ScoresOf(training, *training.inputs.data.val, samples, /*is_told=*/true);
+  const Scores means = MeansOf(training, *training.inputs.data.val, samples, /*is_told=*/true);
   Tell(training.observer.evaluated, means.loss, samples);
   return means;
 }

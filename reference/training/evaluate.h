@@ -7,7 +7,7 @@ namespace dlcheck::reference {
 
 struct Scores {
   double loss = 0;      // mean over the targets, without label smoothing and class weights
-  double accuracy = 0;  // fraction of the targets
+  double accuracy = 0;  // fraction of the targets; NaN of numbers
 };
 
 // In evaluation mode, with the averaged weights if there are any. Draws no random number and

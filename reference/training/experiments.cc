@@ -73,7 +73,12 @@ void ApplyRequest(const Request& request, Plan& plan) {
     plan.batch_of_step = [](int64_t) { return int64_t{0}; };
   } else if (experiment == "mean_inputs") {
     plan.input = [](const torch::Tensor& x, const torch::Tensor& mean_image) {
-      return mean_image.expand_as(x);
+      const bool is_alike = x.sizes().slice(1) == mean_image.sizes().slice(1);
+      if (is_alike) return mean_image.expand_as(x);
+      // The level of the noise, which follows an image, says nothing of it.
+      const int64_t channels = mean_image.size(1);
+      const torch::Tensor image = mean_image.expand({x.size(0), -1, -1, -1});
+      return torch::cat({image, x.slice(1, channels)}, 1);
     };
   } else if (experiment != "reference") {
     throw UsageError("experiment '" + experiment + "' is not known to this trainer");

@@ -16,6 +16,16 @@ double Unsigned(double number) { return std::isnan(number) ? std::fabs(number) :
 
 }  // namespace
 
+std::string ScoresText(const char* split, double loss, double accuracy) {
+  char text[128];
+  const int length = std::snprintf(text, sizeof(text), "%s loss %.4f", split, Unsigned(loss));
+  if (!std::isnan(accuracy)) {
+    std::snprintf(text + length, sizeof(text) - static_cast<size_t>(length), "  %s accuracy %.4f",
+                  split, accuracy);
+  }
+  return text;
+}
+
 Progress::Progress(int64_t steps, bool is_silent)
     : steps_(steps), is_silent_(is_silent), on_terminal_(isatty(STDERR_FILENO) == 1) {}
 
@@ -32,16 +42,15 @@ void Progress::Stepped(int64_t step, const Counters& counters) {
 void Progress::Evaluated(int64_t step, double loss, double accuracy) {
   if (is_silent_) return;
   ClearLine();
-  std::printf("step %" PRId64 "  val loss %.4f  val accuracy %.4f\n", step, Unsigned(loss),
-              accuracy);
+  std::printf("step %" PRId64 "  %s\n", step, ScoresText("val", loss, accuracy).c_str());
   std::fflush(stdout);
 }
 
 void Progress::Finished(const Counters& counters, double loss, double accuracy) {
   if (is_silent_) return;
   ClearLine();
-  std::printf("finished %" PRId64 " steps  val loss %.4f  val accuracy %.4f\n", counters.step,
-              Unsigned(loss), accuracy);
+  std::printf("finished %" PRId64 " steps  %s\n", counters.step,
+              ScoresText("val", loss, accuracy).c_str());
   if (counters.skipped > 0) {
     std::printf("left out %" PRId64 " steps with gradients that were not finite\n",
                 counters.skipped);

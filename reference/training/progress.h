@@ -3,11 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <string>
 
 #include "reference/training/counters.h"
 
 namespace dlcheck::reference {
+
+// "val loss 0.1234  val accuracy 0.9000": of a split, without an accuracy that is no number.
+std::string ScoresText(const char* split, double loss, double accuracy);
 
 class Progress {
  public:

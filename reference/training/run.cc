@@ -40,7 +40,7 @@ void TellEnd(Training& training, const TrainingResult& result, const std::option
   }
   training.progress.Finished(counters, result.scores.loss, result.scores.accuracy);
   if (test) {
-    std::printf("test loss %.4f  test accuracy %.4f\n", test->loss, test->accuracy);
+    std::printf("%s\n", ScoresText("test", test->loss, test->accuracy).c_str());
   }
   if (result.ended == Ended::kPatience)
     std::printf("no improvement, or no finite loss: stopped early\n");

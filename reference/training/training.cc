@@ -24,6 +24,8 @@ LossOptions LossOf(const Plan& plan, const Dataset& data, const at::Device& devi
   if (recipe.loss == "mse") loss.kind = LossOptions::Kind::kMse;
   if (recipe.loss == "huber") loss.kind = LossOptions::Kind::kHuber;
   if (recipe.loss == "focal") loss.kind = LossOptions::Kind::kFocal;
+  if (recipe.loss == "nt_xent") loss.kind = LossOptions::Kind::kNtXent;
+  loss.temperature = recipe.temperature;
   loss.focal_gamma = recipe.focal_gamma;
   loss.z_loss = recipe.z_loss;
   if (recipe.reduction == "sample") loss.unit = LossOptions::Unit::kSample;
@@ -60,12 +62,16 @@ BatchNormFunction BatchNormOf(const Plan& plan, const Ranks& ranks) {
   };
 }
 
+int64_t OutputsOf(const Recipe& recipe, const Dataset& data) {
+  return recipe.loss == "nt_xent" ? recipe.projection : data.classes;
+}
+
 ModelOptions OptionsOf(const Plan& plan, const Dataset& data, const Ranks& ranks) {
   const Recipe& recipe = plan.recipe;
   ModelOptions options;
   options.name = recipe.model;
   options.sample_shape = data.sample_shape;
-  options.outputs = data.classes;
+  options.outputs = OutputsOf(recipe, data);
   options.width = recipe.width;
   options.depth = recipe.depth;
   options.heads = recipe.heads;
@@ -100,14 +106,27 @@ void SetPriorBias(const Recipe& recipe, const Dataset& data, Model& model) {
   SetHeadBias(model, recipe.loss == "bce" ? shares.logit(1e-6) : shares);
 }
 
+// Of a loss, and of what is set by the share of each class.
+void NeedNumbers(const Recipe& recipe) {
+  if (recipe.loss == "cross_entropy" || recipe.loss == "focal") {
+    throw UsageError("loss is " + recipe.loss +
+                     ", but the targets of data are numbers: set loss to mse, huber or bce");
+  }
+  if (recipe.head_bias == "prior") {
+    throw UsageError("head-bias is prior, but the targets of data are numbers");
+  }
+}
+
 Model BuildModel(const Plan& plan, const Observer& observer, const Dataset& data,
                  const Ranks& ranks, const at::Device& device) {
   const Recipe& recipe = plan.recipe;
   torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
   Tell(observer.seeded, recipe.seed);
-  if (!IsBuiltIn(recipe.model)) plan.preflight(recipe, data.sample_shape, data.classes);
-  Model model = IsBuiltIn(recipe.model) ? MakeModel(OptionsOf(plan, data, ranks))
-                                        : HostModel(recipe.model, data.sample_shape, data.classes);
+  if (data.has_numbers) NeedNumbers(recipe);
+  if (!IsBuiltIn(recipe.model)) plan.preflight(recipe, data.sample_shape, OutputsOf(recipe, data));
+  Model model = IsBuiltIn(recipe.model)
+                    ? MakeModel(OptionsOf(plan, data, ranks))
+                    : HostModel(recipe.model, data.sample_shape, OutputsOf(recipe, data));
   SetPriorBias(recipe, data, model);
   if (!recipe.init_from.empty()) InitializeFrom(*model.module, recipe.init_from);
   plan.initialize(*model.module);
@@ -145,6 +164,24 @@ std::unique_ptr<Average> BuildAverage(const Plan& plan, const Model& model,
       [&](const torch::Tensor& parameter) { return KeptOf(model_shards, parameter); });
 }
 
+Augmentation::Options AugmentationOf(const Recipe& recipe, const Dataset& data) {
+  Augmentation::Options options;
+  options.crop_padding = recipe.crop_padding;
+  options.flip = recipe.flip;
+  options.mixup = recipe.mixup;
+  options.cutmix = recipe.cutmix;
+  options.seed = static_cast<uint64_t>(recipe.seed_augmentation.value_or(recipe.seed));
+  options.classes = data.classes;
+  const Augmentation augmentation(options);
+  if (augmentation.changes() && data.sample_shape.size() != 3) {
+    throw UsageError("augmentation is of images, but samples have no channels, height and width");
+  }
+  if (augmentation.mixes() && data.has_numbers) {
+    throw UsageError("mixup or cutmix is set, but the targets of data are numbers");
+  }
+  return options;
+}
+
 std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, const Ranks& ranks) {
   const Recipe& recipe = plan.recipe;
   Batches::Options options;
@@ -156,6 +193,12 @@ std::unique_ptr<Batches> BuildBatches(const Plan& plan, const Dataset& data, con
   const bool takes_own = plan.deviations.ranks != RanksDeviation::kSameRows;
   options.rank = takes_own ? ranks.rank() : 0;
   options.world = ranks.world();
+  options.augmentation = AugmentationOf(recipe, data);
+  if (recipe.loss == "nt_xent") {
+    if (ranks.are_many()) throw UsageError("loss nt_xent compares the views of one process alone");
+    options.objective = Objective::kContrastive;
+  }
+  if (recipe.model == "unet") options.objective = Objective::kDiffusion;
   return std::make_unique<Batches>(data.train, options);
 }
 

@@ -118,7 +118,9 @@ void ForwardBackward(Training& training) {
     const AutocastGuard autocast(training.device.type(), training.autocast);
     const torch::Tensor outputs = Forward(training, batch.x);
     loss = plan.loss(training.counters.step, LossOf(training, micro, outputs, batch.y));
-    Tell(training.observer.loss, loss, outputs, batch.y);
+    if (training.observer.loss) {
+      training.observer.loss(loss, ScoresOf(training.loss, outputs), batch.y);
+    }
     if (sharing != nullptr) sharing->BeforeBackward(is_shared, outputs);
   }
   InPass(training.distributed.sharded_parameters.get(),

@@ -13,6 +13,8 @@ def inputs(case):
     dtype = torch.float64 if case.get("wide") else torch.float32
     shape = (6, 9, 13) if case.get("tokens") else (50, 13)
     outputs = torch.randn(shape, generator=generator, dtype=dtype)
+    if case.get("probabilities"):
+        return {"outputs": outputs, "targets": torch.rand(shape, generator=generator, dtype=dtype).softmax(-1)}
     if case.get("dense"):
         return {"outputs": outputs, "targets": torch.rand(shape, generator=generator, dtype=dtype)}
     targets = torch.randint(13, shape[:-1], generator=generator)
@@ -27,6 +29,9 @@ def inputs(case):
 
 def functional(case, outputs, tensors, reduction):
     kind, targets = case.get("kind", "cross_entropy"), tensors["targets"]
+    if case.get("probabilities"):
+        return F.cross_entropy(outputs.flatten(0, -2), targets.flatten(0, -2), reduction=reduction,
+                               label_smoothing=case.get("label_smoothing", 0.0))
     if kind == "cross_entropy":
         return F.cross_entropy(outputs.flatten(0, -2), targets.flatten(),
                                weight=tensors.get("class_weights"), reduction=reduction,
@@ -90,7 +95,8 @@ def by_formula(case, tensors):
 CROSS_ENTROPY = {
     "classes": {}, "tokens": {"tokens": 1}, "weighted": {"tokens": 1, "weighted": 1},
     "smoothed": {"label_smoothing": 0.1}, "ignoring 3": {"ignore_index": 3},
-    "weighted and smoothed": {"weighted": 1, "label_smoothing": 0.2, "tokens": 1}}
+    "weighted and smoothed": {"weighted": 1, "label_smoothing": 0.2, "tokens": 1},
+    "probabilities": {"probabilities": 1}, "probabilities, smoothed": {"probabilities": 1, "label_smoothing": 0.1}}
 OTHERS = {f"{kind}{', dense' if dense else ''}": {"kind": kind, "dense": dense, "huber_delta": 0.7}
           for kind in ("bce", "mse", "huber") for dense in (0, 1)}
 
@@ -115,6 +121,31 @@ OWN = {"focal": {"kind": "focal"}, "focal, weighted": {"kind": "focal", "weighte
 GOLDENS += [
     Golden("L5", "focal loss and z-loss are their papers", "losses", {name: {**case, "wide": 1} for name, case in OWN.items()},
            inputs, by_formula, ("focus_on_sure", "unsquared_z", "ignored_counted"), relative, 1e-9,
+           "the sums are in another order; gradients of single numbers cancel"),
+]
+
+
+def views(case):
+    generator = torch.Generator().manual_seed(9)
+    return {"outputs": torch.randn(24, 7, generator=generator, dtype=torch.float64), "targets": torch.arange(24).roll(-12)}
+
+
+def by_pairs(case, tensors):
+    """NT-Xent (Chen et al. 2020), pair by pair: sample i has its other view at i + 12."""
+    outputs = tensors["outputs"].clone().requires_grad_()
+    total = 0.0
+    for i in range(24):
+        like = [torch.exp(F.cosine_similarity(outputs[i], outputs[k], dim=0) / case["temperature"]) for k in range(24)]
+        total = total - torch.log(like[(i + 12) % 24] / sum(like[k] for k in range(24) if k != i))
+    value = total / 24
+    value.backward()
+    return {"value": value, "gradient": outputs.grad}
+
+
+GOLDENS += [
+    Golden("L6", "NT-Xent is its paper", "losses",
+           {f"temperature {t}": {"kind": "nt_xent", "temperature": t} for t in (0.1, 0.5)}, views, by_pairs,
+           ("like_itself", {"temperature": 0.3}), relative, 1e-8,
            "the sums are in another order; gradients of single numbers cancel"),
 ]
 Goldens = test_case(GOLDENS)

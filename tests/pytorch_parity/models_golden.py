@@ -8,13 +8,20 @@ from torch.nn import functional as F
 
 from fixtures.twins.network import TEXT, Network
 from fixtures.twins.transformers import CONTEXT, VOCABULARY
+from fixtures.twins.unet import Unet
 from tests.pytorch_parity.golden import Golden, Subject, test_case
+
+
+def twin(case):
+    return Unet(case) if case["name"] == "unet" else Network(case)
 
 
 def inputs(case):
     torch.manual_seed(case.get("seed", 0))
     weights = {"weight/" + name: parameter.detach().clone() for name, parameter
-               in Network(case).all_parameters().items()}
+               in twin(case).all_parameters().items()}
+    if case["name"] == "unet":
+        return {"x": torch.randn(6, 2, 8, 8), "y": torch.randn(6, 1, 8, 8), **weights}
     if case["name"] in TEXT:
         tokens = torch.randint(VOCABULARY, (3, CONTEXT + 1))
         return {"x": tokens[:, :-1].clone(), "y": tokens[:, 1:].clone(), **weights}
@@ -22,13 +29,16 @@ def inputs(case):
 
 
 def by_twin(case, tensors):
-    network = Network(case)
+    network = twin(case)
     with torch.no_grad():
         for name, parameter in network.all_parameters().items():
             parameter.copy_(tensors["weight/" + name])
     torch.manual_seed(case.get("seed", 0))
     logits = network(tensors["x"])
-    loss = F.cross_entropy(logits.flatten(0, -2), tensors["y"].flatten())
+    if case["name"] == "unet":
+        loss = F.mse_loss(logits, tensors["y"])
+    else:
+        loss = F.cross_entropy(logits.flatten(0, -2), tensors["y"].flatten())
     loss.backward()
     found = {"logits": logits, "loss": loss}
     for name, parameter in network.all_parameters().items():
@@ -110,6 +120,9 @@ GOLDENS = [
     Golden("G10v", "the vision transformer's are those of its twin", "models", VIT, inputs, by_twin,
            ({"halved_features": 1},), relative_to_largest, 2e-6, "gradients of shared heads are summed over copies"),
     Golden("G10l", "the LSTM's are those of its twin", "models", LSTM, inputs, by_twin, ({"halved_features": 1},)),
+    Golden("G10u", "the U-Net's are those of its twin", "models",
+           {"default": {"name": "unet"}, "3 levels": {"name": "unet", "width": 16, "depth": 3}}, inputs, by_twin,
+           ({"no_identity": 1},)),
     Golden("G10d", "samples pass by residual branches as in torchvision", "models", DEPTH, inputs, by_twin,
            ({"stochastic_depth": 0.2}, {"seed": 6})),
     Golden("G10n", "ghost batch norm is a batch norm of each part", "models",

@@ -254,7 +254,7 @@ TEST(MakeModel, RefusesWhatMakesNoSense) {
     return RefusalOf(options);
   };
   EXPECT_EQ(RefusalOf({.name = "cnn"}),
-            "model is 'cnn'; expected: linear, mlp, resnet, vit, gpt or lstm");
+            "model is 'cnn'; expected: linear, mlp, resnet, vit, gpt, lstm or unet");
   EXPECT_EQ(with([](ModelOptions& o) { o.norm = "none"; }),
             "norm is 'none'; expected: layernorm or rmsnorm");
   EXPECT_THAT(with([](ModelOptions& o) { o.activation = "relu"; }), HasSubstr("gelu or swiglu"));

@@ -125,11 +125,12 @@ TEST(Recipe, RefusesNumbersThatMakeNoSense) {
 
 TEST(Recipe, RefusesNamesItDoesNotKnow) {
   EXPECT_EQ(RefusalOf({"--loss", "nll"}),
-            "loss is 'nll'; expected: cross_entropy, bce, mse, huber or focal");
-  EXPECT_EQ(RefusalOf({"--model", "cnn"}),
-            "model is 'cnn'; expected: linear, mlp, resnet, vit, gpt or lstm, or the path of a "
-            "plugin or a "
-            "TorchScript file");
+            "loss is 'nll'; expected: cross_entropy, bce, mse, huber, focal or nt_xent");
+  EXPECT_EQ(
+      RefusalOf({"--model", "cnn"}),
+      "model is 'cnn'; expected: linear, mlp, resnet, vit, gpt, lstm or unet, or the path of a "
+      "plugin or a "
+      "TorchScript file");
   EXPECT_EQ(RefusalOf({"--batchsize", "3"}),
             "unknown argument '--batchsize'; did you mean '--batch-size'?");
 }
@@ -221,6 +222,18 @@ TEST(Recipe, TakesTheLastOfTwoFlags) {
   EXPECT_EQ(Read({"--steps", "3", "--steps", "4"}).recipe.steps, 4);
 }
 
+TEST(Recipe, ScalesTheLearningRateWithTheSamplesOfAStep) {
+  Recipe recipe;
+  recipe.lr = 0.1;
+  recipe.batch_size = 128;
+  recipe.gradient_accumulation_steps = 8;
+  EXPECT_DOUBLE_EQ(LearningRate(recipe), 0.1);
+  recipe.lr_scaling = "linear";
+  EXPECT_DOUBLE_EQ(LearningRate(recipe), 1.6);
+  recipe.lr_scaling = "sqrt";
+  EXPECT_DOUBLE_EQ(LearningRate(recipe), 0.4);
+}
+
 TEST(Recipe, RefusesPairsThatContradictEachOther) {
   const struct {
     std::vector<const char*> arguments;
@@ -248,6 +261,22 @@ TEST(Recipe, RefusesPairsThatContradictEachOther) {
        "lr-factors: 'head', expected: PATTERN=FACTOR with a factor above 0"},
       {{"--lr-factors", "head=0"},
        "lr-factors: 'head=0', expected: PATTERN=FACTOR with a factor above 0"},
+      {{"--flip", "--model", "gpt"}, "augmentation is of images, but model takes tokens"},
+      {{"--mixup", "0.2", "--loss", "focal"},
+       "mixup or cutmix is set, but loss focal takes one class"},
+      {{"--cutmix", "1", "--class-weights", "balanced"},
+       "mixup or cutmix is set, but class-weights weighs samples of one class"},
+      {{"--mixup", "0.2", "--loss", "nt_xent", "--flip"},
+       "mixup or cutmix is set, but loss nt_xent and model unet have no targets to mix"},
+      {{"--loss", "nt_xent"},
+       "loss nt_xent compares two views of an image: set flip or crop-padding"},
+      {{"--loss", "nt_xent", "--flip", "--nproc", "2"},
+       "loss nt_xent compares the views that one process has, but nproc is more than 1"},
+      {{"--model", "unet"}, "loss must be mse or huber, because model unet tells noise"},
+      {{"--model", "unet", "--loss", "mse", "--dropout", "0.1"},
+       "dropout is set, but model unet has none"},
+      {{"--loss", "nt_xent", "--flip", "--head-bias", "prior"},
+       "head-bias is prior, but loss nt_xent and model unet tell no classes"},
       {{"--z-loss", "0.1", "--loss", "focal"}, "z-loss is set, but loss is not cross_entropy"},
       {{"--nesterov", "--momentum", "0"}, "nesterov is true, but momentum is 0"},
       {{"--schedule", "one_cycle", "--warmup-steps", "5"},

@@ -29,6 +29,7 @@ const std::map<std::string, void (*)(Case&)> kSubjects = {
     {"initial_weights", InitialWeights},
     {"losses", Losses},
     {"training", Trained},
+    {"augmentation", Augmented},
 };
 
 std::vector<std::string> Split(const std::string& line) {

@@ -59,11 +59,13 @@ LossOptions LossOf(const Case& run) {
                                             {"bce", LossOptions::Kind::kBce},
                                             {"mse", LossOptions::Kind::kMse},
                                             {"huber", LossOptions::Kind::kHuber},
-                                            {"focal", LossOptions::Kind::kFocal}});
+                                            {"focal", LossOptions::Kind::kFocal},
+                                            {"nt_xent", LossOptions::Kind::kNtXent}});
   options.unit = run.Named<LossOptions::Unit>(
       "unit", {{"token", LossOptions::Unit::kToken}, {"sample", LossOptions::Unit::kSample}});
   options.huber_delta = run.Number("huber_delta", 1);
   options.label_smoothing = run.Number("label_smoothing", 0);
+  options.temperature = run.Number("temperature", options.temperature);
   options.focal_gamma = run.Number("focal_gamma", options.focal_gamma);
   options.z_loss = run.Number("z_loss", 0);
   options.ignore_index = run.Integer("ignore_index", -100);
@@ -73,7 +75,8 @@ LossOptions LossOf(const Case& run) {
                     {"ignored_counted", LossDeviation::kIgnoredCounted},
                     {"tokens_instead_of_samples", LossDeviation::kTokensInsteadOfSamples},
                     {"focus_on_sure", LossDeviation::kFocusOnSure},
-                    {"unsquared_z", LossDeviation::kUnsquaredZ}});
+                    {"unsquared_z", LossDeviation::kUnsquaredZ},
+                    {"like_itself", LossDeviation::kLikeItself}});
   const Case::Tensors weights = run.Inputs("class_weights");
   if (!weights.empty()) options.class_weights = weights.begin()->second;
   return options;
@@ -92,7 +95,10 @@ void Models(Case& run) {
   torch::manual_seed(static_cast<uint64_t>(run.Integer("seed", 0)));  // of what the pass draws
   at::set_num_threads(static_cast<int>(run.Integer("threads", 1)));
   const torch::Tensor logits = model.forward(run.Input("x"));
-  const torch::Tensor loss = MeanLoss({}, logits, run.Input("y"));
+  const torch::Tensor targets = run.Input("y");
+  LossOptions options;  // numbers are those of an image
+  if (targets.is_floating_point()) options.kind = LossOptions::Kind::kMse;
+  const torch::Tensor loss = MeanLoss(options, logits, targets);
   loss.backward();
   at::set_num_threads(1);
   run.Put("logits", logits);

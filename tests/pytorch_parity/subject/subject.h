@@ -69,5 +69,6 @@ void Models(Case& run);
 void InitialWeights(Case& run);
 void Losses(Case& run);
 void Trained(Case& run);
+void Augmented(Case& run);
 
 }  // namespace dlcheck::reference
