@@ -14,11 +14,11 @@ namespace {
 const std::map<std::string, void (*)(std::string_view)>& Targets() {
   static const std::map<std::string, void (*)(std::string_view)> targets = {
       {"baseline", ReadBaselineFile}, {"configuration", ReadConfigurationFile},
-      {"fixture", ReadFixtureFile},   {"log", ReadLogFile},
-      {"names", ReadNamesFile},       {"recipe", ReadRecipeFile},
-      {"records", ReadRecordFile},    {"result", ReadResultFile},
-      {"rendered", RenderFinding},    {"run_files", ReadRunFiles},
-      {"samples", ReadSamplesFile},
+      {"fixture", ReadFixtureFile},   {"import", ImportData},
+      {"log", ReadLogFile},           {"names", ReadNamesFile},
+      {"recipe", ReadRecipeFile},     {"records", ReadRecordFile},
+      {"result", ReadResultFile},     {"rendered", RenderFinding},
+      {"run_files", ReadRunFiles},    {"samples", ReadSamplesFile},
 #ifdef DLCHECK_FUZZ_TENSORS
       {"tensors", ReadTensorFile},
 #endif

@@ -9,6 +9,7 @@ namespace dlcheck::fuzz {
 
 // What a program may put into a finding: every format shows it as text.
 void RenderFinding(std::string_view bytes);
+void ImportData(std::string_view bytes);
 void ReadBaselineFile(std::string_view bytes);
 void ReadConfigurationFile(std::string_view bytes);
 void ReadFixtureFile(std::string_view bytes);
