@@ -24,6 +24,13 @@ bool DropoutCalls::Is(const at::RecordFunction& function) {
          name == "aten::alpha_dropout" || name == "aten::feature_alpha_dropout";
 }
 
+double DropoutCalls::ProbabilityOf(const at::RecordFunction& function) {
+  const auto inputs = function.inputs();
+  const bool drops =
+      inputs.size() >= 3 && inputs[1].isDouble() && inputs[2].isBool() && inputs[2].toBool();
+  return drops ? inputs[1].toDouble() : 0;
+}
+
 void DropoutCalls::Saw(const at::RecordFunction& function, ProbeRecorder& recorder) {
   const auto inputs = function.inputs();
   if (inputs.size() < 3 || !inputs[1].isDouble() || !inputs[2].isBool()) return;

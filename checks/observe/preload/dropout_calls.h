@@ -15,6 +15,8 @@ namespace dlcheck {
 class DropoutCalls {
  public:
   static bool Is(const at::RecordFunction& function);
+  // With which such a call drops; 0 where it does not.
+  static double ProbabilityOf(const at::RecordFunction& function);
   // Such a function begins, within a forward pass of the model that runs.
   void Saw(const at::RecordFunction& function, ProbeRecorder& recorder);
 

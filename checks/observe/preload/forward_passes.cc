@@ -184,6 +184,7 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
   if (is_training) {
     scales_.Trained(input, recorder);
     parts_->ForwardBegins(input, recorder);
+    captured_->Given(model, input);
   }
   if (recorder.clock().sampled()) recorder.FirstInput(input);
   loaders_.Enters(/*evaluates=*/false, recorder);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "checks/observe/preload/captured.h"
 #include "checks/observe/preload/input_scales.h"
 #include "checks/observe/preload/loader_batches.h"
 #include "checks/observe/preload/seen_rows.h"
@@ -20,8 +21,8 @@ namespace dlcheck {
 
 class ForwardPasses {
  public:
-  ForwardPasses(ProbeRecorder& recorder, StateParts& parts)
-      : recorder_(&recorder), parts_(&parts) {}
+  ForwardPasses(ProbeRecorder& recorder, StateParts& parts, Captured& captured)
+      : recorder_(&recorder), parts_(&parts), captured_(&captured) {}
 
   // An operation that lies in no other begins. Cost: a look at the addresses of its tensors.
   void Saw(const at::RecordFunction& function);
@@ -69,6 +70,7 @@ class ForwardPasses {
 
   ProbeRecorder* recorder_;
   StateParts* parts_;
+  Captured* captured_;
   std::vector<Followed> followed_;
   size_t entries_ = 0;        // models of which the entry is known
   int awaits_input_ = kNone;  // the model of which the parameter was taken alone

@@ -38,6 +38,7 @@ struct LossContext : Context {
   at::Tensor outputs, targets;  // class numbers that are ignored are -100
   std::string reduction;
   int64_t ignored = -100;
+  bool has_weights = false;
 };
 
 std::string ReductionOf(const at::RecordFunction& function, size_t place) {
@@ -130,6 +131,7 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
     });
   }
   context->reduction = ReductionOf(function, loss->reduction);
+  context->has_weights = are_classes && TensorAt(function.inputs(), 2).defined();
   return context;
 }
 
@@ -157,7 +159,10 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
   if (depth_ == 1) factor_.Saw(function, *recorder_);
   clipping_.Saw(function, *recorder_);
   if (depth_ == 1 && passes_.in_forward() && DropoutCalls::Is(function)) {
-    Guarded(recorder_, [&](ProbeRecorder& recorder) { dropouts_.Saw(function, recorder); });
+    Guarded(recorder_, [&](ProbeRecorder& recorder) {
+      dropouts_.Saw(function, recorder);
+      captured_->Dropped(DropoutCalls::ProbabilityOf(function));
+    });
   }
   if (Clipping::IsNorm(function)) return std::make_unique<Context>(Looked::kNorm);
   if (!at::GradMode::is_enabled()) return nullptr;
@@ -201,6 +206,7 @@ void Operations::BackwardBegins(const at::Tensor& root) {
   clipping_.BackwardBegins();
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     unused_.NextBegins(recorder);
+    captured_->BackwardBegins(root);
     if (!root.defined() || !recorder.clock().sampled()) return;
     broadcasts_.Look(root, recorder);
     constants_.Look(root, recorder);
@@ -239,6 +245,8 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
       passes_.LossGiven(loss->function->name, loss->outputs, loss->targets);
       recurrent_.LossGiven(loss->outputs, loss->targets, recorder);
       targets_.LossGiven(loss->function->name, loss->targets, recorder);
+      captured_->LossGiven({loss->function->name, result, loss->outputs, loss->targets,
+                            loss->ignored >= 0 ? -100 : loss->ignored, loss->has_weights});
       recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction,
                              broadcasts_.LossGiven(loss->outputs, loss->targets), result,
                              loss->outputs, loss->targets, loss->ignored});

@@ -34,8 +34,12 @@ namespace dlcheck {
 
 class Operations {
  public:
-  Operations(ProbeRecorder& recorder, ForgottenWeights& forgotten, StateParts& parts)
-      : recorder_(&recorder), forgotten_(&forgotten), passes_(recorder, parts) {}
+  Operations(ProbeRecorder& recorder, ForgottenWeights& forgotten, StateParts& parts,
+             Captured& captured)
+      : recorder_(&recorder),
+        forgotten_(&forgotten),
+        captured_(&captured),
+        passes_(recorder, parts, captured) {}
   ~Operations();
   Operations(const Operations&) = delete;
   Operations& operator=(const Operations&) = delete;
@@ -72,6 +76,7 @@ class Operations {
 
   ProbeRecorder* recorder_;
   ForgottenWeights* forgotten_;
+  Captured* captured_;
   ForwardPasses passes_;
   uint64_t callback_ = 0;  // none
   bool is_stepping_ = false;

@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "dlcheck/probe.h"
@@ -20,5 +21,8 @@ Probe::Rule RuleOf(const torch::optim::Optimizer& optimizer, const LivingOptimiz
 // Its parameters, with the rates and decays of their groups as they are when asked.
 std::vector<Probe::Group> GroupsOf(const torch::optim::Optimizer& optimizer,
                                    const LivingOptimizer& alive);
+
+// The name of its class and the settings of its first group, as members of an object of JSON.
+std::string SettingsOf(const torch::optim::Optimizer& optimizer);
 
 }  // namespace dlcheck

@@ -134,7 +134,10 @@ void Watcher::ProcessEnds() noexcept try {
 }
 
 Watcher::Watcher(const Request& request, std::unique_ptr<ProbeRecorder> recorder)
-    : recorder_(std::move(recorder)), parts_(request), operations_(*recorder_, forgotten_, parts_) {
+    : recorder_(std::move(recorder)),
+      parts_(request),
+      captured_(request),
+      operations_(*recorder_, forgotten_, parts_, captured_) {
   experiment_ = MakeProgramExperiment(request, *recorder_);
   operations_.Update();
 }
@@ -205,6 +208,7 @@ int Watcher::BeginStep(torch::optim::Optimizer& optimizer) {
   if (number == kUnwatched) return number;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     settings_.Look(optimizer, number, recorder);
+    captured_.StepBegins(optimizer);
     equal_rows_.BeginStep(recorder);
     replaced_.BeginStep(optimizer, number, recorder);
     restored_.TrainingBegins(recorder);
@@ -231,8 +235,11 @@ void Watcher::AfterStep(const torch::optim::Optimizer& optimizer, int number) {
     operations_.StepEnds();
     replaced_.AfterStep(optimizer, number);
     if (recorder.clock().sampled()) graphs_.StepEnded(recorder);
+    const int64_t step = recorder.clock().step();
+    const bool was_sampled = recorder.clock().sampled();
     recorder.AfterStep(number, recorder.clock().sampled() ? CallSite() : Probe::Site{"", 0, ""},
                        /*taken=*/true);
+    captured_.StepEnded(step, was_sampled || recorder.clock().sampled());
   });
   operations_.Update();
 }

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "checks/observe/preload/captured.h"
 #include "checks/observe/preload/equal_rows.h"
 #include "checks/observe/preload/experiments/program_experiment.h"
 #include "checks/observe/preload/forgotten_weights.h"
@@ -27,8 +28,7 @@ namespace dlcheck {
 
 class Watcher {
  public:
-  // Of an optimizer beyond those that are watched.
-  static constexpr int kUnwatched = -1;
+  static constexpr int kUnwatched = -1;  // of an optimizer beyond those that are watched
 
   // The watcher, if this call is to be looked at: null outside of `dlcheck run`, in other threads,
   // in calls that the probe itself makes, and after another probe took over.
@@ -79,7 +79,6 @@ class Watcher {
   void Stored(const char* kind) { restored_.Stored(kind); }
   void Saved(const std::string& path);
   ProgramExperiment* experiment() { return experiment_.get(); }  // null in a plain run
-
   Watcher(const Request& request, std::unique_ptr<ProbeRecorder> recorder);
 
  private:
@@ -100,6 +99,7 @@ class Watcher {
   std::unique_ptr<ProgramExperiment> experiment_;
   ForgottenWeights forgotten_;
   StateParts parts_;
+  Captured captured_;
   Operations operations_;
   UnseenSteps unseen_;
   KeptGraphs graphs_;
