@@ -31,6 +31,7 @@
 #include "reference/recipe/command_line.h"
 #include "reference/recipe/page.h"
 #include "reference/recipe/rejection.h"
+#include "reference/search/gradient_statistics.h"
 #include "reference/search/lr_range.h"
 #include "reference/training/experiments.h"
 #include "reference/training/memory_limit.h"
@@ -188,6 +189,7 @@ int Run(const CommandLine& line, const std::optional<Request>& request, const Ob
   }
   if (!line.baseline.empty()) return Baseline(line);
   if (line.lr_range) return RunLrRange(line.recipe);
+  if (line.gradient_statistics) return RunGradientStatistics(line.recipe);
   Plan plan;
   plan.recipe = line.recipe;
   plan.preflight = PrepareForModel;

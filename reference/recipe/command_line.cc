@@ -35,9 +35,9 @@ std::string ValueOf(const Key& key) {
 // Refuses words that are no flags, naming the nearest.
 void RefuseRest(const std::vector<std::string>& rest) {
   if (rest.empty()) return;
-  std::vector<std::string> known = {"--recipe",         "--list-faults", "--print-recipe-page",
-                                    "--lr-range",       "--baseline",    "--baseline-json",
-                                    "--baseline-steps", "--help"};
+  std::vector<std::string> known = {
+      "--recipe",   "--list-faults",   "--print-recipe-page", "--lr-range", "--gradient-statistics",
+      "--baseline", "--baseline-json", "--baseline-steps",    "--help"};
   for (const Key& key : Keys()) known.push_back(std::string("--") + key.name);
   throw UsageError("unknown argument '" + rest.front() + "'" + DidYouMean(rest.front(), known));
 }
@@ -66,6 +66,9 @@ void AddModes(CLI::App& app, CommandLine& line) {
   app.add_flag(
       "--lr-range", line.lr_range,
       "find between which learning rates the recipe learns: three seeds, each from 1e-6 to 10");
+  app.add_flag(
+      "--gradient-statistics", line.gradient_statistics,
+      "print the noise scale and the norms of the gradients of the recipe, of three seeds");
   app.add_option("--baseline", line.baseline,
                  "train plain opponents on the batches of a file that dlcheck run --capture wrote, "
                  "or on a data file")
