@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 constexpr char kText[] =
-    R"({"constant": 2.3, "losses": [2.3, 2.2, 2.25, 2.2], "severity": "warning",
+    R"({"constant": 2.3, "losses": [2.3, 2.2, 2.25, 2.2], "milliseconds_a_step": 7.5, "severity": "warning",
  "verdict": "not_better_than_linear", "text": "A linear model learns more.", "weak": "Weak: the optimizer.",
  "opponents": [{"name": "linear", "rate": 0.1, "milliseconds_a_step": 0.2, "late_loss": [0.4, 0.5],
                 "losses": [[2.3, 1.0, 0.6, 0.4], [2.3, 1.1, null, 0.5]]}]})";
@@ -44,6 +44,22 @@ TEST(BaselinePage, ShowsACurveABandAndTheVerdict) {
     EXPECT_THAT(page, HasSubstr(part));
   }
   EXPECT_THAT(page, Not(HasSubstr("nan")));
+}
+
+TEST(BaselinePage, HasTheTimeOfAStepWhereItIsKnown) {
+  BaselineResult result = Parsed();
+  EXPECT_THAT(RenderBaselineHtml(result, "out"), HasSubstr(">7.5<"));
+  result.milliseconds = NAN;
+  EXPECT_THAT(RenderBaselineHtml(result, "out"), Not(HasSubstr("nan")));
+}
+
+TEST(BaselinePage, WithoutAProgramShowsTheModelsAlone) {
+  BaselineResult result = Parsed();
+  result.losses.clear();
+  const std::string page = RenderBaselineHtml(result, "mine.h5");
+  EXPECT_THAT(page, Not(HasSubstr("this program")));
+  EXPECT_THAT(page, HasSubstr("class=\"band c0\""));
+  EXPECT_THAT(page, HasSubstr("Data: "));
 }
 
 TEST(BaselinePage, ALossThatIsNeverFiniteIsSaid) {
