@@ -6,12 +6,13 @@
 #include <limits>
 
 #include "reference/recipe/rejection.h"
+#include "reference/search/seeds.h"
 #include "reference/training/run.h"
 
 namespace dlcheck::reference {
 namespace {
 
-constexpr int64_t kSeeds = 3, kFewestMicroBatches = 8;
+constexpr int64_t kFewestMicroBatches = 8;
 
 double SquareOf(const torch::nn::Module& module) {
   double square = 0;

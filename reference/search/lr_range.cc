@@ -6,12 +6,13 @@
 #include <limits>
 
 #include "reference/recipe/rejection.h"
+#include "reference/search/seeds.h"
 #include "reference/training/run.h"
 
 namespace dlcheck::reference {
 namespace {
 
-constexpr int64_t kSeeds = 3, kFewestSteps = 50;
+constexpr int64_t kFewestSteps = 50;
 constexpr double kFirst = 1e-6, kLast = 10;
 constexpr double kKept = 0.9;   // of the smoothed loss, at each step
 constexpr double kShare = 0.1;  // of the whole fall

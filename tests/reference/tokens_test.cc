@@ -110,7 +110,8 @@ TEST(Tokens, AreToldFromSamples) {
   EXPECT_FALSE(IsTokenData(DLCHECK_SOURCE_DIR "/fixtures/data/digits.h5"));
   EXPECT_FALSE(IsTokenData("/nowhere.h5"));
   EXPECT_EQ(CauseOf([] { LoadTokens(DLCHECK_SOURCE_DIR "/fixtures/data/digits.h5", 8, kWhole); }),
-            "is HDF5, but no token stream: attribute encoding-type is not 'dlcheck-tokens'");
+            "is HDF5, but no token stream: attribute encoding-type is not 'dlcheck-tokens'; "
+            "dlcheck-data import makes one");
 }
 
 TEST(Tokens, NeedAContext) { EXPECT_THROW(LoadTokens("/nowhere.h5", 0, kWhole), UsageError); }

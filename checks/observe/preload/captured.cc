@@ -123,8 +123,7 @@ const char* Word(bool holds) { return holds ? "true" : "false"; }
 
 }  // namespace
 
-Captured::Captured(const Request& request)
-    : process_(getpid()), folder_(request.run_folder) {
+Captured::Captured(const Request& request) : process_(getpid()), folder_(request.run_folder) {
   if (request.experiment == "plain") steps_ = request.capture.value_or(0);
 }
 
@@ -137,7 +136,13 @@ Captured::~Captured() try {
 }
 
 void Captured::Given(int model, const at::Tensor& input) {
-  if (steps_ == 0 || is_over_ || !IsPlain(input) || input.dim() < 2) return;
+  input_ = at::Tensor();
+  GivenLater(model, input);
+}
+
+void Captured::GivenLater(int model, const at::Tensor& input) {
+  const bool is_wanted = steps_ > 0 && !is_over_ && !input_.defined();
+  if (!is_wanted || !IsPlain(input) || input.dim() < 2) return;
   const torch::NoGradGuard no_grad;
   input_ = CopyOf(input);
   called_ = model;

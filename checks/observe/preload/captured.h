@@ -34,6 +34,8 @@ class Captured {
 
   // A model is given a batch in training. Cost: a copy of it.
   void Given(int model, const at::Tensor& input);
+  // A layer of it is given more: positions may have come first, which are no batch.
+  void GivenLater(int model, const at::Tensor& input);
   void Dropped(double probability) { dropout_ = std::max(dropout_, probability); }
   // Cost: a copy of the targets, and the plain loss computed again.
   void LossGiven(const CapturedLoss& loss);

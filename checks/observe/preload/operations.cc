@@ -147,6 +147,7 @@ void Operations::SawEmbedding(const at::RecordFunction& function) {
   if (!at::GradMode::is_enabled() || depth_ != 1) return;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     embedded_.Saw(TensorAt(function.inputs(), 0), rows, recorder);
+    if (recorder.models().IsTraining()) captured_->GivenLater(recorder.models().running(), rows);
   });
 }
 
