@@ -17,6 +17,7 @@ namespace {
 constexpr char kCaptureHead[] = "dlcheck capture 1\n";
 constexpr int64_t kMostCaptured = int64_t{1} << 30;  // bytes
 constexpr double kRoomForPenalty = 0.1;              // of a loss
+constexpr size_t kMostPieces = 1024;  // of a step: losses without one would fill the memory
 constexpr size_t kFewestTimes = 20, kMostTimes = 512;
 
 const char* NameOfType(at::ScalarType type) {
@@ -87,16 +88,16 @@ double PlainLoss(const CapturedLoss& loss) {
 }
 
 // Whether `root` is the loss, or the loss times a number.
-bool IsAllOf(const at::Tensor& root, const at::Tensor& result) {
-  if (root.unsafeGetTensorImpl() == result.unsafeGetTensorImpl()) return true;
-  if (!root.grad_fn() || !result.grad_fn()) return false;
+bool IsAllOf(const at::Tensor& root, const void* result, const void* node) {
+  if (root.unsafeGetTensorImpl() == result) return true;
+  if (!root.grad_fn() || node == nullptr) return false;
   const torch::autograd::Node* only = nullptr;
   for (const torch::autograd::Edge& edge : root.grad_fn()->next_edges()) {
     if (!edge.is_valid()) continue;
     if (only != nullptr) return false;
     only = edge.function.get();
   }
-  return only == result.grad_fn().get();
+  return only == node;
 }
 
 std::string Number(double number) {
@@ -153,7 +154,7 @@ void Captured::LossGiven(const CapturedLoss& loss) {
   const torch::NoGradGuard no_grad;
   const at::Tensor x = std::exchange(input_, at::Tensor());
   if (model_ < 0) model_ = called_;
-  if (model_ != called_) return;
+  if (model_ != called_ || pieces_.size() == kMostPieces) return;
   Piece piece;
   piece.x = x;
   piece.y = CopyOf(loss.targets);
@@ -163,7 +164,8 @@ void Captured::LossGiven(const CapturedLoss& loss) {
                               : loss.targets.numel() / std::max<int64_t>(loss.targets.size(0), 1);
   piece.has_weights = loss.has_weights;
   piece.has_terms = true;  // until its backward says otherwise
-  piece.result = loss.result;
+  piece.result = loss.result.unsafeGetTensorImpl();
+  piece.node = loss.result.grad_fn().get();
   pieces_.push_back(std::move(piece));
 }
 
@@ -174,7 +176,7 @@ void Captured::BackwardBegins(const at::Tensor& root) {
     if (piece.is_reached) continue;
     sum += piece.loss;
     ++count;
-    is_all = is_all || (root.defined() && IsAllOf(root, piece.result));
+    is_all = is_all || (root.defined() && IsAllOf(root, piece.result, piece.node));
   }
   if (count == 0) return;
   if (!is_all && root.defined() && root.numel() == 1) {
@@ -187,7 +189,6 @@ void Captured::BackwardBegins(const at::Tensor& root) {
   for (Piece& piece : pieces_) {
     if (std::exchange(piece.is_reached, true)) continue;
     piece.has_terms = !is_all;
-    piece.result = at::Tensor();
   }
 }
 

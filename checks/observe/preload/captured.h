@@ -51,7 +51,9 @@ class Captured {
     int64_t classes;
     bool has_weights, has_terms;
     bool is_reached = false;  // a backward began after it
-    at::Tensor result;        // until then
+    // Of the loss, to be compared alone: it is not kept alive.
+    const void* result = nullptr;
+    const void* node = nullptr;
   };
   using Clock = std::chrono::steady_clock;
 

@@ -23,6 +23,7 @@ MOST_BYTES = 1 << 30
 IGNORED = -100  # a target that does not count
 MOST_SCORES = 1 << 22  # that are copied at once
 FEWEST_TIMES, MOST_TIMES = 20, 512  # of steps without a record
+MOST_PIECES = 1024  # of a step: losses without one would fill the memory
 ROOM = 0.1  # of a loss, for what a penalty adds to it
 OF_CLASSES = ("cross_entropy", "nll_loss")
 OF_NUMBERS = ("mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
@@ -93,7 +94,7 @@ class Captured:
         x, self.inputs = self.inputs, None
         if self.model is None:
             self.model = self.called
-        if self.model != self.called:
+        if self.model != self.called or len(self.pieces) == MOST_PIECES:
             return
         target = call.target.detach().to("cpu", copy=True).contiguous()
         ignored = call.options.get("ignore_index", IGNORED)
