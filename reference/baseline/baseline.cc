@@ -64,8 +64,9 @@ std::string Described(const Capture& capture) {
   }
   return std::to_string(capture.batches.size()) + " steps of " +
          (capture.has_tokens ? "token sequences of " + shape : "samples of " + shape) + ", " +
-         std::to_string(capture.classes) +
-         (capture.has_numbers ? " numbers to be told" : " classes");
+         (!capture.has_numbers   ? std::to_string(capture.classes) + " classes"
+          : capture.classes == 1 ? "a number as target"
+                                 : std::to_string(capture.classes) + " numbers as targets");
 }
 
 void PrintRow(const std::string& name, double late, const std::string& spread,

@@ -99,12 +99,12 @@ int RunGradientStatistics(Recipe recipe) {
     high = std::max(high, found.noise.scale());
   }
   std::sort(norms.begin(), norms.end());
-  std::printf("gradient-clip-val %.2g cuts one step of ten\n", Percentile(norms, 0.9));
+  std::printf("gradient-clip-val %.2g clips one step in ten\n", Percentile(norms, 0.9));
   if (!(low <= high)) {
     std::printf("no noise scale: the gradients are smaller than their noise\n");
     return 1;
   }
-  std::printf("noise scale %.2g to %.2g samples: larger batches save few steps\n", low, high);
+  std::printf("noise scale %.3g to %.3g samples: larger batches save few steps\n", low, high);
   return 0;
 }
 

@@ -116,7 +116,7 @@ class Captured(EndToEnd):
                   " torch.nn.functional.mse_loss(given[:, 0], labels.float() * 100))\n"  # fmt: skip
         self.watch("--capture", "100", before=numbers, rate="1e-4")
         process = self.reference()
-        self.assertIn("1 numbers to be told", process.stdout)
+        self.assertIn("a number as target", process.stdout)
         self.assertEqual(process.returncode, 1, process.stdout)
 
     def test_a_program_that_minimizes_something_else_gets_no_verdict(self):

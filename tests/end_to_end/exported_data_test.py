@@ -71,7 +71,7 @@ class ExportedData(EndToEnd):
         )
         old, numbers = done.stdout.splitlines()
         self.assertIn("old, 40 samples of 1x2x3 float32, 2 classes", old)
-        self.assertIn("numbers, 30 samples of 2 int32, 1 numbers as targets", numbers)
+        self.assertIn("numbers, 30 samples of 2 int32, a number as target", numbers)
 
     def test_what_cannot_be_taken_is_named(self):
         def says(expression):
