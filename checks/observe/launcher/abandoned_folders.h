@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <ctime>
+#include <string>
 
 namespace dlcheck {
 
@@ -11,5 +13,7 @@ inline constexpr std::array<const char*, 3> kPrivatePlaces{"/tmp", "/var/tmp", "
 // Removes private folders of this user that no process has locked. Folders younger than ten seconds
 // stay: their owner may not have locked them yet.
 void RemoveAbandonedFolders();
+// The same in one place, with another number of seconds.
+void RemoveAbandonedFoldersIn(const std::string& place, time_t youth);
 
 }  // namespace dlcheck
