@@ -171,7 +171,7 @@ int Baseline(const CommandLine& line) {
   try {
     return RunBaseline(line.baseline, line.baseline_steps, line.baseline_json);
   } catch (const c10::Error& error) {
-    return Fail(std::string("no opponent could be trained: ") + error.what_without_backtrace(), 3);
+    return Fail(std::string("no baseline could be trained: ") + error.what_without_backtrace(), 3);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace dlcheck {
 
 struct BaselineResult {
-  struct Opponent {
+  struct BaselineModel {
     std::string name;
     double rate = 0;
     double milliseconds = 0;                  // of a step
@@ -20,7 +20,7 @@ struct BaselineResult {
   double constant = 0;         // the loss of the best constant prediction
   std::vector<double> losses;  // of the program, by step; empty without a program
   double milliseconds = 0;     // of a step of the program; NaN if it is not known
-  std::vector<Opponent> opponents;
+  std::vector<BaselineModel> baselines;
   std::string severity;  // passed, note, warning or error
   std::string text;      // the verdict, a sentence
   std::string weak;      // which half is weak, a sentence; may be empty

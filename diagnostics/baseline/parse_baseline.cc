@@ -18,14 +18,14 @@ std::vector<double> NumbersIn(const Json& json) {
   return numbers;
 }
 
-BaselineResult::Opponent OpponentIn(const Json& json) {
-  BaselineResult::Opponent opponent{.name = json.at("name"),
-                                    .rate = json.at("rate"),
-                                    .milliseconds = json.at("milliseconds_a_step"),
-                                    .late_losses = NumbersIn(json.at("late_loss")),
-                                    .losses = {}};
-  for (const Json& seed : json.at("losses")) opponent.losses.push_back(NumbersIn(seed));
-  return opponent;
+BaselineResult::BaselineModel BaselineIn(const Json& json) {
+  BaselineResult::BaselineModel baseline{.name = json.at("name"),
+                                         .rate = json.at("rate"),
+                                         .milliseconds = json.at("milliseconds_a_step"),
+                                         .late_losses = NumbersIn(json.at("late_loss")),
+                                         .losses = {}};
+  for (const Json& seed : json.at("losses")) baseline.losses.push_back(NumbersIn(seed));
+  return baseline;
 }
 
 }  // namespace
@@ -36,11 +36,11 @@ absl::StatusOr<BaselineResult> ParseBaseline(const std::string& text) {
     BaselineResult result{.constant = NumberIn(json.at("constant")),
                           .losses = NumbersIn(json.at("losses")),
                           .milliseconds = NumberIn(json.at("milliseconds_a_step")),
-                          .opponents = {},
+                          .baselines = {},
                           .severity = json.at("severity"),
                           .text = json.at("text"),
                           .weak = json.at("weak")};
-    for (const Json& one : json.at("opponents")) result.opponents.push_back(OpponentIn(one));
+    for (const Json& one : json.at("baselines")) result.baselines.push_back(BaselineIn(one));
     return result;
   } catch (const Json::exception& error) {
     return absl::InvalidArgumentError(StrCat("reference.json is damaged: ", error.what()));

@@ -57,8 +57,8 @@ std::shared_ptr<const Series> Band(const std::vector<std::vector<double>>& seeds
 
 size_t StepsOf(const BaselineResult& result) {
   size_t steps = result.losses.size();
-  for (const auto& opponent : result.opponents) {
-    for (const std::vector<double>& losses : opponent.losses)
+  for (const auto& baseline : result.baselines) {
+    for (const std::vector<double>& losses : baseline.losses)
       steps = std::max(steps, losses.size());
   }
   return steps;
@@ -79,13 +79,13 @@ void AddCurves(Node main, const BaselineResult& result) {
     plot.lines.push_back({label, series.get(), series, /*is_band=*/seeds.size() > 1});
   };
   if (!result.losses.empty()) add("this program", {result.losses});
-  for (const auto& opponent : result.opponents) {
-    if (plot.lines.size() < kMostLines) add(opponent.name, opponent.losses);
+  for (const auto& baseline : result.baselines) {
+    if (plot.lines.size() < kMostLines) add(baseline.name, baseline.losses);
   }
   if (!AddPlot(section, plot)) Add(section, "p", "No loss is finite.");
 }
 
-void AddOpponents(Node main, const BaselineResult& result) {
+void AddBaselines(Node main, const BaselineResult& result) {
   Node section = AddSection(main, "models", "Models");
   Node table = AddTable(section, "Mean loss of the last tenth of the steps, lower is better",
                         {"Model", "Lowest seed", "Highest seed", "Learning rate", "Step in ms"});
@@ -95,11 +95,11 @@ void AddOpponents(Node main, const BaselineResult& result) {
     AddRow(table, {"this program", Short(MeanOfSteps(result.losses, late, steps)), "", "",
                    std::isnan(result.milliseconds) ? "" : Short(result.milliseconds)});
   }
-  for (const auto& opponent : result.opponents) {
-    if (opponent.late_losses.empty()) continue;
+  for (const auto& baseline : result.baselines) {
+    if (baseline.late_losses.empty()) continue;
     AddRow(table,
-           {opponent.name, Short(opponent.late_losses.front()), Short(opponent.late_losses.back()),
-            Short(opponent.rate), Short(opponent.milliseconds)});
+           {baseline.name, Short(baseline.late_losses.front()), Short(baseline.late_losses.back()),
+            Short(baseline.rate), Short(baseline.milliseconds)});
   }
 }
 
@@ -119,7 +119,7 @@ std::string RenderBaselineHtml(const BaselineResult& result, const std::string& 
   html::AddName(line, source);
   html::Node main = html::Add(body, "main");
   html::AddCurves(main, result);
-  html::AddOpponents(main, result);
+  html::AddBaselines(main, result);
   html::AddContents(main);
   return html::DocumentOf("dlcheck reference", body);
 }

@@ -22,9 +22,9 @@ std::string NameOf(Verdict::Kind kind) {
     case Verdict::Kind::kNotBetterThanConstant:
       return "not better than a constant";
     case Verdict::Kind::kNobodyLearns:
-      return "nobody learns";
+      return "no model learns";
     case Verdict::Kind::kNotBetterThanLinear:
-      return "not better than the plainest rival";
+      return "not better than the plainest baseline";
     case Verdict::Kind::kWeaker:
       return "weaker";
     case Verdict::Kind::kStillLearning:
@@ -81,7 +81,7 @@ std::string Shown(const char* format, double number) {
   return text;
 }
 
-// Prints the opponent's row, and gives it as JSON.
+// Prints the baseline's row, and gives it as JSON.
 Json Row(const Trained& trained) {
   std::vector<double> late;
   for (const std::vector<double>& losses : trained.losses) late.push_back(LateLoss(losses));
@@ -96,48 +96,52 @@ Json Row(const Trained& trained) {
           {"losses", trained.losses}};
 }
 
-// Rivals minimize the plain loss: a program that minimizes another one is not weak where it is
+// Baselines minimize the plain loss: a program that minimizes another one is not weak where it is
 // behind in this one.
-Verdict Judge(const Capture& capture, double constant, const std::vector<Rival>& rivals) {
-  if (capture.losses.empty()) return CompareAlone(constant, rivals);
-  const Verdict verdict = Compare(capture.losses, constant, rivals);
+Verdict Judge(const Capture& capture, double constant,
+              const std::vector<BaselineLosses>& baselines) {
+  if (capture.losses.empty()) return CompareAlone(constant, baselines);
+  const Verdict verdict = Compare(capture.losses, constant, baselines);
   const bool is_other = capture.has_class_weights || capture.has_further_terms;
   if (SeverityOf(verdict.kind) == std::string("passed") || !is_other) return verdict;
   return {Verdict::Kind::kOtherObjective,
           std::string("No verdict: the program ") +
               (capture.has_class_weights ? "gives its classes weights"
                                          : "minimizes further terms beside this loss") +
-              ", and the opponents minimize this loss alone.",
+              ", and baselines minimize this loss alone.",
           std::nullopt};
 }
 
 // A sentence; empty where nothing is weak, or the trainer lacks the program's optimizer.
 std::string WeakHalfOf(const Verdict& verdict, const Capture& capture, double constant,
-                       const std::vector<Rival>& rivals) {
+                       const std::vector<BaselineLosses>& baselines) {
   if (SeverityOf(verdict.kind) == std::string("passed")) return "";
   if (verdict.kind == Verdict::Kind::kOtherObjective) return "";
-  if (verdict.kind == Verdict::Kind::kNobodyLearns) return "Weak: the data.";
-  // By the rival that learned most: another one may be slow under any other optimizer than its own.
-  const std::vector<Opponent> opponents = OpponentsFor(capture);
+  if (verdict.kind == Verdict::Kind::kNobodyLearns) return "Likely cause: the data.";
+  // By the baseline that learned most: another one may be slow under any other optimizer than its
+  // own.
+  const std::vector<BaselineModel> models = BaselineModels(capture);
   size_t which = 0;
-  for (size_t i = 1; i < rivals.size(); ++i) {
-    if (MiddleLate(rivals[i]) < MiddleLate(rivals[which])) which = i;
+  for (size_t i = 1; i < baselines.size(); ++i) {
+    if (MiddleLate(baselines[i]) < MiddleLate(baselines[which])) which = i;
   }
-  const std::optional<Rival> like = TrainLike(opponents[which], capture);
+  const std::optional<BaselineLosses> like = TrainLike(models[which], capture);
   if (!like) return "";
-  const std::string name = opponents[which].name;
-  if (WeakHalf(constant, rivals[which], *like) == Weak::kOptimizer) {
-    return "Weak: the optimizer. The model " + name +
-           " learns no more either under the program's own optimizer and rates.";
+  const std::string name = models[which].name;
+  if (WeakHalf(constant, baselines[which], *like) == Weak::kOptimizer) {
+    return "Likely cause: the optimizer. With the program's optimizer and learning rates, the "
+           "baseline " +
+           name + " learns no more either.";
   }
-  return "Weak: the model, or what lies between batch and loss. The model " + name +
-         " learns under the program's own optimizer and rates, too.";
+  return "Likely cause: the model, or the code between batch and loss. With the program's "
+         "optimizer and learning rates, the baseline " +
+         name + " still learns.";
 }
 
 std::vector<Trained> TrainAll(const Capture& capture) {
   std::vector<Trained> all;
-  for (const Opponent& opponent : OpponentsFor(capture)) {
-    all.push_back(Train(opponent, capture, [](const std::string& line) {
+  for (const BaselineModel& model : BaselineModels(capture)) {
+    all.push_back(Train(model, capture, [](const std::string& line) {
       std::fprintf(stderr, "dlcheck-train: %s\n", line.c_str());
     }));
   }
@@ -155,12 +159,12 @@ void Write(const std::string& path, const Json& json) {
 int RunBaseline(const std::string& path, int64_t steps, const std::string& json) {
   const Capture capture = IsCapture(path) ? ReadCapture(path) : StepsOfData(path, steps);
   std::printf("%s\n", Described(capture).c_str());
-  if (!capture.ended.empty()) std::printf("the capture ends early: %s\n", capture.ended.c_str());
+  if (!capture.ended.empty()) std::printf("The capture ends early: %s\n", capture.ended.c_str());
   std::fflush(stdout);
   const double constant = LossOfConstant(capture);
   const std::vector<Trained> all = TrainAll(capture);
-  std::vector<Rival> rivals;
-  for (const Trained& trained : all) rivals.push_back({trained.name, trained.losses});
+  std::vector<BaselineLosses> baselines;
+  for (const Trained& trained : all) baselines.push_back({trained.name, trained.losses});
   std::printf("%-14s %10s  %-20s %8s %10s\n", "", "late loss", "over 3 seeds", "rate", "ms a step");
   PrintRow("constant", constant, "", "", "");
   Json rows = Json::array();
@@ -169,19 +173,19 @@ int RunBaseline(const std::string& path, int64_t steps, const std::string& json)
     PrintRow("this program", LateLoss(capture.losses), "", "",
              std::isnan(capture.milliseconds) ? "" : Shown("%.2f", capture.milliseconds));
   }
-  const Verdict verdict = Judge(capture, constant, rivals);
+  const Verdict verdict = Judge(capture, constant, baselines);
   std::printf("%s: %s\n", SeverityOf(verdict.kind), verdict.text.c_str());
   if (capture.has_dropout && SeverityOf(verdict.kind) != std::string("passed")) {
     std::printf(
-        "The program has dropout, which raises its training loss; the opponents have none.\n");
+        "The program has dropout, which raises its training loss; the baselines have none.\n");
   }
-  const std::string weak = WeakHalfOf(verdict, capture, constant, rivals);
+  const std::string weak = WeakHalfOf(verdict, capture, constant, baselines);
   if (!weak.empty()) std::printf("%s\n", weak.c_str());
   if (!json.empty()) {
     Write(json, {{"constant", constant},
                  {"losses", capture.losses},
                  {"milliseconds_a_step", capture.milliseconds},
-                 {"opponents", rows},
+                 {"baselines", rows},
                  {"severity", SeverityOf(verdict.kind)},
                  {"verdict", NameOf(verdict.kind)},
                  {"text", verdict.text},

@@ -7,9 +7,9 @@
 
 namespace dlcheck::reference {
 
-// Trains the opponents of a capture, or of `steps` steps on a data file. Prints a table and the
+// Trains the baselines of a capture, or of `steps` steps on a data file. Prints a table and the
 // verdict, and writes both to `json`, if it is not empty. The exit status: 0 if the program learns,
-// and as much as the plainest rival, or if a model learns from the data, else 1.
+// and as much as the plainest baseline, or if a model learns from the data, else 1.
 //
 // Errors: InputRejected as ReadCapture's and LoadDataset's, UsageError if `json` cannot be written.
 int RunBaseline(const std::string& path, int64_t steps, const std::string& json);

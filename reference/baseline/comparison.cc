@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kFewest = 10;            // late steps
 constexpr int kResamples = 2000;          // of the bootstrap
 constexpr double kSurely = 0.975;         // one side of an interval of 95 %
-constexpr double kShare = 0.8;            // of what a rival learned
+constexpr double kShare = 0.8;            // of what a baseline learned
 constexpr size_t kPaceParts = 5;          // of the steps; the last two tell the pace
 constexpr double kConstantMargin = 0.01;  // relative: a tie with the constant is none of rounding
 
@@ -36,8 +36,8 @@ bool IsAtConstant(const std::vector<double>& losses, double constant) {
 }
 
 // With every seed.
-bool Learns(const Rival& rival, double constant) {
-  return std::ranges::none_of(rival.losses, [&](const std::vector<double>& losses) {
+bool Learns(const BaselineLosses& baseline, double constant) {
+  return std::ranges::none_of(baseline.losses, [&](const std::vector<double>& losses) {
     return IsAtConstant(losses, constant);
   });
 }
@@ -56,15 +56,15 @@ bool CatchesUp(const std::vector<double>& losses, double gap) {
   return (before - last) * static_cast<double>(kPaceParts) >= gap;
 }
 
-// How far the rival is ahead with the seed that is least ahead; nothing if it is not.
+// How far the baseline is ahead with the seed that is least ahead; nothing if it is not.
 std::optional<Difference> AheadOf(const std::vector<double>& losses, double constant,
-                                  const Rival& rival) {
+                                  const BaselineLosses& baseline) {
   const double learned = constant - LateLoss(losses);
   std::optional<Difference> least;
-  for (const std::vector<double>& other : rival.losses) {
+  for (const std::vector<double>& other : baseline.losses) {
     const Difference ahead = LateDifference(losses, other);
     const bool is_ahead = ahead.low > 0 && learned < kShare * (constant - LateLoss(other));
-    if (!is_ahead) return std::nullopt;  // nor is a rival that diverged
+    if (!is_ahead) return std::nullopt;  // nor is a baseline that diverged
     if (!least || ahead.low < least->low) least = ahead;
   }
   return least;
@@ -96,9 +96,9 @@ Difference LateDifference(const std::vector<double>& one, const std::vector<doub
   return {MeanOf(differences), means[kResamples - last], means[last]};
 }
 
-double MiddleLate(const Rival& rival) {
+double MiddleLate(const BaselineLosses& baseline) {
   std::vector<double> late;
-  for (const std::vector<double>& losses : rival.losses) {
+  for (const std::vector<double>& losses : baseline.losses) {
     const double loss = LateLoss(losses);
     late.push_back(std::isfinite(loss) ? loss : INFINITY);
   }
@@ -106,39 +106,42 @@ double MiddleLate(const Rival& rival) {
   return late[late.size() / 2];
 }
 
-Weak WeakHalf(double constant, const Rival& rival, const Rival& like) {
-  const double learned = constant - MiddleLate(rival);
+Weak WeakHalf(double constant, const BaselineLosses& baseline, const BaselineLosses& like) {
+  const double learned = constant - MiddleLate(baseline);
   return constant - MiddleLate(like) < kShare * learned ? Weak::kOptimizer : Weak::kModel;
 }
 
-Verdict CompareAlone(double constant, const std::vector<Rival>& rivals) {
+Verdict CompareAlone(double constant, const std::vector<BaselineLosses>& baselines) {
   using Kind = Verdict::Kind;
-  const Rival* best = nullptr;
-  for (const Rival& rival : rivals) {
-    if (!Learns(rival, constant)) continue;
-    if (best == nullptr || MiddleLate(rival) < MiddleLate(*best)) best = &rival;
+  const BaselineLosses* best = nullptr;
+  for (const BaselineLosses& baseline : baselines) {
+    if (!Learns(baseline, constant)) continue;
+    if (best == nullptr || MiddleLate(baseline) < MiddleLate(*best)) best = &baseline;
   }
   if (best == nullptr) {
-    return {Kind::kNobodyLearns,
-            "No plain model learns: the inputs do not tell the targets, or the steps are too few.",
-            std::nullopt};
+    return {
+        Kind::kNobodyLearns,
+        "No baseline learns: the inputs say nothing about the targets, or the steps are too few.",
+        std::nullopt};
   }
   return {Kind::kLearnable,
-          "The model " + best->name + " learns most: its late loss is " +
+          "The baseline " + best->name + " learns most: its late loss is " +
               Number(MiddleLate(*best)) + ", and a constant prediction has " + Number(constant) +
               ".",
           best->name};
 }
 
 Verdict Compare(const std::vector<double>& losses, double constant,
-                const std::vector<Rival>& rivals) {
+                const std::vector<BaselineLosses>& baselines) {
   using Kind = Verdict::Kind;
   const double late = LateLoss(losses);
   if (IsAtConstant(losses, constant)) {
-    if (std::ranges::none_of(rivals, [&](const Rival& rival) { return Learns(rival, constant); })) {
+    if (std::ranges::none_of(baselines, [&](const BaselineLosses& baseline) {
+          return Learns(baseline, constant);
+        })) {
       return {
           Kind::kNobodyLearns,
-          "Neither the program nor a plain model learns: the inputs do not tell the targets, or "
+          "Neither the program nor a baseline learns: the inputs say nothing about the targets, or "
           "the steps are too few.",
           std::nullopt};
     }
@@ -147,35 +150,35 @@ Verdict Compare(const std::vector<double>& losses, double constant,
                 ", and a constant prediction has " + Number(constant) + ".",
             "constant"};
   }
-  const Rival *first = nullptr, *caught = nullptr;
+  const BaselineLosses *first = nullptr, *caught = nullptr;
   Difference first_ahead{};
-  for (size_t i = 0; i < rivals.size(); ++i) {
-    const std::optional<Difference> ahead = AheadOf(losses, constant, rivals[i]);
+  for (size_t i = 0; i < baselines.size(); ++i) {
+    const std::optional<Difference> ahead = AheadOf(losses, constant, baselines[i]);
     if (!ahead) continue;
     if (CatchesUp(losses, ahead->mean)) {
-      caught = &rivals[i];
+      caught = &baselines[i];
       continue;
     }
     if (i == 0) {
       return {Kind::kNotBetterThanLinear,
-              "The plainest rival, " + rivals[i].name + ", learns more" + Lower(*ahead),
-              rivals[i].name};
+              "The plainest baseline, " + baselines[i].name + ", learns more" + Lower(*ahead),
+              baselines[i].name};
     }
     if (first == nullptr || ahead->mean > first_ahead.mean) {
-      first = &rivals[i];
+      first = &baselines[i];
       first_ahead = *ahead;
     }
   }
   if (first == nullptr && caught != nullptr) {
     return {Kind::kStillLearning,
-            "The program is still learning. The model " + caught->name +
-                " learns faster; at its pace the program comes as far in as many steps again.",
+            "The program is still learning. The baseline " + caught->name +
+                " learns faster, but the program would catch up within twice the steps.",
             caught->name};
   }
   if (first == nullptr) {
-    return {Kind::kAsGood, "No rival learns more than the program.", std::nullopt};
+    return {Kind::kAsGood, "No baseline learns more than the program.", std::nullopt};
   }
-  return {Kind::kWeaker, "The model " + first->name + " learns more" + Lower(first_ahead),
+  return {Kind::kWeaker, "The baseline " + first->name + " learns more" + Lower(first_ahead),
           first->name};
 }
 

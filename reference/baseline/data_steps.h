@@ -1,4 +1,4 @@
-// The steps that a program might have trained on a data file, for opponents alone.
+// The steps that a program might have trained on a data file, for baselines alone.
 #pragma once
 
 #include <cstdint>

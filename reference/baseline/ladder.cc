@@ -64,7 +64,7 @@ double Mean(const std::vector<double>& numbers) {
 
 }  // namespace
 
-std::vector<Opponent> OpponentsFor(const Capture& capture) {
+std::vector<BaselineModel> BaselineModels(const Capture& capture) {
   const auto with_model = [&](const std::string& model) {
     Recipe recipe = Common();
     recipe.model = model;
@@ -80,39 +80,39 @@ std::vector<Opponent> OpponentsFor(const Capture& capture) {
     }
     return {{"lstm", lstm, {1e-3, 3e-3, 1e-2}}, {"gpt", gpt, {3e-4, 1e-3, 3e-3}}};
   }
-  std::vector<Opponent> opponents = {{"linear", with_model("linear"), {1e-3, 1e-2, 1e-1}},
-                                     {"mlp", with_model("mlp"), {3e-4, 1e-3, 1e-2}}};
+  std::vector<BaselineModel> models = {{"linear", with_model("linear"), {1e-3, 1e-2, 1e-1}},
+                                       {"mlp", with_model("mlp"), {3e-4, 1e-3, 1e-2}}};
   const InputShape& shape = capture.sample_shape;
   if (shape.size() == 3 && shape[1] >= 4 && shape[2] >= 4) {
-    opponents.push_back({"resnet", with_model("resnet"), {1e-3, 3e-3, 1e-2}});
+    models.push_back({"resnet", with_model("resnet"), {1e-3, 3e-3, 1e-2}});
   }
-  return opponents;
+  return models;
 }
 
-Trained Train(const Opponent& opponent, const Capture& capture,
+Trained Train(const BaselineModel& model, const Capture& capture,
               const std::function<void(const std::string&)>& tell) {
   const auto all = static_cast<int64_t>(capture.batches.size());
-  Trained trained{opponent.name, 0, 0, {}};
+  Trained trained{model.name, 0, 0, {}};
   double best = std::numeric_limits<double>::infinity();
-  for (const double rate : opponent.rates) {
+  for (const double rate : model.rates) {
     std::vector<double> late;
     for (int64_t seed = 0; seed < kSeeds; ++seed) {
-      Recipe recipe = opponent.recipe;
+      Recipe recipe = model.recipe;
       recipe.lr = rate;
       recipe.seed = seed;
       recipe.steps = std::min(all, std::max(all / 10, kFewestSteps));
       late.push_back(LateLoss(LossesOf(recipe, capture)));
     }
-    tell(opponent.name + ": rate " + std::to_string(rate) + " gives " + std::to_string(Mean(late)));
+    tell(model.name + ": rate " + std::to_string(rate) + " gives " + std::to_string(Mean(late)));
     if (Mean(late) < best) {
       best = Mean(late);
       trained.rate = rate;
     }
   }
-  if (trained.rate == 0) trained.rate = opponent.rates.front();  // none gave a number
+  if (trained.rate == 0) trained.rate = model.rates.front();  // none gave a number
   std::vector<double> milliseconds;
   for (int64_t seed = 0; seed < kSeeds; ++seed) {
-    Recipe recipe = opponent.recipe;
+    Recipe recipe = model.recipe;
     recipe.lr = trained.rate;
     recipe.seed = seed;
     recipe.steps = all;
@@ -127,7 +127,7 @@ Trained Train(const Opponent& opponent, const Capture& capture,
   return trained;
 }
 
-std::optional<Rival> TrainLike(const Opponent& opponent, const Capture& capture) {
+std::optional<BaselineLosses> TrainLike(const BaselineModel& model, const Capture& capture) {
   static const std::map<std::string, std::string> names = {
       {"SGD", "sgd"},         {"Adam", "adam"},   {"AdamW", "adamw"},        {"RMSprop", "rmsprop"},
       {"Adagrad", "adagrad"}, {"NAdam", "nadam"}, {"Adafactor", "adafactor"}};
@@ -136,7 +136,7 @@ std::optional<Rival> TrainLike(const Opponent& opponent, const Capture& capture)
   const bool knows_rates =
       std::ranges::all_of(own.rates, [](double rate) { return std::isfinite(rate); });
   if (found == names.end() || !knows_rates) return std::nullopt;
-  Recipe recipe = opponent.recipe;
+  Recipe recipe = model.recipe;
   recipe.optimizer = found->second;
   recipe.momentum = own.momentum;
   recipe.nesterov = own.nesterov;
@@ -148,7 +148,7 @@ std::optional<Rival> TrainLike(const Opponent& opponent, const Capture& capture)
   recipe.amsgrad = own.amsgrad;
   recipe.weight_decay = own.weight_decay;
   recipe.steps = static_cast<int64_t>(capture.batches.size());
-  Rival like{opponent.name, {}};
+  BaselineLosses like{model.name, {}};
   for (int64_t seed = 0; seed < kSeeds; ++seed) {
     recipe.seed = seed;
     like.losses.push_back(LossesOf(

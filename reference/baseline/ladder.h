@@ -1,4 +1,4 @@
-// Plain opponents of a program, each trained on exactly its batches, in their order.
+// Baseline models of a program, each trained on exactly its batches, in their order.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace dlcheck::reference {
 
-struct Opponent {
+struct BaselineModel {
   std::string name;
   Recipe recipe;              // all but the rate and the seed
   std::vector<double> rates;  // that are tried; chosen by the loss of a tenth of the steps
@@ -22,7 +22,7 @@ struct Opponent {
 // What fits the task, the plainest first: of numbers `linear` and `mlp`, of images `resnet`, too,
 // of tokens `lstm` and `gpt`. Their recipes were chosen beforehand, on the data sets that come with
 // dlcheck, and depend on nothing but the kind of task.
-std::vector<Opponent> OpponentsFor(const Capture& capture);
+std::vector<BaselineModel> BaselineModels(const Capture& capture);
 
 struct Trained {
   std::string name;
@@ -32,13 +32,13 @@ struct Trained {
 };
 
 // Three seeds of each rate for a tenth of the steps, then three seeds of the best rate. `tell` gets
-// a line for whoever waits. Cost: about four times the steps of the program, for each opponent.
-Trained Train(const Opponent& opponent, const Capture& capture,
+// a line for whoever waits. Cost: about four times the steps of the program, for each baseline.
+Trained Train(const BaselineModel& model, const Capture& capture,
               const std::function<void(const std::string&)>& tell);
 
-// The same opponent under the program's own optimizer and rates, with three seeds; nothing if the
+// The same baseline under the program's own optimizer and rates, with three seeds; nothing if the
 // trainer does not have that optimizer, or a rate is not known.
-std::optional<Rival> TrainLike(const Opponent& opponent, const Capture& capture);
+std::optional<BaselineLosses> TrainLike(const BaselineModel& model, const Capture& capture);
 
 // The loss of the best constant prediction: the share of each class in the whole capture, or of
 // numbers their mean.

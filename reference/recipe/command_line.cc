@@ -70,7 +70,7 @@ void AddModes(CLI::App& app, CommandLine& line) {
       "--gradient-statistics", line.gradient_statistics,
       "print the noise scale and the norms of the gradients of the recipe, of three seeds");
   app.add_option("--baseline", line.baseline,
-                 "train plain opponents on the batches of a file that dlcheck run --capture wrote, "
+                 "train baseline models on the batches of a file that dlcheck run --capture wrote, "
                  "or on a data file")
       ->type_name("FILE");
   app.add_option("--baseline-steps", line.baseline_steps, "of --baseline with a data file (300)")

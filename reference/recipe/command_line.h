@@ -13,7 +13,7 @@ struct CommandLine {
   bool print_recipe_page = false;
   bool lr_range = false;  // finds between which learning rates the recipe learns, instead of a run
   bool gradient_statistics = false;  // tells how noisy its gradients are, instead of a run
-  std::string baseline;          // a capture, or data, for opponents to be trained on, and no run
+  std::string baseline;          // a capture, or data, for baselines to be trained on, and no run
   int64_t baseline_steps = 300;  // on data
   std::string baseline_json;     // where the result goes, too
   // Set when everything is done already: help was printed, or a line on standard error.

@@ -16,18 +16,18 @@ using ::testing::Not;
 
 constexpr char kText[] =
     R"({"constant": 2.3, "losses": [2.3, 2.2, 2.25, 2.2], "milliseconds_a_step": 7.5, "severity": "warning",
- "verdict": "not_better_than_linear", "text": "A linear model learns more.", "weak": "Weak: the optimizer.",
- "opponents": [{"name": "linear", "rate": 0.1, "milliseconds_a_step": 0.2, "late_loss": [0.4, 0.5],
+ "verdict": "not_better_than_linear", "text": "A linear model learns more.", "weak": "Likely cause: the optimizer.",
+ "baselines": [{"name": "linear", "rate": 0.1, "milliseconds_a_step": 0.2, "late_loss": [0.4, 0.5],
                 "losses": [[2.3, 1.0, 0.6, 0.4], [2.3, 1.1, null, 0.5]]}]})";
 
 BaselineResult Parsed() { return ParseBaseline(kText).value(); }
 
 TEST(BaselinePage, ReadsWhatTheTrainerWrote) {
   const BaselineResult result = Parsed();
-  EXPECT_EQ(result.opponents.size(), 1u);
+  EXPECT_EQ(result.baselines.size(), 1u);
   EXPECT_THAT(result.losses, ElementsAre(2.3, 2.2, 2.25, 2.2));
-  EXPECT_TRUE(std::isnan(result.opponents[0].losses[1][2]));
-  EXPECT_EQ(result.weak, "Weak: the optimizer.");
+  EXPECT_TRUE(std::isnan(result.baselines[0].losses[1][2]));
+  EXPECT_EQ(result.weak, "Likely cause: the optimizer.");
 }
 
 TEST(BaselinePage, RefusesWhatIsNoResult) {
@@ -39,7 +39,7 @@ TEST(BaselinePage, RefusesWhatIsNoResult) {
 TEST(BaselinePage, ShowsACurveABandAndTheVerdict) {
   const std::string page = Kept("baseline", RenderBaselineHtml(Parsed(), "dlcheck-out"));
   for (const char* part : {"dlcheck reference: warning", "A linear model learns more.",
-                           "Weak: the optimizer.", "class=\"curve c0\"", "class=\"band c1\"",
+                           "Likely cause: the optimizer.", "class=\"curve c0\"", "class=\"band c1\"",
                            "best constant prediction", "this program", "linear"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
@@ -65,7 +65,7 @@ TEST(BaselinePage, WithoutAProgramShowsTheModelsAlone) {
 TEST(BaselinePage, ALossThatIsNeverFiniteIsSaid) {
   BaselineResult result = Parsed();
   result.losses.assign(4, NAN);
-  result.opponents.clear();
+  result.baselines.clear();
   EXPECT_THAT(RenderBaselineHtml(result, "out"), HasSubstr("No loss is finite."));
 }
 

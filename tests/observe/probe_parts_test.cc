@@ -80,8 +80,9 @@ TEST(UpdateRules, OfSgdAreThoseOfLibTorch) {
     for (const bool nesterov : {false, true}) {
       if (nesterov && momentum == 0) continue;
       const Tensor weight = Weight();
-      torch::optim::SGD sgd({weight}, torch::optim::SGDOptions(0.1).momentum(momentum)
-                                          .nesterov(nesterov).weight_decay(0.01));
+      torch::optim::SGD sgd(
+          {weight},
+          torch::optim::SGDOptions(0.1).momentum(momentum).nesterov(nesterov).weight_decay(0.01));
       Probe::Rule rule;
       rule.name = "sgd";
       rule.momentum = momentum;
@@ -106,8 +107,10 @@ TEST(UpdateRules, OfRmspropAreThoseOfLibTorch) {
   for (const double momentum : {0.0, 0.9}) {
     for (const bool centered : {false, true}) {
       const Tensor weight = Weight();
-      torch::optim::RMSprop rms({weight}, torch::optim::RMSpropOptions(0.01).momentum(momentum)
-                                              .centered(centered).weight_decay(0.01));
+      torch::optim::RMSprop rms(
+          {weight},
+          torch::optim::RMSpropOptions(0.01).momentum(momentum).centered(centered).weight_decay(
+              0.01));
       Probe::Rule rule;
       rule.name = "rmsprop";
       rule.momentum = momentum;

@@ -11,8 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "checks/engine/text.h"
-#include "checks/records/names.h"
 #include "checks/records/line_file.h"
+#include "checks/records/names.h"
 #include "checks/records/trace_writer.h"
 #include "tests/observe/library/include/torch/calls_back.h"
 #include "tests/temporary_folder.h"

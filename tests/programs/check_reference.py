@@ -51,7 +51,7 @@ def judged(source, steps):
         if not result.exists():
             return None, said.stderr.strip()[-90:]
         found = json.loads(result.read_text())
-        half = re.match(r"Weak: the (\w+)", found["weak"])
+        half = re.match(r"Likely cause: the (\w+)", found["weak"])
         return (found["severity"], half[1] if half else ""), found["text"]
 
 

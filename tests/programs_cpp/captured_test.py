@@ -76,7 +76,7 @@ class Captured(unittest.TestCase):
         self.captured("digits", "zero_rate", steps="100")
         done, result = self.reference()
         self.assertEqual((done.returncode, result["severity"]), (1, "error"), done.stdout)
-        self.assertIn("Weak: the optimizer", result["weak"])
+        self.assertIn("Likely cause: the optimizer", result["weak"])
 
     def test_tokens_have_a_target_each(self):
         _, lines = self.captured("writes", steps="20")

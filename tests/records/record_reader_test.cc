@@ -82,9 +82,9 @@ TEST(RecordReader, TakesNoStepThatNoCounterReaches) {
   EXPECT_NE(EndOfReading(Written(before, 1, -2) + ".records").find("impossible"),
             std::string::npos);
   EXPECT_EQ(EndOfReading(Written(last, 1, int64_t{1} << 53) + ".records"), "whole");
-  EXPECT_NE(EndOfReading(Written(beyond, 1, (int64_t{1} << 53) + 1) + ".records")
-                .find("impossible"),
-            std::string::npos);
+  EXPECT_NE(
+      EndOfReading(Written(beyond, 1, (int64_t{1} << 53) + 1) + ".records").find("impossible"),
+      std::string::npos);
 }
 
 TEST(RecordReader, SaysWhatIsNoFileOfRecords) {

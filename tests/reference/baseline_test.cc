@@ -29,46 +29,47 @@ std::vector<double> Falling(double end, double shift = 0) {
   return losses;
 }
 
-Rival RivalAt(const std::string& name, double end) {
+BaselineLosses BaselineAt(const std::string& name, double end) {
   return {name, {Falling(end, 0.01), Falling(end, -0.01), Falling(end, 0.02)}};
 }
 
-Kind KindOf(const std::vector<double>& losses, const std::vector<Rival>& rivals) {
-  return Compare(losses, kConstant, rivals).kind;
+Kind KindOf(const std::vector<double>& losses, const std::vector<BaselineLosses>& baselines) {
+  return Compare(losses, kConstant, baselines).kind;
 }
 
 TEST(Comparison, CallsAProgramThatStaysAtTheConstantUseless) {
-  EXPECT_EQ(KindOf(Falling(2.3), {RivalAt("linear", 0.3)}), Kind::kNotBetterThanConstant);
-  EXPECT_EQ(KindOf(std::vector<double>(300, NAN), {RivalAt("linear", 0.3)}),
+  EXPECT_EQ(KindOf(Falling(2.3), {BaselineAt("linear", 0.3)}), Kind::kNotBetterThanConstant);
+  EXPECT_EQ(KindOf(std::vector<double>(300, NAN), {BaselineAt("linear", 0.3)}),
             Kind::kNotBetterThanConstant);
 }
 
-TEST(Comparison, SaysOfDataWhereNoRivalLearnsEither) {
-  EXPECT_EQ(KindOf(Falling(2.5), {RivalAt("linear", 2.31)}), Kind::kNobodyLearns);
-  EXPECT_EQ(KindOf(Falling(2.0), {RivalAt("linear", 2.31)}), Kind::kAsGood);
+TEST(Comparison, SaysOfDataWhereNoBaselineLearnsEither) {
+  EXPECT_EQ(KindOf(Falling(2.5), {BaselineAt("linear", 2.31)}), Kind::kNobodyLearns);
+  EXPECT_EQ(KindOf(Falling(2.0), {BaselineAt("linear", 2.31)}), Kind::kAsGood);
 }
 
-TEST(Comparison, WarnsWhereThePlainestRivalLearnsMore) {
-  const Verdict verdict = Compare(Falling(1.5), kConstant, {RivalAt("linear", 0.3)});
+TEST(Comparison, WarnsWhereThePlainestBaselineLearnsMore) {
+  const Verdict verdict = Compare(Falling(1.5), kConstant, {BaselineAt("linear", 0.3)});
   EXPECT_EQ(verdict.kind, Kind::kNotBetterThanLinear);
-  EXPECT_EQ(verdict.rival, "linear");
+  EXPECT_EQ(verdict.baseline, "linear");
 }
 
-TEST(Comparison, NotesTheRivalThatIsFurthestAhead) {
-  const Verdict verdict = Compare(
-      Falling(0.9), kConstant, {RivalAt("linear", 0.95), RivalAt("mlp", 0.4), RivalAt("x", 0.1)});
+TEST(Comparison, NotesTheBaselineThatIsFurthestAhead) {
+  const Verdict verdict =
+      Compare(Falling(0.9), kConstant,
+              {BaselineAt("linear", 0.95), BaselineAt("mlp", 0.4), BaselineAt("x", 0.1)});
   EXPECT_EQ(verdict.kind, Kind::kWeaker);
-  EXPECT_EQ(verdict.rival, "x");
+  EXPECT_EQ(verdict.baseline, "x");
 }
 
 TEST(Comparison, IsSilentWithinTheSpreadAndAboveFourFifthsOfWhatWasLearned) {
-  EXPECT_EQ(KindOf(Falling(0.3), {RivalAt("linear", 0.3)}), Kind::kAsGood);
-  EXPECT_EQ(KindOf(Falling(0.4), {RivalAt("linear", 0.3)}), Kind::kAsGood);
-  Rival uneven = RivalAt("mlp", 0.1);
+  EXPECT_EQ(KindOf(Falling(0.3), {BaselineAt("linear", 0.3)}), Kind::kAsGood);
+  EXPECT_EQ(KindOf(Falling(0.4), {BaselineAt("linear", 0.3)}), Kind::kAsGood);
+  BaselineLosses uneven = BaselineAt("mlp", 0.1);
   uneven.losses[1] = Falling(1.8);  // one seed is not ahead
-  EXPECT_EQ(KindOf(Falling(0.9), {RivalAt("linear", 0.95), uneven}), Kind::kAsGood);
-  Rival diverged = {"mlp", {std::vector<double>(300, NAN)}};
-  EXPECT_EQ(KindOf(Falling(0.9), {RivalAt("linear", 0.95), diverged}), Kind::kAsGood);
+  EXPECT_EQ(KindOf(Falling(0.9), {BaselineAt("linear", 0.95), uneven}), Kind::kAsGood);
+  BaselineLosses diverged = {"mlp", {std::vector<double>(300, NAN)}};
+  EXPECT_EQ(KindOf(Falling(0.9), {BaselineAt("linear", 0.95), diverged}), Kind::kAsGood);
 }
 
 TEST(Comparison, PassesAProgramThatStillFallsFastEnoughToCatchUp) {
@@ -77,16 +78,17 @@ TEST(Comparison, PassesAProgramThatStillFallsFastEnoughToCatchUp) {
     for (int step = 0; step < 300; ++step) losses.push_back(kConstant - per_step * step);
     return losses;
   };
-  const Rival linear = RivalAt("linear", 0.3);
+  const BaselineLosses linear = BaselineAt("linear", 0.3);
   EXPECT_EQ(KindOf(line(1.2 / 300), {linear}), Kind::kStillLearning);  // falls by 1.2 in 300 steps
   EXPECT_EQ(KindOf(line(0.8 / 300), {linear}), Kind::kNotBetterThanLinear);
 }
 
-TEST(Comparison, BlamesTheOptimizerIfItKeepsARivalFromLearning) {
-  const Rival rival = RivalAt("mlp", 0.2);
-  EXPECT_EQ(WeakHalf(kConstant, rival, RivalAt("mlp", 1.9)), Weak::kOptimizer);
-  EXPECT_EQ(WeakHalf(kConstant, rival, RivalAt("mlp", 0.3)), Weak::kModel);
-  EXPECT_EQ(WeakHalf(kConstant, rival, {"mlp", {std::vector<double>(300, NAN)}}), Weak::kOptimizer);
+TEST(Comparison, BlamesTheOptimizerIfItKeepsABaselineFromLearning) {
+  const BaselineLosses baseline = BaselineAt("mlp", 0.2);
+  EXPECT_EQ(WeakHalf(kConstant, baseline, BaselineAt("mlp", 1.9)), Weak::kOptimizer);
+  EXPECT_EQ(WeakHalf(kConstant, baseline, BaselineAt("mlp", 0.3)), Weak::kModel);
+  EXPECT_EQ(WeakHalf(kConstant, baseline, {"mlp", {std::vector<double>(300, NAN)}}),
+            Weak::kOptimizer);
 }
 
 TEST(Comparison, TakesTheLastTenthOrTenSteps) {
@@ -271,7 +273,7 @@ TEST(Capture, OfNumbersIsInUnitsOfTheirVariance) {
   EXPECT_DOUBLE_EQ(LossOfConstant(capture), 1);
 }
 
-// Classes that a line parts, so that each opponent learns them.
+// Classes that a line parts, so that each baseline learns them.
 Capture Separable() {
   Capture capture;
   torch::manual_seed(3);
@@ -285,18 +287,18 @@ Capture Separable() {
   return capture;
 }
 
-TEST(Ladder, TrainsEachOpponentOnTheBatchesOfTheCapture) {
+TEST(Ladder, TrainsEachBaselineModelOnTheBatchesOfTheCapture) {
   const Capture capture = Separable();
   const double constant = LossOfConstant(capture);
   EXPECT_NEAR(constant, std::log(3.0), 0.01);
-  for (const Opponent& opponent : OpponentsFor(capture)) {
-    const Trained trained = Train(opponent, capture, [](const std::string&) {});
-    ASSERT_EQ(trained.losses.size(), 3U) << opponent.name;
+  for (const BaselineModel& model : BaselineModels(capture)) {
+    const Trained trained = Train(model, capture, [](const std::string&) {});
+    ASSERT_EQ(trained.losses.size(), 3U) << model.name;
     for (const std::vector<double>& losses : trained.losses) {
       EXPECT_EQ(losses.size(), 60U);
-      EXPECT_LT(LateLoss(losses), 0.6 * constant) << opponent.name;
+      EXPECT_LT(LateLoss(losses), 0.6 * constant) << model.name;
     }
-    EXPECT_THAT(opponent.rates, testing::Contains(trained.rate));
+    EXPECT_THAT(model.rates, testing::Contains(trained.rate));
   }
 }
 
@@ -307,21 +309,21 @@ TEST(Ladder, LearnsNumbers) {
   for (Batch& batch : capture.batches) {
     batch.y = torch::stack({batch.x.select(1, 0), batch.x.select(1, 1) - batch.x.select(1, 2)}, 1);
   }
-  for (const Opponent& opponent : OpponentsFor(capture)) {
-    const Trained trained = Train(opponent, capture, [](const std::string&) {});
-    EXPECT_LT(LateLoss(trained.losses.front()), 0.3 * LossOfConstant(capture)) << opponent.name;
+  for (const BaselineModel& model : BaselineModels(capture)) {
+    const Trained trained = Train(model, capture, [](const std::string&) {});
+    EXPECT_LT(LateLoss(trained.losses.front()), 0.3 * LossOfConstant(capture)) << model.name;
   }
 }
 
-TEST(Ladder, TrainsAnOpponentUnderTheProgramsOwnOptimizerAndRates) {
+TEST(Ladder, TrainsABaselineUnderTheProgramsOwnOptimizerAndRates) {
   Capture capture = Separable();
-  const Opponent linear = OpponentsFor(capture).front();
+  const BaselineModel linear = BaselineModels(capture).front();
   capture.optimizer.name = "SGD";
   capture.optimizer.rates.assign(60, 0.5);
-  const std::optional<Rival> quick = TrainLike(linear, capture);
+  const std::optional<BaselineLosses> quick = TrainLike(linear, capture);
   ASSERT_TRUE(quick);
   capture.optimizer.rates.assign(60, 1e-6);
-  const std::optional<Rival> slow = TrainLike(linear, capture);
+  const std::optional<BaselineLosses> slow = TrainLike(linear, capture);
   const double constant = LossOfConstant(capture);
   EXPECT_LT(LateLoss(quick->losses.front()), 0.7 * constant);
   EXPECT_GT(LateLoss(slow->losses.front()), 0.9 * constant);
@@ -339,9 +341,9 @@ TEST(Ladder, HasModelsOfTokensForTokens) {
   capture.sample_shape = {6};
   capture.classes = 3;
   capture.has_tokens = true;
-  const std::vector<Opponent> opponents = OpponentsFor(capture);
-  ASSERT_EQ(opponents.size(), 2U);
-  const Trained trained = Train(opponents.front(), capture, [](const std::string&) {});
+  const std::vector<BaselineModel> models = BaselineModels(capture);
+  ASSERT_EQ(models.size(), 2U);
+  const Trained trained = Train(models.front(), capture, [](const std::string&) {});
   EXPECT_LT(LateLoss(trained.losses.front()), 0.5 * LossOfConstant(capture));
 }
 

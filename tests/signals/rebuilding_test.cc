@@ -43,7 +43,8 @@ TEST(Rebuilding, IsTheLongestRowOfOptimizersOverOneParameter) {
 }
 
 TEST(Rebuilding, EndsARowAtAnotherType) {
-  EXPECT_EQ(RebuildingIn(OptimizersInARow({{}, {}, {"AdamW"}, {"AdamW"}, {"AdamW"}})).optimizers, 3);
+  EXPECT_EQ(RebuildingIn(OptimizersInARow({{}, {}, {"AdamW"}, {"AdamW"}, {"AdamW"}})).optimizers,
+            3);
 }
 
 TEST(Rebuilding, EndsARowWhereStateIsLoaded) {

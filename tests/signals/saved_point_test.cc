@@ -35,8 +35,8 @@ SavedPoint PointOf(const RunBuilder& run) {
 }
 
 TEST(SavedPoint, PrefersTheSaveThatHoldsTheOptimizer) {
-  const SavedPoint point = PointOf(
-      RunWithSaves(20, {{4, "weights.pt", "model"}, {8, "state.pt", "model optimizer"}}));
+  const SavedPoint point =
+      PointOf(RunWithSaves(20, {{4, "weights.pt", "model"}, {8, "state.pt", "model optimizer"}}));
   EXPECT_EQ(point.step, 8);
   EXPECT_EQ(point.files, (std::set<std::string>{"state.pt", "weights.pt"}));
 }
