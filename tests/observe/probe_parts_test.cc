@@ -5,12 +5,14 @@
 #include <torch/torch.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <cstdlib>
+
 #include "checks/observe/probe/probe_calls.h"
 #include "checks/observe/probe/probe_clock.h"
 #include "checks/observe/probe/probe_optimizer.h"
 #include "checks/observe/probe/update_rules.h"
 #include "checks/records/record_reader.h"
-#include "tests/temporary_folder.h"
 
 namespace dlcheck {
 namespace {
@@ -191,16 +193,26 @@ TEST(Clearing, FindsNothingWhereAGradientIsClearedAfterAnotherBackward) {
   EXPECT_EQ(one.Step(), 0);
 }
 
+// A run that one process records. Without std::filesystem, of which LibTorch has an older copy.
 struct Watched {
-  TemporaryFolder folder;
+  Watched() {
+    std::string pattern = testing::TempDir() + "dlcheck-test-XXXXXX";
+    folder = mkdtemp(pattern.data());
+  }
+  ~Watched() {
+    for (const char* name : {"/records/7-0.records", "/records/7-0.names", "/records", ""}) {
+      std::remove((folder + name).c_str());
+    }
+  }
+  std::string folder;
   Request request;
   std::unique_ptr<TraceWriter> NewWriter() {
-    auto writer = TraceWriter::Create({.run_folder = folder.path(), .process = 7});
+    auto writer = TraceWriter::Create({.run_folder = folder, .process = 7});
     return std::move(*writer);
   }
   std::vector<Record> Records() const {
     std::vector<Record> records;
-    auto reader = RecordReader::Open(folder / "records/7-0.records");
+    auto reader = RecordReader::Open(folder + "/records/7-0.records");
     Record record;
     while (reader.ok() && *reader->Next(record)) records.push_back(record);
     return records;
