@@ -1,4 +1,4 @@
-"""A run with --capture keeps the batches of its first steps, and `dlcheck reference` trains plain models on them."""
+"""A run with --capture keeps the batches of its first steps, and `dlcheck reference` trains baseline models on them."""
 
 import json
 import signal
@@ -100,7 +100,7 @@ class Captured(EndToEnd):
         self.watch("--capture", "100", given="given * 0")
         process = self.reference()
         self.assertEqual(process.returncode, 1, process.stdout)
-        self.assertIn("warning: Neither the program nor a plain model learns", process.stdout)
+        self.assertIn("warning: Neither the program nor a baseline learns", process.stdout)
         self.assertIn("Likely cause: the data.", process.stdout)
         self.watch("--capture", "100", layers="(nn.Threshold(1e9, 0.0),)")  # nothing passes
         process = self.reference()
@@ -162,7 +162,7 @@ class Captured(EndToEnd):
         *lines, last = self.captured()
         self.assertLess(len(lines), 20)
         self.assertIn("are the most", last["ended"])
-        self.assertIn("the capture ends early: ", self.reference().stdout)
+        self.assertIn("The capture ends early: ", self.reference().stdout)
 
     def test_a_signal_to_the_command_ends_the_training_too(self):
         self.watch("--capture", "100")

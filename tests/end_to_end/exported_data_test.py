@@ -86,13 +86,13 @@ class ExportedData(EndToEnd):
         self.assertIn("the class -1", says("[(row, -1) for row in x]"))
         self.assertIn("not finite", says("[(row / 0, 1) for row in x]"))
 
-    def test_data_without_a_program_are_learned_by_plain_models(self):
+    def test_data_without_a_program_are_learned_by_baselines(self):
         self.run_python("dlcheck.export(TensorDataset(x, x[:, :3].argmax(1)), 'out.h5')")
         process = subprocess.run([DLCHECK, "reference", "--data", "out.h5", "--steps", "100"], cwd=self.folder,
                                  env=environment(), capture_output=True, text=True)  # fmt: skip
         self.assertEqual(process.returncode, 0, process.stdout + process.stderr)
         self.assertNotIn("this program", process.stdout)
-        self.assertIn("passed: The model ", process.stdout)
+        self.assertIn("passed: The baseline ", process.stdout)
         self.assertTrue((self.folder / "dlcheck-out/reference.html").exists())
 
 
