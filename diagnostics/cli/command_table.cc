@@ -7,7 +7,7 @@ constexpr Command kCommands[] = {
     {"run", RunMain, "run a training program, watch it, and judge what was seen"},
     {"check", CheckMain, "train a model with the reference trainer under every experiment"},
     {"judge", JudgeMain, "judge an earlier run, or the log of another tool"},
-    {"reference", ReferenceMain, "compare a program's training with plain models on its batches"},
+    {"reference", ReferenceMain, "compare a program's training with baseline models on its batches"},
     {"compare", CompareMain, "name the first difference of two runs, and its cause"},
     {"verify", VerifyMain, "say whether an earlier run's records are as they were written"},
     {"report", ReportMain, "render an earlier run's result again"},

@@ -1,5 +1,5 @@
-// `dlcheck reference [DIR]`: trains plain models on the batches that a watched program was given,
-// or on a data file.
+// `dlcheck reference [DIR]`: trains baseline models on the batches that a watched program was
+// given, or on a data file.
 #include <unistd.h>
 
 #include <filesystem>
@@ -79,10 +79,11 @@ int ReferenceMain(const Words& words) {
   std::optional<int64_t> steps;
   CommandLine line(
       "reference [OPTIONS] [DIR]",
-      "Trains plain models on the batches of a run with --capture, in their order, and says "
+      "Trains baseline models on the batches of a run with --capture, in their order, and says "
       "whether\n"
-      "the program learns as much. Exits 1 if it learns nothing, or less than the plainest model.\n"
-      "With --data it says what plain models learn from a data file.");
+      "the program learns as much. Exits 1 if it learns nothing, or less than the plainest "
+      "baseline.\n"
+      "With --data it says what baseline models learn from a data file.");
   line.Value("DIR", "DIR", &folder, "an output folder of dlcheck run --capture (dlcheck-out)");
   line.Value("--data", "FILE", &data,
              "instead of a run: a data file, as dlcheck-data import or dlcheck.export makes one");

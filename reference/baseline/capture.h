@@ -44,7 +44,7 @@ struct Capture {
 bool IsCapture(const std::string& path);
 
 // Numbers among the inputs are brought to a mean of 0 and a deviation of 1, by feature where
-// samples are rows, and so are numbers that are targets: plain models are not to fail for want of
+// samples are rows, and so are numbers that are targets: baselines are not to fail for want of
 // that.
 //
 // Errors: InputRejected for a file that is none or is cut off before its first batch, for a task

@@ -1,4 +1,4 @@
-// A program's losses beside those of plain models on its own batches.
+// A program's losses beside those of baseline models on its own batches.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
