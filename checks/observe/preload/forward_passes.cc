@@ -185,6 +185,7 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
     scales_.Trained(input, recorder);
     parts_->ForwardBegins(input, recorder);
     captured_->Given(model, input);
+    facts_->Enters(input);
   }
   if (recorder.clock().sampled()) recorder.FirstInput(input);
   loaders_.Enters(/*evaluates=*/false, recorder);

@@ -13,6 +13,7 @@
 #include "checks/observe/preload/captured.h"
 #include "checks/observe/preload/input_scales.h"
 #include "checks/observe/preload/loader_batches.h"
+#include "checks/observe/preload/losses/loss_facts.h"
 #include "checks/observe/preload/seen_rows.h"
 #include "checks/observe/preload/state_parts.h"
 #include "checks/observe/probe/probe_recorder.h"
@@ -21,8 +22,8 @@ namespace dlcheck {
 
 class ForwardPasses {
  public:
-  ForwardPasses(ProbeRecorder& recorder, StateParts& parts, Captured& captured)
-      : recorder_(&recorder), parts_(&parts), captured_(&captured) {}
+  ForwardPasses(ProbeRecorder& recorder, StateParts& parts, Captured& captured, LossFacts& facts)
+      : recorder_(&recorder), parts_(&parts), captured_(&captured), facts_(&facts) {}
 
   // An operation that lies in no other begins. Cost: a look at the addresses of its tensors.
   void Saw(const at::RecordFunction& function);
@@ -71,6 +72,7 @@ class ForwardPasses {
   ProbeRecorder* recorder_;
   StateParts* parts_;
   Captured* captured_;
+  LossFacts* facts_;
   std::vector<Followed> followed_;
   size_t entries_ = 0;        // models of which the entry is known
   int awaits_input_ = kNone;  // the model of which the parameter was taken alone

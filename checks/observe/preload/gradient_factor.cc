@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kMostGradients = 1024;
 constexpr int64_t kFewestGradients = 4;  // that are not zero: any change of one number is a factor
+constexpr int64_t kFewestWeights = 8;    // that are compared with what was added to their gradients
 constexpr double kNear = 1e-4;           // relative, of products in float32
 
 bool IsReadable(const at::Tensor& tensor) {
@@ -74,10 +75,31 @@ void GradientFactor::Compare(int optimizer, Kept& kept, ProbeRecorder& recorder)
   const at::Tensor& gradient = kept.parameter.grad();
   if (!before.defined() || !IsReadable(gradient)) return;
   const double factor = FactorBetween(before, FirstOf(gradient));
-  if (factor <= 1 + kNear) return;
+  if (factor <= 1 + kNear)
+    return LookForDecay(optimizer, kept, FirstOf(gradient) - before, recorder);
   const uint32_t site = recorder.Site(kept.is_scaled ? kept.site : CallSite());
   recorder.clock().Put(Quantity::kGradientFactor, {recorder.Optimizer(optimizer).thing(), 0, site},
                        factor, static_cast<double>(kept_.size()));
+}
+
+// Of what was added to a gradient: whether it is the weights, times one number. An optimizer that
+// divides by the size of the gradients divides it, too.
+void GradientFactor::LookForDecay(int optimizer, const Kept& kept, const at::Tensor& added,
+                                  ProbeRecorder& recorder) {
+  const std::string& type = recorder.Optimizer(optimizer).type();
+  const bool is_adaptive =
+      type == "Adam" || type == "AdamW" || type == "RMSprop" || type == "Adagrad";
+  if (!is_adaptive || !IsReadable(kept.parameter)) return;
+  const at::Tensor weights = FirstOf(kept.parameter);
+  if (weights.numel() < kFewestWeights || weights.sizes() != added.sizes()) return;
+  const double size = weights.dot(weights).item<double>();
+  const double share = size > 0 ? added.dot(weights).item<double>() / size : 0;
+  if (!(share > 0)) return;
+  const double near = kNear * added.abs().max().item<double>();
+  if (!added.allclose(share * weights, /*rtol=*/0.01, near)) return;
+  recorder.clock().Put(Quantity::kDecayInGradients,
+                       {recorder.Optimizer(optimizer).thing(), 0, recorder.Site(CallSite())}, share,
+                       type == "AdamW" ? 1 : 0);
 }
 
 // One that steps for the first time is met here, and compared from its next step on.

@@ -1,5 +1,6 @@
-// Gradients that are multiplied by a number above 1 between a backward and the step that uses them:
-// the first gradient of each optimizer as the backward left it, and as it is clipped or used.
+// Gradients that are multiplied by a number above 1 between a backward and the step that uses them,
+// or to which the weights were added: the first gradient of each optimizer as the backward left it,
+// and as it is clipped or used.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -29,6 +30,8 @@ class GradientFactor {
     bool is_scaled = false;  // a product was seen, at that line
   };
   void Compare(int optimizer, Kept& kept, ProbeRecorder& recorder);
+  static void LookForDecay(int optimizer, const Kept& kept, const at::Tensor& added,
+                           ProbeRecorder& recorder);
 
   std::map<int, Kept> kept_;  // by optimizer
   bool waits_ = false;        // a gradient is kept

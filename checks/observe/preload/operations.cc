@@ -25,7 +25,8 @@ enum class Looked {
   kReshaped,
   kAttention,
   kProduct,
-  kActivation
+  kActivation,
+  kFact
 };
 struct Context : at::ObserverContext {
   explicit Context(Looked at) : looked(at) {}
@@ -38,7 +39,7 @@ struct LossContext : Context {
   at::Tensor outputs, targets;  // class numbers that are ignored are -100
   std::string reduction;
   int64_t ignored = -100;
-  bool has_weights = false;
+  at::Tensor weights;  // of classes; undefined if there are none
 };
 
 std::string ReductionOf(const at::RecordFunction& function, size_t place) {
@@ -103,7 +104,10 @@ void Operations::Update() {
 }
 
 Operations::~Operations() {
-  Guarded(recorder_, [this](ProbeRecorder& recorder) { passes_.RunEnds(recorder); });
+  Guarded(recorder_, [this](ProbeRecorder& recorder) {
+    passes_.RunEnds(recorder);
+    options_.RunEnds(recorder);
+  });
   Stop();
 }
 
@@ -131,7 +135,10 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
     });
   }
   context->reduction = ReductionOf(function, loss->reduction);
-  context->has_weights = are_classes && TensorAt(function.inputs(), 2).defined();
+  if (are_classes) context->weights = TensorAt(function.inputs(), 2);
+  if (depth_ == 1) {
+    Guarded(recorder_, [&](ProbeRecorder& recorder) { facts_.LookAtTargets(function, recorder); });
+  }
   return context;
 }
 
@@ -147,6 +154,7 @@ void Operations::SawEmbedding(const at::RecordFunction& function) {
   if (!at::GradMode::is_enabled() || depth_ != 1) return;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     embedded_.Saw(TensorAt(function.inputs(), 0), rows, recorder);
+    facts_.Tokens(rows, recorder);
     if (recorder.models().IsTraining()) captured_->GivenLater(recorder.models().running(), rows);
   });
 }
@@ -185,9 +193,15 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
   bool is_attention = false;
   Guarded(recorder_,
           [&](ProbeRecorder& recorder) { is_attention = attention_.Begins(function, recorder); });
+  const bool is_fact = LossFacts::Is(function, recorder_->clock());
+  Guarded(recorder_, [&](ProbeRecorder& recorder) {
+    facts_.LookAtTargets(function, recorder);
+    if (is_fact) facts_.Begins(function, recorder);
+  });
   if (UnusedResults::IsToBeTaken(function)) return std::make_unique<Context>(Looked::kToBeTaken);
   if (is_attention) return std::make_unique<Context>(Looked::kAttention);
   if (IdleUnits::IsActivation(function)) return std::make_unique<Context>(Looked::kActivation);
+  if (is_fact) return std::make_unique<Context>(Looked::kFact);
   return LinearPairs::IsOfLayer(function) ? std::make_unique<Context>(Looked::kProduct) : nullptr;
 }
 
@@ -196,7 +210,14 @@ void Operations::TrainingGoesOn() {
   passes_.TrainingGoesOn();
 }
 
+void Operations::StepEnds(int optimizer, ProbeRecorder& recorder) {
+  passes_.StepEnds();
+  options_.StepEnded();
+  arithmetic_.AfterStep(optimizer, recorder.clock().step(), recorder);
+}
+
 void Operations::Consumed(int optimizer) {
+  arithmetic_.BeginStep(optimizer, *recorder_);
   factor_.Consumed(optimizer, *recorder_);
   clipping_.Consumed(optimizer, *recorder_);
   draws_.Consumed(optimizer, *recorder_);
@@ -213,6 +234,7 @@ void Operations::BackwardBegins(const at::Tensor& root) {
     constants_.Look(root, recorder);
     reshaped_.Look(root, recorder);
     pairs_.Look(root, recorder);
+    facts_.BackwardBegins(root, recorder);
   });
 }
 
@@ -231,6 +253,7 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
       if (looked == Looked::kToBeTaken || looked == Looked::kAttention) {
         attention_.Returned(function, recorder);
       }
+      if (LossFacts::Is(function, recorder.clock())) facts_.Returned(function, recorder);
     });
     return;
   }
@@ -247,11 +270,19 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
       recurrent_.LossGiven(loss->outputs, loss->targets, recorder);
       targets_.LossGiven(loss->function->name, loss->targets, recorder);
       captured_->LossGiven({loss->function->name, result, loss->outputs, loss->targets,
-                            loss->ignored >= 0 ? -100 : loss->ignored, loss->has_weights});
+                            loss->ignored >= 0 ? -100 : loss->ignored, loss->weights.defined()});
       recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction,
                              broadcasts_.LossGiven(loss->outputs, loss->targets), result,
-                             loss->outputs, loss->targets, loss->ignored});
+                             loss->outputs, loss->targets, loss->ignored, loss->weights});
+      facts_.Given(
+          {loss->function->name, recorder.returned_thing(), result, loss->outputs, loss->targets},
+          recorder);
     } else if (result.numel() == 1 && loss->outputs.dim() > 0) {
+      facts_.Evaluated(
+          {loss->function->name,
+           recorder.ThingOfLoss(loss->function->kind, loss->function->name, loss->outputs), result,
+           loss->outputs, loss->targets},
+          recorder);
       passes_.LossWithoutGradients(result.item<double>() / PartsOf(*loss), loss->outputs.size(0));
     }
   });

@@ -20,6 +20,7 @@
 #include "checks/observe/preload/gradient_factor.h"
 #include "checks/observe/preload/idle_units.h"
 #include "checks/observe/preload/linear_pairs.h"
+#include "checks/observe/preload/losses/loss_facts.h"
 #include "checks/observe/preload/norm_layers.h"
 #include "checks/observe/preload/recurrent_axes.h"
 #include "checks/observe/preload/repeated_activations.h"
@@ -27,6 +28,8 @@
 #include "checks/observe/preload/repeated_targets.h"
 #include "checks/observe/preload/reshaped_axes.h"
 #include "checks/observe/preload/softmax_axes.h"
+#include "checks/observe/preload/steps/step_arithmetic.h"
+#include "checks/observe/preload/steps/torch_options.h"
 #include "checks/observe/preload/unused_results.h"
 #include "checks/observe/probe/probe_recorder.h"
 
@@ -39,7 +42,7 @@ class Operations {
       : recorder_(&recorder),
         forgotten_(&forgotten),
         captured_(&captured),
-        passes_(recorder, parts, captured) {}
+        passes_(recorder, parts, captured, facts_) {}
   ~Operations();
   Operations(const Operations&) = delete;
   Operations& operator=(const Operations&) = delete;
@@ -48,7 +51,7 @@ class Operations {
   void Update();
   void GradModeSet() { passes_.GradModeSet(); }
   void BatchChosen(const ChosenBatch& batch) { passes_.BatchChosen(batch); }
-  void StepEnds() { passes_.StepEnds(); }
+  void StepEnds(int optimizer, ProbeRecorder& recorder);
   // A step works; what it calculates is no forward pass.
   void SetStepping(bool is_stepping) { is_stepping_ = is_stepping; }
   // A backward or a step begins: what was an evaluation before it is over.
@@ -77,6 +80,7 @@ class Operations {
   ProbeRecorder* recorder_;
   ForgottenWeights* forgotten_;
   Captured* captured_;
+  LossFacts facts_;
   ForwardPasses passes_;
   uint64_t callback_ = 0;  // none
   bool is_stepping_ = false;
@@ -97,6 +101,8 @@ class Operations {
   RepeatedTargets targets_;
   ReshapedAxes reshaped_;
   UnusedResults unused_;
+  StepArithmetic arithmetic_;
+  TorchOptions options_;
   int depth_ = 0;        // of operations under way
   int losses_open_ = 0;  // calls of loss functions, one within the other
 };

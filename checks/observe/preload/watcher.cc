@@ -232,7 +232,7 @@ void Watcher::AfterStep(const torch::optim::Optimizer& optimizer, int number) {
   const Inside inside;
   Guarded(recorder_.get(), [&](ProbeRecorder& recorder) {
     if (experiment_ != nullptr) experiment_->StepEnds();
-    operations_.StepEnds();
+    operations_.StepEnds(number, recorder);
     replaced_.AfterStep(optimizer, number);
     if (recorder.clock().sampled()) graphs_.StepEnded(recorder);
     const int64_t step = recorder.clock().step();

@@ -17,6 +17,7 @@ struct LossCall {
   std::string broadcast;                // "64x1 and 64"; empty if its inputs do not broadcast
   at::Tensor result, outputs, targets;  // class numbers that are ignored are -100
   int64_t ignored = -100;               // the class number that the program said to ignore
+  at::Tensor weights;                   // of classes; undefined if there are none
 };
 
 // What is known of the loss function that the next backward starts from.

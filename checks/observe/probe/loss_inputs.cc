@@ -126,21 +126,30 @@ bool SeveralTrue(const at::Tensor& outputs, const at::Tensor& targets) {
          targets.detach().eq(1).sum(-1).gt(1).any().item<bool>();
 }
 
-void WriteTargetShift(ProbeClock& clock, uint32_t thing, const at::Tensor& tokens,
-                      const at::Tensor& targets) {
+std::optional<int64_t> ShiftOf(const at::Tensor& tokens, const at::Tensor& targets) {
   if (tokens.dim() != 2 || tokens.size(1) < 4 || targets.is_floating_point() ||
-      !targets.device().is_cpu())
-    return;
-  if (!tokens.device().is_cpu() || tokens.size(0) == 0 || targets.numel() % tokens.size(0) != 0)
-    return;
+      !targets.device().is_cpu()) {
+    return std::nullopt;
+  }
+  if (!tokens.device().is_cpu() || tokens.size(0) == 0 || targets.numel() % tokens.size(0) != 0) {
+    return std::nullopt;
+  }
   const at::Tensor rows = targets.detach().reshape({tokens.size(0), -1});
-  if (rows.size(1) > tokens.size(1) || rows.size(1) < tokens.size(1) - kMostShift) return;
+  if (rows.size(1) > tokens.size(1) || rows.size(1) < tokens.size(1) - kMostShift) {
+    return std::nullopt;
+  }
   std::vector<int64_t> found;
   for (int64_t shift = kLeastShift; shift <= kMostShift; ++shift) {
     if (Fits(tokens, rows, shift)) found.push_back(shift);
   }
-  if (found.size() != 1) return;
-  clock.Put(Quantity::kTargetShift, {thing}, static_cast<double>(found.front()),
+  return found.size() == 1 ? std::optional<int64_t>(found.front()) : std::nullopt;
+}
+
+void WriteTargetShift(ProbeClock& clock, uint32_t thing, const at::Tensor& tokens,
+                      const at::Tensor& targets) {
+  const std::optional<int64_t> shift = ShiftOf(tokens, targets);
+  if (!shift) return;
+  clock.Put(Quantity::kTargetShift, {thing}, static_cast<double>(*shift),
             static_cast<double>(targets.numel()));
 }
 

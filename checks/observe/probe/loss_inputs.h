@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "checks/observe/probe/probe_recorder.h"
@@ -11,6 +12,11 @@ namespace dlcheck {
 
 // Shapes: outputs (N, C) with class numbers (N). Of a sampled step.
 void WriteRows(ProbeClock& clock, uint32_t thing, const LossCall& call);
+
+// By how many positions the targets (N) run ahead of tokens (rows, positions); nothing where they
+// are other things, or several answers fit, as for a sequence that repeats itself. Ignored targets
+// are negative.
+std::optional<int64_t> ShiftOf(const at::Tensor& tokens, const at::Tensor& targets);
 
 // Writes by how many positions the targets (N) run ahead of the tokens (rows, positions) that the
 // model was called with, if they are these tokens and one answer fits.

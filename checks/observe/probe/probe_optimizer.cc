@@ -45,7 +45,8 @@ ProbeOptimizer::ProbeOptimizer(ProbeClock& clock, ProbeModels& models, int ordin
       groups_(std::move(groups)),
       keeps_state_(rule.keeps_state),
       update_check_(clock, std::move(rule), thing_) {
-  clock.writer().Attribute(thing_, "type", type.substr(type.rfind(':') + 1));
+  type_ = std::string(type.substr(type.rfind(':') + 1));
+  clock.writer().Attribute(thing_, "type", type_);
   for (size_t i = 0; i < groups_.size(); ++i) {
     const std::string group = name_ + "/group#" + std::to_string(i);
     group_things_.push_back(clock.writer().Thing("group", ordinal, group));

@@ -66,6 +66,7 @@ class ProbeOptimizer {
   void WriteHeld();
 
   uint32_t thing() const { return thing_; }
+  const std::string& type() const { return type_; }  // of its class: "Adam"
   uint32_t group_thing(size_t group) const { return group_things_.at(group); }
   std::vector<at::Tensor> parameters() const { return parameters_; }
 
@@ -81,7 +82,7 @@ class ProbeOptimizer {
 
   ProbeClock* clock_;
   ProbeModels* models_;
-  std::string name_;
+  std::string name_, type_;
   uint32_t thing_;
   std::vector<uint32_t> group_things_;
   std::vector<Probe::Group> groups_;

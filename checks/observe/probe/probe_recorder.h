@@ -51,6 +51,9 @@ class ProbeRecorder {
   void Loss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
             const Probe::Site& site);
   void LossReturned(const LossCall& call);  // of a program that does not call Loss()
+  uint32_t returned_thing() const { return returned_.thing; }  // of that loss
+  uint32_t ThingOfLoss(const std::string& kind, const std::string& function,
+                       const at::Tensor& outputs);
   // What the first layer of the model is given, of a sampled step.
   void FirstInput(const at::Tensor& input);
   // Tokens (rows, positions) that are looked up in a forward pass; anything else is passed over.

@@ -52,13 +52,19 @@ void ProbeRecorder::WriteLoss(const at::Tensor& loss, double samples) {
                         });
 }
 
+uint32_t ProbeRecorder::ThingOfLoss(const std::string& kind, const std::string& function,
+                                    const at::Tensor& outputs) {
+  const bool has_classes = kind == "cross_entropy" || kind == "nll";
+  const int64_t classes = has_classes && outputs.dim() > 1 ? outputs.size(1) : 0;
+  return LossThing(clock_, kind, classes, function);
+}
+
 void ProbeRecorder::LossReturned(const LossCall& call) {
   const bool has_classes = call.kind == "cross_entropy" || call.kind == "nll";
   const bool is_usual = has_classes ? LossKind(call.outputs, call.targets) == "cross_entropy"
                                     : call.outputs.sizes() == call.targets.sizes();
-  const int64_t classes = has_classes && call.outputs.dim() > 1 ? call.outputs.size(1) : 0;
   returned_ = {};
-  returned_.thing = LossThing(clock_, call.kind, classes, call.function);
+  returned_.thing = ThingOfLoss(call.kind, call.function, call.outputs);
   returned_.node = call.result.grad_fn();
   returned_.samples = call.targets.dim() > 0 ? static_cast<double>(call.targets.size(0)) : 1;
   if (!call.reduction.empty()) {

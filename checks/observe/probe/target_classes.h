@@ -1,5 +1,6 @@
-// Counts the classes that the targets of losses have, for the C++ probe: one that never occurs, and
-// one that nearly all have. The same test as the Python probe's.
+// Counts the classes that the targets of losses have, for the C++ probe: one that never occurs, one
+// that nearly all have, and weights of classes that grow with their frequency, or are in another
+// order. The same test as the Python probe's.
 #pragma once
 
 #include <torch/torch.h>
