@@ -211,6 +211,16 @@ class ShimTrials(unittest.TestCase):
         self.assertGreater(row.value, 0)
         self.assertEqual(row.aux, 0)
 
+    def test_a_model_that_tosses_coins_tosses_the_same_for_other_inputs(self):
+        coins = {"EXTRA": "self.start = nn.Parameter(torch.randn(WIDTH))",
+                 "FINAL": "torch.where(torch.rand(x.shape[1], 1) < 0.9, x, self.start)"}  # fmt: skip
+        self.assertEqual(result(tried(**coins), "future_sensitivity"), 0)
+        self.assertGreater(result(tried(DIAGONAL="2", **coins), "future_sensitivity"), 1e-4)
+
+    def test_a_model_that_draws_more_for_some_inputs_is_not_tried(self):
+        trace = tried(FINAL="x + 0 * torch.randn(1 + int(x.abs().sum()) % 7).sum()")
+        self.assertIn("other random numbers", said(trace, "untried/future"))
+
     def test_a_model_that_cannot_be_copied_says_so(self):
         trace = tried(EXTRA="self.file = open('/dev/null')")
         self.assertEqual(said(trace, "untried"), "cannot be copied: TypeError")

@@ -35,7 +35,7 @@ Check InvertedPaddingMask() {
           "Compares the mask with the tokens that the model was given. Reports one that "
           "leaves a single kind of token and hides several.",
       .fix = "Negate the mask: key_padding_mask=(tokens == pad).",
-      .limits = {.needs = "A Python program with nn.MultiheadAttention, and a model whose input "
+      .limits = {.needs = "A program with nn.MultiheadAttention, and a model whose input "
                           "holds tokens.",
                  .silent_when = "The mask is right in the part of the batch that it leaves.",
                  .severity = "",

@@ -38,7 +38,7 @@ Check PaddingWithoutMask() {
       .fix =
           "Mask the keys: key_padding_mask or src_key_padding_mask=(tokens == pad), or an "
           "attn_mask that is False there. A mask along the axis of the queries hides nothing.",
-      .limits = {.needs = "A Python program whose modules are not compiled, and tokens that "
+      .limits = {.needs = "A program whose modules are not compiled, and tokens that "
                           "nn.Embedding looks up. A batch must have three lengths.",
                  .silent_when = "The weight is below one in a million.",
                  .severity = "Always a warning.",

@@ -36,7 +36,7 @@ Check VisibleNextToken() {
           "Reads the autograd graphs of the first three steps of each model. Looks at the weight "
           "that attention gives to the next position, where the target is the token there.",
       .fix = "Pass is_causal=True, or a mask that hides all later positions.",
-      .limits = {.needs = "A Python program whose modules are not compiled. The targets of its "
+      .limits = {.needs = "A program whose modules are not compiled. The targets of its "
                           "cross-entropy are its own tokens, one position ahead.",
                  .silent_when = "One of the attention layers of the right size hides the token.",
                  .severity = "Always an error.",

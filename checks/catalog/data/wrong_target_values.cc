@@ -50,7 +50,7 @@ Check WrongTargetValues() {
           "Convert the targets: 2 * y - 1 for labels of 0 and 1. For ctc_loss, number the "
           "symbols from 1 on, or pass blank=. For kl_div with log-probabilities as targets, "
           "pass log_target=True.",
-      .limits = {.needs = "A Python program, and targets on the CPU or CUDA.",
+      .limits = {.needs = "A program, and targets on the CPU or CUDA.",
                  .silent_when = "",
                  .severity = "Always an error.",
                  .blind_spots = "Losses that are written by hand.",

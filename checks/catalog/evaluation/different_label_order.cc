@@ -37,14 +37,13 @@ Check DifferentLabelOrder() {
           "Counts which class the model prefers for each label of an evaluation. Reports "
           "classes that another label takes in 60 % of its samples, one for one.",
       .fix = "Use one list of class names for all data sets. Compare class_to_idx of both.",
-      .limits =
-          {.needs =
-               "A Python program that calls cross_entropy or nll_loss in its evaluation. It needs "
-               "three classes, and five samples a class on the CPU or CUDA.",
-           .silent_when = "The model agrees with fewer than 70 % of the labels in any order.",
-           .severity = "Always a warning.",
-           .blind_spots = "Evaluations that compute no loss.",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "A program that calls cross_entropy or nll_loss in its evaluation. It needs "
+                     "three classes, and five samples a class on the CPU or CUDA.",
+                 .silent_when = "The model agrees with fewer than 70 % of the labels in any order.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "Evaluations that compute no loss.",
+                 .sensitivity = ""},
       .python = {.bad = R"(train = {name: i for i, name in enumerate(names)}
 val = {name: i for i, name in enumerate(sorted(names))})",
                  .good = R"(number = {name: i for i, name in enumerate(names)}  # for both)"},

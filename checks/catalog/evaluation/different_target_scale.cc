@@ -43,7 +43,7 @@ Check DifferentTargetScale() {
       .fix =
           "Normalize the targets of the evaluation by the statistics of the training "
           "targets, or convert the outputs back.",
-      .limits = {.needs = "A Python program, 256 targets in training and 16 in an evaluation, on "
+      .limits = {.needs = "A program, 256 targets in training and 16 in an evaluation, on "
                           "the CPU or CUDA.",
                  .silent_when = "Neither differs by a factor of 8.",
                  .severity = "Always a note: one function may compare different things.",

@@ -37,7 +37,7 @@ Check SoftmaxOverWrongAxis() {
       .fix =
           "Give softmax or log_softmax dim=1, the axis of the classes. Or pass the raw "
           "scores to cross_entropy.",
-      .limits = {.needs = "A Python program that calls nll_loss on scores with three axes or more.",
+      .limits = {.needs = "A program that calls nll_loss on scores with three axes or more.",
                  .silent_when = "",
                  .severity = "Always an error.",
                  .blind_spots = "Axes that a view merges on the way.",

@@ -36,7 +36,7 @@ Check ChangedMatmulPrecision() {
       .fix =
           "Set torch.set_float32_matmul_precision() once, before training, and restore it "
           "where a helper changes it.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "The option is the same at the end as at the first step.",
                  .severity = "Always a warning.",
                  .blind_spots = "An option that is set before the first step, or set back before "

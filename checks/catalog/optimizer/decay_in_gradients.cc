@@ -35,7 +35,7 @@ Check DecayInGradients() {
           "Compares the gradients after a backward with those that a step uses. Reports a "
           "difference that is the weights times one number.",
       .fix = "Use the weight_decay of AdamW.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "The gradients are clipped in between, or the optimizer is SGD.",
                  .severity = "A warning with AdamW, whose own decay differs, and a note otherwise.",
                  .blind_spots = "A penalty in the loss, and the weight_decay of Adam itself.",

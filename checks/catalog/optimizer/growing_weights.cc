@@ -41,7 +41,7 @@ Check GrowingWeights() {
       .fix =
           "Look for the sign of the weight decay, a learning rate that is too high, or a term "
           "without a bound in the loss.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "The weight grows by less than a factor of 100, or less than "
                                 "fourfold while the steps double.",
                  .severity = "Always a warning.",

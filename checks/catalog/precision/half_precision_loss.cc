@@ -38,7 +38,7 @@ Check HalfPrecisionLoss() {
       .fix =
           "Convert the outputs first: F.cross_entropy(logits.float(), y), or use "
           "torch.autocast, which does so.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "Autocast runs the loss in float32.",
                  .severity = "A warning for float16, a note for bfloat16.",
                  .blind_spots = "Losses written by hand.",

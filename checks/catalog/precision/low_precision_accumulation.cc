@@ -37,7 +37,7 @@ Check LowPrecisionAccumulation() {
       .fix =
           "Keep parameters in float32 and use autocast, or add the gradients up in float32 "
           "copies.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "Fewer than eight backward calls belong to a step.",
                  .severity = "A warning from 16 on, a note from eight on.",
                  .blind_spots = "Sharded gradients.",

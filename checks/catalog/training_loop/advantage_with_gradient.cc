@@ -35,7 +35,7 @@ Check AdvantageWithGradient() {
           "the "
           "log-probability of a chosen action with values of a layer.",
       .fix = "Detach the values: advantage = returns - values.detach().",
-      .limits = {.needs = "A Python program whose modules are not compiled.",
+      .limits = {.needs = "A program whose modules are not compiled.",
                  .silent_when = "The weight is detached, or the product is an entropy or a "
                                 "divergence.",
                  .severity = "Always a warning: a program may want this gradient.",

@@ -39,7 +39,7 @@ Check ConstantRatio() {
       .fix =
           "Compute the old log-probabilities once, under torch.no_grad() and before the "
           "first step on the batch.",
-      .limits = {.needs = "A Python program that clamps the exponential of a difference.",
+      .limits = {.needs = "A program that clamps the exponential of a difference.",
                  .silent_when = "",
                  .severity = "Always a note: with one step for each batch all ratios are 1.",
                  .blind_spots = "",

@@ -40,7 +40,7 @@ Check IgnoredTargetsInMean() {
       .fix =
           "Divide by the number of targets that count: loss.sum() / (target != "
           "ignore_index).sum().",
-      .limits = {.needs = "A Python program that calls cross_entropy or nll_loss with "
+      .limits = {.needs = "A program that calls cross_entropy or nll_loss with "
                           "reduction=\"none\", and three steps.",
                  .silent_when = "Anything but views and constant factors lies between the losses "
                                 "and the mean.",

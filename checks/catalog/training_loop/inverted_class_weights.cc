@@ -40,8 +40,7 @@ Check InvertedClassWeights() {
       .fix =
           "Use the inverse of the counts: weight = counts.sum() / counts. Check that weights "
           "and classes have the same order.",
-      .limits = {.needs =
-                     "A Python program, class weights, and 30 targets a class on the CPU or CUDA.",
+      .limits = {.needs = "A program, class weights, and 30 targets a class on the CPU or CUDA.",
                  .silent_when = "The largest class is less than twice the smallest, or the two "
                                 "orders differ clearly.",
                  .severity = "Always a warning: a program may favor frequent classes on purpose.",

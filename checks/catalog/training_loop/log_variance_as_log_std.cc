@@ -35,7 +35,7 @@ Check LogVarianceAsLogStd() {
           "Finds in the autograd graph two exponentials of the same numbers. One multiplies "
           "noise, and the other is a term of a sum.",
       .fix = "Halve the log-variance: z = mu + torch.randn_like(mu) * torch.exp(0.5 * logvar).",
-      .limits = {.needs = "A Python program whose noise is a tensor on the CPU or CUDA.",
+      .limits = {.needs = "A program whose noise is a tensor on the CPU or CUDA.",
                  .silent_when = "",
                  .severity = "Always a warning.",
                  .blind_spots = "A divergence from torch.distributions, and compiled functions.",

@@ -34,9 +34,8 @@ Check MeanOverPadding() {
           "Reads from the autograd graph of the first steps whether a mean follows a "
           "product with a mask. The mask has rows of three lengths or more.",
       .fix = "Divide by the number of real positions: (loss * mask).sum() / mask.sum().",
-      .limits = {.needs =
-                     "A Python program with a mask of 0 and 1, ones first, for the loss of each "
-                     "position.",
+      .limits = {.needs = "A program with a mask of 0 and 1, ones first, for the loss of each "
+                          "position.",
                  .silent_when = "All rows have the same length.",
                  .severity = "Always a note: a fixed divisor may be meant.",
                  .blind_spots = "Masks that select positions, and sums that are divided later.",

@@ -38,13 +38,12 @@ Check MisorderedClassWeights() {
       .fix =
           "Compute the weights in the order of the classes: weight = counts.sum() / "
           "torch.bincount(y, minlength=classes).",
-      .limits =
-          {.needs = "A Python program, weights of three classes or more, and 30 targets a class on "
-                    "the CPU or CUDA.",
-           .silent_when = "The largest class is less than twice the smallest.",
-           .severity = "Always a warning.",
-           .blind_spots = "Other weights than inverse counts.",
-           .sensitivity = ""},
+      .limits = {.needs = "A program, weights of three classes or more, and 30 targets a class on "
+                          "the CPU or CUDA.",
+                 .silent_when = "The largest class is less than twice the smallest.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "Other weights than inverse counts.",
+                 .sensitivity = ""},
       .python = {.bad = R"(counts = Counter(labels).most_common()  # sorted by count
 weight = torch.tensor([len(labels) / n for _, n in counts])
 loss = F.cross_entropy(model(x), y, weight=weight))",

@@ -38,9 +38,8 @@ Check MisorderedTeacher() {
       .fix =
           "Bring the teacher's outputs into the order of the labels: teacher(x)[:, order]. "
           "Compare both class_to_idx.",
-      .limits = {.needs =
-                     "A Python program with three classes or more, labels for the samples of the "
-                     "teacher, and five samples a class on the CPU or CUDA.",
+      .limits = {.needs = "A program with three classes or more, labels for the samples of the "
+                          "teacher, and five samples a class on the CPU or CUDA.",
                  .silent_when =
                      "The teacher agrees with fewer than 70 % of the labels in any order.",
                  .severity = "Always a warning.",

@@ -37,12 +37,11 @@ Check OwnPairAsNegative() {
       .fix =
           "Mask the diagonal before the loss: similarity.fill_diagonal_(-torch.inf), or "
           "masked_fill.",
-      .limits =
-          {.needs = "A Python program whose contrastive loss is cross_entropy, on the CPU or CUDA.",
-           .silent_when = "A target lies on the diagonal, as in losses between two views.",
-           .severity = "Always a warning.",
-           .blind_spots = "Losses that are written with logsumexp.",
-           .sensitivity = ""},
+      .limits = {.needs = "A program whose contrastive loss is cross_entropy, on the CPU or CUDA.",
+                 .silent_when = "A target lies on the diagonal, as in losses between two views.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "Losses that are written with logsumexp.",
+                 .sensitivity = ""},
       .python = {.bad = R"(z = F.normalize(torch.cat([a, b]), dim=1)
 loss = F.cross_entropy(z @ z.t() / 0.5, partner))",
                  .good = R"(z = F.normalize(torch.cat([a, b]), dim=1)

@@ -20,7 +20,7 @@ Finding FindingAbout(const TrainingModes::Model& model) {
   for (const std::string& name : model.mode_dependent)
     places.push_back({.thing = name, .file = ""});
   if (model.switched.line > 0) places.push_back(model.switched);
-  const bool is_certain = model.evaluated_between && !model.only_own;
+  const bool is_certain = model.evaluated_between && !model.only_own && !model.may_be_meant;
   return {.severity = is_certain ? Severity::kError : Severity::kNote,
           .message = StrCat("All training forwards of ", Counted(model.steps_after, "sampled step"),
                             " from step ", model.first_evaluation,
@@ -50,8 +50,9 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const TrainingModes& mod
 }
 
 // Four steps in training mode, an evaluation if `evaluates`, and twelve steps after it, in which
-// the trunk and the head run in the modes given.
-Evidence AfterEvaluation(bool evaluates, double trunk, double head, double last_head) {
+// the trunk and the head run in the modes given, and which the optimizer of that number takes.
+Evidence AfterEvaluation(bool evaluates, double trunk, double head, double last_head,
+                         int optimizer = 0) {
   RunBuilder run;
   run.Attribute("module", "trunk", "mode_dependent", "1");
   for (int step = 0; step < 16; ++step) {
@@ -63,7 +64,7 @@ Evidence AfterEvaluation(bool evaluates, double trunk, double head, double last_
     run.Event(Event::kForward, after ? trunk : 1, "module", "trunk");
     run.Event(Event::kForward, step == 15 ? last_head : after ? head : 1, "module", "head");
     run.Event(Event::kBackward, 0, "loss", "cross_entropy");
-    run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
+    run.Ordinal(after ? optimizer : 0).Event(Event::kStep, 0, "optimizer", "").Ordinal(0);
   }
   return PlainOnly(run);
 }
@@ -86,8 +87,8 @@ Check StuckInEvalMode() {
                  .silent_when =
                      "Only some modules are in eval mode, as when batch norm layers are frozen. "
                      "Eval mode from the start belongs to training_loop/training_in_eval_mode.",
-                 .severity =
-                     "Error after an evaluation; note if the whole model was switched without one.",
+                 .severity = "Error after an evaluation. Note without one, after a second eval(), "
+                             "and with a new optimizer: fine-tuning in eval mode may be meant.",
                  .blind_spots = "",
                  .sensitivity = ""},
       .python = {.bad = R"(for epoch in range(epochs):
@@ -126,6 +127,8 @@ Check StuckInEvalMode() {
                     [] { return AfterEvaluation(true, 0, 0, 1); }},
                    {"never in training mode again", Expect::kError,
                     [] { return AfterEvaluation(true, 0, 0, 0); }},
+                   {"a new optimizer fine-tunes", Expect::kNote,
+                    [] { return AfterEvaluation(true, 0, 0, 0, 1); }},
                    {"switched without an evaluation", Expect::kNote,
                     [] { return AfterEvaluation(false, 0, 0, 0); }}},
   };

@@ -48,7 +48,7 @@ Check TargetWithGradient() {
           "Compute the target under torch.no_grad(), or give target.detach() to the loss. The "
           "target of F.kl_div is its second argument: F.kl_div(student_log_probs, "
           "teacher_probs).",
-      .limits = {.needs = "A Python program that calls PyTorch's loss functions.",
+      .limits = {.needs = "A program that calls PyTorch's loss functions.",
                  .silent_when = "The target is a parameter itself. The output has no gradient, and "
                                 "the loss is a distance, such as F.mse_loss.",
                  .severity =

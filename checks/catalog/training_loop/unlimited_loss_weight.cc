@@ -39,7 +39,7 @@ Check UnlimitedLossWeight() {
       .fix =
           "Add the logarithm: loss = (torch.exp(-s) * losses + s).sum(), with s the "
           "logarithms of the variances.",
-      .limits = {.needs = "A Python program that multiplies losses by learned weights.",
+      .limits = {.needs = "A program that multiplies losses by learned weights.",
                  .silent_when = "The weights are normalized by softmax.",
                  .severity = "Always a warning.",
                  .blind_spots = "Weights without a positive function.",

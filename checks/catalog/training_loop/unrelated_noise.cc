@@ -37,14 +37,13 @@ Check UnrelatedNoise() {
       .fix =
           "Draw the noise once, and use it for both: x_t = a * x + b * noise, and loss = "
           "F.mse_loss(model(x_t, t), noise).",
-      .limits =
-          {.needs =
-               "A Python program with mse_loss, l1_loss, smooth_l1_loss or huber_loss on targets "
-               "of the shape of an input, on the CPU or CUDA.",
-           .silent_when = "The same targets come in two steps.",
-           .severity = "Always a note: the data of a trial run may be noise.",
-           .blind_spots = "Losses that are written by hand.",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "A program with mse_loss, l1_loss, smooth_l1_loss or huber_loss on targets "
+                     "of the shape of an input, on the CPU or CUDA.",
+                 .silent_when = "The same targets come in two steps.",
+                 .severity = "Always a note: the data of a trial run may be noise.",
+                 .blind_spots = "Losses that are written by hand.",
+                 .sensitivity = ""},
       .python = {.bad = R"(x_t = a * x + b * torch.randn_like(x)
 loss = F.mse_loss(model(x_t, t), torch.randn_like(x)))",
                  .good = R"(noise = torch.randn_like(x)

@@ -40,13 +40,13 @@ Check WrongFirstRatio() {
           "Pass the stored actions to the distribution of the new policy. Keep the order of rows "
           "of states, actions and log-probabilities. Call policy.eval() for both if the policy has "
           "dropout.",
-      .limits =
-          {.needs =
-               "A Python program that clamps the ratio, such as PPO, and whose first step uses it.",
-           .silent_when = "Fewer than a tenth of the ratios differ from 1 by more than rounding.",
-           .severity = "Always a warning.",
-           .blind_spots = "A fault in a policy that was already trained in the same process.",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "A program that clamps the ratio, such as PPO, and whose first step uses it.",
+                 .silent_when =
+                     "Fewer than a tenth of the ratios differ from 1 by more than rounding.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "A fault in a policy that was already trained in the same process.",
+                 .sensitivity = ""},
       .python = {.bad = R"(dist = policy(obs)
 log_prob = dist.log_prob(dist.sample())  # new actions
 ratio = (log_prob - old_log_prob).exp()

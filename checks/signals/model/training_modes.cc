@@ -14,6 +14,7 @@ namespace {
 
 // The forwards of one model in one step that was taken.
 struct StepForwards {
+  int optimizer = 0;                                 // that took the step
   std::set<std::string> training, evaluation;        // modules
   uint64_t last_training = 0, first_evaluation = 0;  // orders
 };
@@ -40,9 +41,10 @@ StepsOfModels ForwardsByModel(const Trace& trace) {
     }
   }
   for (auto& [ordinal, steps] : models) {
-    std::erase_if(steps, [&](const auto& step) {
+    std::erase_if(steps, [&](auto& step) {
       const auto optimizer = taken.find(step.first);
       if (optimizer == taken.end()) return true;
+      step.second.optimizer = optimizer->second;
       const auto own = models_of.find(optimizer->second);
       return own != models_of.end() && !own->second.contains(ordinal);
     });
@@ -92,6 +94,22 @@ bool EvaluatedBetween(const Trace& trace, uint64_t after, uint64_t before) {
   return false;
 }
 
+// Whether the model was switched to evaluation mode between these records and after the last forward
+// of the evaluation between them.
+bool SwitchedAgain(const Trace& trace, int ordinal, uint64_t after, uint64_t before) {
+  bool switched = false;
+  for (const Occurrence& event : FirstProcess(trace.Events())) {
+    if (event.gap || event.order <= after || event.order >= before) continue;
+    if (event.event == Event::kEvaluationBegan || event.event == Event::kEvaluationForward) {
+      switched = false;
+    }
+    const bool is_switch = event.event == Event::kMode && event.value == 0;
+    const bool is_own = event.thing == 0 || trace.thing(event.thing).ordinal == ordinal;
+    switched = switched || (is_switch && is_own);
+  }
+  return switched;
+}
+
 std::map<int, std::vector<std::string>> ModeDependent(const Trace& trace) {
   std::map<int, std::vector<std::string>> modules;
   for (const ThingId id : trace.ThingsOfKind("module")) {
@@ -125,6 +143,7 @@ TrainingModes::Model Change(const Trace& trace, int ordinal,
                             const std::map<int64_t, StepForwards>& steps) {
   TrainingModes::Model model;
   uint64_t last_training = 0, first_evaluation = 0;
+  int before = 0, after = 0;  // optimizers
   std::set<std::string> modules;
   for (const auto& [step, forwards] : steps) {
     if (!forwards.training.empty()) {
@@ -132,11 +151,13 @@ TrainingModes::Model Change(const Trace& trace, int ordinal,
       modules.clear();
       model.last_training = step;
       last_training = forwards.last_training;
+      before = forwards.optimizer;
       continue;
     }
     if (model.steps_after++ == 0) {
       model.first_evaluation = step;
       first_evaluation = forwards.first_evaluation;
+      after = forwards.optimizer;
     }
     model.last_evaluation = step;
     modules.insert(forwards.evaluation.begin(), forwards.evaluation.end());
@@ -144,6 +165,8 @@ TrainingModes::Model Change(const Trace& trace, int ordinal,
   model.modules.assign(modules.begin(), modules.end());
   model.ordinal = ordinal;
   model.evaluated_between = EvaluatedBetween(trace, last_training, first_evaluation);
+  model.may_be_meant =
+      before != after || SwitchedAgain(trace, ordinal, last_training, first_evaluation);
   model.only_own = IsOnlyOwn(trace, ordinal);
   model.switched = SwitchBefore(trace, ordinal, first_evaluation);
   // Switched to and fro within steps, as where an attack is made in evaluation mode: only what ran

@@ -22,6 +22,9 @@ struct TrainingModes {
     int64_t first_evaluation = 0, last_evaluation = 0;  // sampled steps after it, in which none was
     int64_t steps_after = 0;
     bool evaluated_between = false;
+    // It was switched to evaluation mode once more after that evaluation, or another optimizer
+    // trains it from there on: a new phase of training.
+    bool may_be_meant = false;
     bool only_own = false;  // no layer of PyTorch depends on the mode, only forwards that read it
     Place switched = {};    // the line that switched it to evaluation mode; empty where unknown
   };

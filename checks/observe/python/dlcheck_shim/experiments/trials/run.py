@@ -26,6 +26,11 @@ TRIALS = {
     "padding": try_padding,
     "shortened": try_shortened,
 }
+# Trials whose inputs keep their shapes: each evaluation is given the same random numbers, as a model may toss coins.
+SAME_NUMBERS = ("future", "neighbors", "packed", "padding")
+UNEVEN = "the model draws other random numbers for other inputs"
+NO_NUMBERS = ("counted", "shortened")  # of other shapes: no random numbers are the same for both
+DRAWS = "the model draws random numbers in evaluation mode"
 
 
 class Trial:
@@ -35,9 +40,24 @@ class Trial:
         self.recorder, self.sites, self.model, self.call, self.bench = recorder, sites, model, call, bench
         self.batch_size = batch_size  # of the loader that the batch came from; 0 if there was none
         self.earlier = earlier  # shapes of the inputs of the calls that were tried before
+        self.begin("", Randomness())
+
+    def begin(self, name, randomness):
+        self.name, self.randomness, self.drawn = name, randomness, None
 
     def outputs(self, arguments=None, look=None):
-        return self.bench.outputs(arguments or (self.call.args, self.call.kwargs), look)
+        arguments = arguments or (self.call.args, self.call.kwargs)
+        if self.name in (*SAME_NUMBERS, *NO_NUMBERS):
+            self.randomness.restore()
+        outputs = self.bench.outputs(arguments, look)
+        if self.name in SAME_NUMBERS:
+            drawn = Randomness()
+            if self.drawn is not None and not drawn.equals(self.drawn):
+                raise RuntimeError(UNEVEN)
+            self.drawn = drawn
+        elif self.name in NO_NUMBERS and not Randomness().equals(self.randomness):
+            raise RuntimeError(DRAWS)
+        return outputs
 
     def write(self, quantity, value, aux, site=0):
         self.recorder.quantity(quantity, self.model.thing, value, aux, site)
@@ -106,6 +126,7 @@ class Trials:
         trial = Trial(recorder, self.watch.forwards.sites, model, call, bench, self.batch_size(), earlier)
         self.predictions.keep(model, call)
         for name, run in TRIALS.items():
+            trial.begin(name, randomness)
             try:
                 run(trial)
             except Exception as error:  # the model's own code, on inputs it did not ask for
