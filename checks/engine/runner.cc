@@ -6,6 +6,7 @@
 
 #include "checks/engine/clock.h"
 #include "checks/engine/lines.h"
+#include "checks/engine/repeats.h"
 #include "checks/engine/text.h"
 #include "checks/engine/whole.h"
 
@@ -159,6 +160,7 @@ Result JudgeOne(const Evidence& evidence, const Check& check, const Settings& se
   for (const Event event : check.also_at) {
     for (Finding& finding : verdict->findings) AddLine(evidence, event, in_evaluation, finding);
   }
+  JoinRepeats(verdict->findings);
   const Outcome outcome = verdict->findings.empty() ? Outcome::kPassed : Outcome::kFailed;
   return {&check, outcome, "", *std::move(verdict)};
 }

@@ -6,18 +6,22 @@
 namespace dlcheck::evaluation {
 namespace {
 
-constexpr double kFactor = 8;
+constexpr double kFactor = 8, kNotable = 3;
+
+bool IsApart(const Statement& statement, double factor) {
+  return statement.value > factor || statement.value < 1 / factor ||
+         std::abs(statement.aux) >= factor;
+}
 
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kEvaluationScale>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
-    const bool wide = statement.value > kFactor || statement.value < 1 / kFactor;
-    if (!wide && std::abs(statement.aux) < kFactor) continue;
-    verdict.findings.push_back(
-        StatementFinding(statement, Severity::kWarning,
-                         StrCat("The spread of the evaluation inputs is ", Short(statement.value),
-                                " times that of the training inputs, and their mean is ",
-                                Short(statement.aux), " standard deviations away.")));
+    if (!IsApart(statement, kNotable)) continue;
+    verdict.findings.push_back(StatementFinding(
+        statement, IsApart(statement, kFactor) ? Severity::kWarning : Severity::kNote,
+        StrCat("The spread of the evaluation inputs is ", Short(statement.value),
+               " times that of the training inputs, and their mean is ", Short(statement.aux),
+               " standard deviations away.")));
   }
   return verdict;
 }
@@ -45,9 +49,10 @@ Check DifferentInputScale() {
       .limits = {.needs =
                      "An evaluation, and inputs of fractions on the CPU, or of a Python program on "
                      "CUDA.",
-                 .silent_when = "The spread differs by less than a factor of 8 and the mean by "
-                                "less than 8 standard deviations.",
-                 .severity = "Always a warning: data of another kind may be meant.",
+                 .silent_when = "The spread differs by less than a factor of 3 and the mean by "
+                                "less than 3 standard deviations.",
+                 .severity =
+                     "Warning from 8 on, note from 3 on: data of another kind may be meant.",
                  .blind_spots = "Smaller differences, and inputs beyond the first.",
                  .sensitivity = ""},
       .python = {.bad = R"(train = ImageFolder("train", Compose([ToTensor(), Normalize(mean, std)]))
@@ -66,7 +71,8 @@ test = ImageFolder("test", transform))"},
       .settings = {},
       .judgement = Reads<&Judge>(),
       .examples = {{"inputs alike", Expect::kClean, [] { return With(1.1, 0.1); }},
-                   {"a factor of three", Expect::kClean, [] { return With(0.3, 2); }},
+                   {"less than a factor of three", Expect::kClean, [] { return With(0.4, 2); }},
+                   {"images without Normalize()", Expect::kNote, [] { return With(0.22, 0.45); }},
                    {"raw images", Expect::kWarning, [] { return With(255, 127); }},
                    {"shifted inputs", Expect::kWarning, [] { return With(1, -40); }}},
   };

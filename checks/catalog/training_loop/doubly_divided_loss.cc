@@ -47,6 +47,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   }
   if (static_cast<double>(full_twice) < settings[kEnoughWindows]) return verdict;
   const bool declared = windows.declared == "mean";
+  // Half of a squared error, divided once, is the same.
+  if (!declared && !FollowsTheNumber(twice) && twice.front()->micro.size() == 2) return verdict;
   const Severity mildest = FollowsTheNumber(twice) ? Severity::kWarning : Severity::kNote;
   const double share = twice.front()->Share();
   verdict.findings.push_back(
@@ -78,7 +80,8 @@ Check DoublyDividedLoss() {
           "not divide by accumulation_steps in the loop.",
       .limits = {.needs = "Gradient accumulation and one optimizer at a time.",
                  .silent_when = "Losses with label smoothing, weights or further terms are not "
-                                "judged. Optimizers that take turns are not judged.",
+                                "judged. Optimizers that take turns are not judged. Two "
+                                "micro-batches, undeclared: half of a squared error looks alike.",
                  .severity = "Error if accumulation is declared as the mean. Warning if "
                              "accumulation windows of several sizes all agree. Otherwise note, "
                              "because a constant factor of the loss may look the same.",
@@ -101,6 +104,11 @@ Check DoublyDividedLoss() {
       .judgement = Reads<&Judge>(),
       .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,
                     [] { return FourShares(0.25, true); }},
+                   {"half of the error, of two micro-batches each", Expect::kClean,
+                    [] {
+                      const Windows::MicroBatch quarter{0.25, 32};
+                      return WindowsOf({{quarter, quarter}});
+                    }},
                    {"a share of 1/16 each", Expect::kError,
                     [] { return FourShares(0.0625, true); }},
                    {"a share of 1/16 each, undeclared", Expect::kNote,

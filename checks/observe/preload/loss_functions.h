@@ -12,6 +12,12 @@ struct LossFunction {
   const char* kind;
   const char* name;
   size_t reduction;
+
+  // Whether swapped arguments give the same loss.
+  bool IsDistance() const {
+    const std::string_view word = kind;
+    return word == "mse" || word == "l1" || word == "smooth_l1" || word == "huber";
+  }
 };
 
 // Of "aten::mse_loss" and so on; null for any other operation.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checks/observe/preload/call_sites.h"
@@ -127,6 +128,10 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
   context->function = losses_open_++ == 0 ? loss : nullptr;
   context->outputs = TensorAt(function.inputs(), 0);
   context->targets = TensorAt(function.inputs(), 1);
+  if (loss->IsDistance() && context->targets.defined() && context->outputs.defined() &&
+      context->targets.requires_grad() && !context->outputs.requires_grad()) {
+    std::swap(context->outputs, context->targets);  // given the other way round
+  }
   const bool are_classes = context->targets.defined() && !context->targets.is_floating_point();
   if (are_classes) context->ignored = IgnoredBy(function);
   if (context->ignored >= 0) {

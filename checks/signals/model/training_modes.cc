@@ -94,8 +94,8 @@ bool EvaluatedBetween(const Trace& trace, uint64_t after, uint64_t before) {
   return false;
 }
 
-// Whether the model was switched to evaluation mode between these records and after the last forward
-// of the evaluation between them.
+// Whether the model was switched to evaluation mode between these records and after the last
+// forward of the evaluation between them.
 bool SwitchedAgain(const Trace& trace, int ordinal, uint64_t after, uint64_t before) {
   bool switched = false;
   for (const Occurrence& event : FirstProcess(trace.Events())) {

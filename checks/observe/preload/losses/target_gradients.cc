@@ -41,8 +41,6 @@ int64_t ParametersBehind(Node* node, ProbeRecorder& recorder) {
 
 void TargetGradients::Given(const LossGiven& loss, ProbeRecorder& recorder) {
   if (calls_ >= kMostCalls || loss.targets.grad_fn() == nullptr) return;
-  // For a difference, swapped arguments are the same loss.
-  if (!loss.outputs.requires_grad() && loss.TakesNumbers()) return;
   ++calls_;
   const int64_t found = ParametersBehind(loss.targets.grad_fn().get(), recorder);
   if (found == 0) return;

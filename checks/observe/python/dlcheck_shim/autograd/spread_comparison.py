@@ -10,23 +10,30 @@ from .loss_graph import ERRORS, LONGEST_CHAIN, MOST_BEHIND, SavedTensors, only_i
 def spread_comparison(loss):
     """"64x1 and 64" if `loss`, or a term of the sum that it is, averages the difference of each of 64
     outputs with each of 64 targets, else None. A term must be a lone chain of errors down to the
-    difference; where terms are subtracted, as in an energy distance, all pairs may be meant."""
+    difference; where terms of all pairs are subtracted from each other, as in an energy distance, they are meant."""
     waiting = [(loss.grad_fn, False)]  # a node, and whether terms are subtracted after it
+    spreads, pairs = [], 0
     for _ in range(MOST_BEHIND):
         node, subtracted = waiting.pop() if waiting else (None, False)
         if node is None:
-            return None
+            break
         name, found = node.name(), None
         if name == "AddBackward0" or name == "SubBackward0" and shape_into(node, 0) == ():
             waiting += [(n, subtracted or name == "SubBackward0") for n, _ in node.next_functions if n is not None]
         elif name in ("SubBackward0", "RsubBackward0"):
-            found = None if subtracted else spread_difference(node)
+            found, pairs = spread_difference(node), pairs + is_of_pairs(node)
         elif name in ERRORS:
             found, before = spread_product(node), only_input(node) or without_learned_number(node)
             waiting += [(before, subtracted)] if before is not None else []
         if found:
-            return found
-    return None
+            spreads.append((found, subtracted))
+    return next((found for found, subtracted in spreads if not subtracted or pairs < 2), None)
+
+
+def is_of_pairs(node):
+    """Whether a difference is one of each of several rows with each of as many."""
+    shape = shape_into(node, 0)
+    return shape is not None and len(shape) > 1 and shape[0] == shape[1] > 1
 
 
 def without_learned_number(node):

@@ -93,6 +93,8 @@ class LossHooks:
         output, target = options.get("input"), options.get("target")
         if not (tensors.is_plain(output) and tensors.is_plain(target)):
             return
+        if function in SAME_SHAPES and target.requires_grad and not output.requires_grad:
+            output, target = target, output  # a distance, given the other way round
         samples = count_samples(function, output, target)
         thing = thing or self.describe(function, output, options)
         if result.requires_grad and torch.is_grad_enabled():

@@ -3,7 +3,6 @@
 import torch
 
 from ..torch_api.attributes import attribute
-from .loss import SAME_SHAPES
 
 MOST_CALLS = 16  # sampled ones, of which the targets are looked at
 MOST_NODES = 256  # of the graph behind a target
@@ -22,11 +21,8 @@ class TargetGradients:
         moments.loss_compared.append(self.loss_examined)
 
     def loss_examined(self, call):
-        """A target without a graph says nothing and costs nothing. One that is a parameter itself is meant to learn.
-        Where the output has no gradient, the two may be swapped; for a difference, that is the same loss."""
+        """A target without a graph says nothing and costs nothing. One that is a parameter itself is meant to learn."""
         if call.target.grad_fn is None or self.calls >= MOST_CALLS:
-            return
-        if not call.output.requires_grad and call.function in SAME_SHAPES:
             return
         self.calls += 1
         found = parameters_behind(call.target.grad_fn)
