@@ -1,10 +1,47 @@
 #include "checks/signals/run/stated.h"
 
+#include "checks/engine/text.h"
 #include "checks/records/names.h"
 #include "checks/signals/run/first_process.h"
 
 namespace dlcheck {
 namespace {
+
+// Why no C++ program can show this; empty where one could.
+std::string_view NotInCpp(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::kUnscaledHalf:
+    case Quantity::kUnscaledEarly:
+    case Quantity::kCountedAnyway:
+      return "LibTorch has no GradScaler";
+    case Quantity::kFrozenByName:
+      return "a C++ program cannot misspell a member";
+    case Quantity::kUnresetMetric:
+    case Quantity::kAveragedMetric:
+      return "LibTorch has no metric objects";
+    case Quantity::kEditedSamples:
+    case Quantity::kMirroredSamples:
+    case Quantity::kUndrawnSamples:
+      return "data sets of LibTorch are compiled into the program";
+    case Quantity::kRaisedCalls:
+    case Quantity::kEmptyPasses:
+      return "loops of the program itself are machine code";
+    case Quantity::kWrongDivisor:
+    case Quantity::kMeanOfBatchMeans:
+    case Quantity::kScoreThreshold:
+    case Quantity::kBroadcastMetric:
+    case Quantity::kWorstKept:
+      return "metrics of the program itself are machine code";
+    case Quantity::kClippedActions:
+    case Quantity::kReturnsAcross:
+    case Quantity::kTerminalValues:
+    case Quantity::kTimeLimitAsEnd:
+    case Quantity::kUnkeptActions:
+      return "Gymnasium has no C++ interface";
+    default:
+      return "";
+  }
+}
 
 // Whether whoever recorded the run looks for this.
 bool IsWatched(const Trace& trace, Quantity quantity) {
@@ -18,7 +55,9 @@ bool IsWatched(const Trace& trace, Quantity quantity) {
 absl::StatusOr<Statements> StatementsIn(const Run& run, Quantity quantity) {
   const Trace& trace = run.trace;
   if (!IsWatched(trace, quantity) && trace.ThingsWith(quantity).empty()) {
-    return absl::NotFoundError("only Python programs are watched for this");
+    const std::string_view why = NotInCpp(quantity);
+    if (why.empty()) return absl::NotFoundError("only Python programs are watched for this");
+    return absl::NotFoundError(StrCat("not in C++: ", why));
   }
   Statements found;
   for (const Occurrence& event : FirstProcess(trace.Events())) {
