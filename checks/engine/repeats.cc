@@ -19,12 +19,12 @@ std::string WithoutNumbers(const std::string& message) {
   return words;
 }
 
-bool HasLine(const Finding& finding) {
+bool NamesALine(const Finding& finding) {
   return std::ranges::any_of(finding.places, [](const Place& place) { return place.line > 0; });
 }
 
 bool SaysTheSame(const Finding& one, const Finding& other) {
-  return one.severity == other.severity && one.places == other.places && HasLine(one) &&
+  return one.severity == other.severity && one.places == other.places && NamesALine(one) &&
          WithoutNumbers(one.message) == WithoutNumbers(other.message);
 }
 
