@@ -41,13 +41,13 @@ StepsOfModels ForwardsByModel(const Trace& trace) {
     }
   }
   for (auto& [ordinal, steps] : models) {
-    std::erase_if(steps, [&](auto& step) {
+    std::erase_if(steps, [&](const auto& step) {
       const auto optimizer = taken.find(step.first);
       if (optimizer == taken.end()) return true;
-      step.second.optimizer = optimizer->second;
       const auto own = models_of.find(optimizer->second);
       return own != models_of.end() && !own->second.contains(ordinal);
     });
+    for (auto& [step, forwards] : steps) forwards.optimizer = taken.at(step);
   }
   std::erase_if(models, [](const auto& model) { return model.second.empty(); });
   return models;
