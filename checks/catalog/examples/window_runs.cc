@@ -27,8 +27,10 @@ void EndStep(RunBuilder& run, const StepEnd& values) {
   run.Event(Event::kStep, 0, "optimizer", values.optimizer);
 }
 
-Evidence WindowsOf(const std::vector<std::vector<Windows::MicroBatch>>& windows, bool declared) {
+Evidence WindowsOf(const std::vector<std::vector<Windows::MicroBatch>>& windows, bool declared,
+                   std::string_view kind) {
   RunBuilder run = TwoLayers();
+  run.Attribute("loss", "cross_entropy", "kind", kind);
   if (declared) run.Process("declared.accumulation", "mean");
   for (size_t step = 0; step < 16; ++step) {
     BeginStep(run, windows[step % windows.size()]);

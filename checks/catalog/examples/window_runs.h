@@ -25,9 +25,9 @@ void ContinueStep(RunBuilder& run, const Windows::MicroBatch& micro);
 // The consumed gradients, the weights after the step, and the step.
 void EndStep(RunBuilder& run, const StepEnd& values = {});
 
-// Each step is one of `windows`, in turn, sixteen steps in all.
+// Each step is one of `windows`, in turn, sixteen steps in all, of a loss of this kind.
 Evidence WindowsOf(const std::vector<std::vector<Windows::MicroBatch>>& windows,
-                   bool declared = false);
+                   bool declared = false, std::string_view kind = "cross_entropy");
 // Windows of four equal micro-batches with this share each.
 Evidence FourShares(double share, bool declared);
 

@@ -48,7 +48,8 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
   if (static_cast<double>(full_twice) < settings[kEnoughWindows]) return verdict;
   const bool declared = windows.declared == "mean";
   // Half of a squared error, divided once, is the same.
-  if (!declared && !FollowsTheNumber(twice) && twice.front()->micro.size() == 2) return verdict;
+  const bool may_be_half = windows.has_distance && twice.front()->micro.size() == 2;
+  if (!declared && !FollowsTheNumber(twice) && may_be_half) return verdict;
   const Severity mildest = FollowsTheNumber(twice) ? Severity::kWarning : Severity::kNote;
   const double share = twice.front()->Share();
   verdict.findings.push_back(
@@ -81,7 +82,8 @@ Check DoublyDividedLoss() {
       .limits = {.needs = "Gradient accumulation and one optimizer at a time.",
                  .silent_when = "Losses with label smoothing, weights or further terms are not "
                                 "judged. Optimizers that take turns are not judged. Two "
-                                "micro-batches, undeclared: half of a squared error looks alike.",
+                                "micro-batches with mse_loss or the like, undeclared: half of a "
+                                "squared error looks alike.",
                  .severity = "Error if accumulation is declared as the mean. Warning if "
                              "accumulation windows of several sizes all agree. Otherwise note, "
                              "because a constant factor of the loss may look the same.",
@@ -105,6 +107,11 @@ Check DoublyDividedLoss() {
       .examples = {{"four micro-batches with a share of 1/4 each", Expect::kClean,
                     [] { return FourShares(0.25, true); }},
                    {"half of the error, of two micro-batches each", Expect::kClean,
+                    [] {
+                      const Windows::MicroBatch quarter{0.25, 32};
+                      return WindowsOf({{quarter, quarter}}, /*declared=*/false, "mse");
+                    }},
+                   {"a quarter of the loss, of two micro-batches each", Expect::kNote,
                     [] {
                       const Windows::MicroBatch quarter{0.25, 32};
                       return WindowsOf({{quarter, quarter}});

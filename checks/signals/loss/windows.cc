@@ -116,6 +116,10 @@ absl::StatusOr<Windows> Windows::From(const Run& run) {
   windows.interleaved = !order->has_one_at_a_time();
   const ThingId optimizer = MainOptimizer(*order);
   windows.declared = std::string(run.trace.ProcessAttribute("declared.accumulation"));
+  for (const ThingId loss : run.trace.ThingsOfKind("loss")) {
+    const std::string_view kind = run.trace.Attribute(loss, "kind");
+    windows.has_distance |= kind == "mse" || kind == "l1" || kind == "smooth_l1" || kind == "huber";
+  }
   for (const StepOrder::Step& step : order->steps) {
     if (!windows.interleaved && step.optimizer != optimizer) continue;
     if (run.trace.Attribute(step.optimizer, "type") == "LBFGS") continue;

@@ -33,6 +33,7 @@ struct Windows {
   size_t full = 0;              // micro-batches of the largest in which nothing is zeroed
   std::string declared;         // the program's own word on accumulation
   bool interleaved = false;     // optimizers step in turns
+  bool has_distance = false;    // a loss is a squared or absolute error, of which half may be meant
 
   // Where one optimizer comes after the other, those of the one that steps most often in sampled
   // steps. Skips accumulation windows whose losses are too near zero for their shares to be exact,
