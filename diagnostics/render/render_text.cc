@@ -158,9 +158,10 @@ std::string RenderNothing(const Report& report, const Frame& frame) {
   if (!frame.unobserved.empty()) return text + Row("", frame.unobserved);
   return text +
          Row("",
-             "No optimizer step and no backward call was observed. If another interpreter "
-             "trains, start that one under dlcheck. Python with -I, -E or -S is not watched, nor "
-             "are C++ programs that are linked statically.");
+             "No optimizer step and no backward call was observed. Updates written by hand with "
+             "torch.autograd.grad() are not watched: use backward() and an optimizer. If another "
+             "interpreter trains, start that one under dlcheck. Python with -I, -E or -S is not "
+             "watched, nor are C++ programs that are linked statically.");
 }
 
 std::string RenderCoverage(const Coverage& coverage) {

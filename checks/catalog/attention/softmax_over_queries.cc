@@ -29,8 +29,8 @@ Check SoftmaxOverQueries() {
       .title = "Attention weights sum to 1 over the wrong axis",
       .promise = "The attention weights of each query sum to 1.",
       .why =
-          "Each output of attention is meant to be a mean of the values. With a softmax over the "
-          "queries, the weights of one query sum to any number.",
+          "Each output of attention is meant to be a mean of the values. With a softmax over "
+          "queries, heads or samples, the weights of one query sum to any number.",
       .method =
           "Follows the left factor of each batched matrix product back to a softmax in the "
           "autograd graphs of the first three steps of each model. Reports a softmax along another "

@@ -50,7 +50,10 @@ Check AliasedStateDict() {
       .method =
           "Compares the addresses of the loaded tensors with those of the model's parameters at "
           "every load after training began.",
-      .fix = "Keep copy.deepcopy(model.state_dict()) instead, or save the state dict to a file.",
+      .fix =
+          "Keep copy.deepcopy(model.state_dict()) instead, or save the state dict to a file. For a "
+          "target network, build it by copy.deepcopy(model): `target = model` is the same "
+          "network.",
       .limits = {.needs = "A load_state_dict call after the first step.",
                  .silent_when = "The load comes before the first step. The load replaces the "
                                 "parameters with the given tensors (assign=True).",

@@ -112,8 +112,9 @@ Check RisingLoss() {
           "least, or 1.15 times if the evaluation before it is worse, too. The training loss must "
           "have fallen since.",
       .fix =
-          "Keep the weights of the best evaluation. Stop earlier, add data or weight decay, or use "
-          "a smaller model.",
+          "Check first that evaluation inputs are prepared as the training inputs are. Keep the "
+          "weights of the best evaluation. Stop earlier, add data or weight decay, or use a "
+          "smaller model.",
       .limits = {.needs = "Six evaluations of one size with a loss of torch.nn.",
                  .silent_when = "Fewer than six evaluations have the same size.",
                  .severity = "Always a note: accuracy may improve while the loss rises.",

@@ -126,7 +126,9 @@ Check Missing() {
           "call "
           "of the first layer whose input has no gradient any more.",
       .fix =
-          "Look between the named module and the loss for .detach(), torch.no_grad(), .data and "
+          "Check that the output of the named module is part of the loss that backward() starts "
+          "from: a later `loss =` may replace it. Look between them for .detach(), "
+          "torch.no_grad(), .data and "
           ".item(). Also look for a conversion to NumPy and for non-differentiable operations such "
           "as argmax. If the weights are zero themselves, give one of the two factors random "
           "numbers. If the loss is the same in every step, although the batches differ, look for a "

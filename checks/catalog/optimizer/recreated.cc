@@ -123,14 +123,16 @@ Check Recreated() {
       .title = "The optimizer is recreated during training",
       .promise = "An optimizer that keeps state lives as long as the parameters that it trains.",
       .why =
-          "Moments and step counts restart at zero at every step. Adam then updates every weight "
+          "Moments and step counts restart at zero each time. Adam then updates every weight "
           "by the full learning rate along one batch's gradient sign, and momentum has no effect.",
       .method =
           "Compares optimizers in the order of their steps. Error: sixteen stateful optimizers in "
           "a row made one or two steps each. Warning: four or more in a row were of the same class "
           "and had the same parameters, and each began with empty state. Note: two or three did so "
           "that the same line built.",
-      .fix = "Build the optimizer once, before the loop.",
+      .fix =
+          "Build the optimizer once, before the loop. If each fold or round is to start anew, "
+          "build the model again, too.",
       .limits = {.needs = "An optimizer class that keeps state.",
                  .silent_when =
                      "Parameters differ each time, as in cross-validation folds and "

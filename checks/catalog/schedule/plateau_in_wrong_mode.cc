@@ -37,8 +37,8 @@ Check PlateauInWrongMode() {
           "The metric of ReduceLROnPlateau moves in the direction that its mode takes for "
           "better.",
       .why =
-          "With mode=\"min\" and an accuracy, each better value counts as none. The learning "
-          "rate falls while training still gets better.",
+          "With mode=\"min\" and an accuracy, or mode=\"max\" and a loss, no better value counts "
+          "as better. The learning rate falls while training still improves.",
       .method = "Compares the metrics given to the scheduler with their order in time.",
       .fix = "Use mode=\"max\" for an accuracy and mode=\"min\" for a loss.",
       .limits = {.needs = "A Python program that gives the scheduler four metrics.",

@@ -45,9 +45,9 @@ Check TargetWithGradient() {
           "Looks at the target of each call of a loss function: whether it has a gradient, and how "
           "many parameters its autograd graph reaches.",
       .fix =
-          "Compute the target under torch.no_grad(), or give target.detach() to the loss. The "
-          "target of F.kl_div is its second argument: F.kl_div(student_log_probs, "
-          "teacher_probs).",
+          "If the two arguments are swapped, swap them: F.kl_div(student_log_probs, "
+          "teacher_probs). Else compute the target under torch.no_grad(), or give "
+          "target.detach() to the loss.",
       .limits = {.needs = "A program that calls PyTorch's loss functions.",
                  .silent_when = "The target is a parameter itself. The output has no gradient, and "
                                 "the loss is a distance, such as F.mse_loss.",

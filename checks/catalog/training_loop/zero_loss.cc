@@ -71,8 +71,9 @@ Check ZeroLoss() {
           "momentum and weight decay.",
       .method = "Counts the recorded losses that are exactly zero.",
       .fix =
-          "Choose harder negatives or a larger margin. End the training where nothing is left "
-          "to learn.",
+          "Check that the loss compares what it is meant to compare: a positive may be the anchor "
+          "itself. Choose harder negatives or a larger margin. End the training where nothing is "
+          "left to learn.",
       .limits = {.needs = "100 recorded losses.",
                  .silent_when = "All losses are zero.",
                  .severity = "Always a note: a task may be solved.",
