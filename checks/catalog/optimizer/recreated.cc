@@ -131,7 +131,7 @@ Check Recreated() {
           "and had the same parameters, and each began with empty state. Note: two or three did so "
           "that the same line built.",
       .fix =
-          "Build the optimizer once, before the loop. If each fold or round is to start anew, "
+          "Build the optimizer once, before the loop. If each fold is to start from the beginning, "
           "build the model again, too.",
       .limits = {.needs = "An optimizer class that keeps state.",
                  .silent_when =
