@@ -75,8 +75,7 @@ void GradientFactor::Compare(int optimizer, Kept& kept, ProbeRecorder& recorder)
   const at::Tensor& gradient = kept.parameter.grad();
   if (!before.defined() || !IsReadable(gradient)) return;
   const double factor = FactorBetween(before, FirstOf(gradient));
-  if (factor <= 1 + kNear)
-    return LookForDecay(optimizer, kept, FirstOf(gradient) - before, recorder);
+  if (factor <= 1 + kNear) return LookForDecay(optimizer, kept, before, recorder);
   const uint32_t site = recorder.Site(kept.is_scaled ? kept.site : CallSite());
   recorder.clock().Put(Quantity::kGradientFactor, {recorder.Optimizer(optimizer).thing(), 0, site},
                        factor, static_cast<double>(kept_.size()));
@@ -84,14 +83,18 @@ void GradientFactor::Compare(int optimizer, Kept& kept, ProbeRecorder& recorder)
 
 // Of what was added to a gradient: whether it is the weights, times one number. An optimizer that
 // divides by the size of the gradients divides it, too.
-void GradientFactor::LookForDecay(int optimizer, const Kept& kept, const at::Tensor& added,
+void GradientFactor::LookForDecay(int optimizer, const Kept& kept, const at::Tensor& before,
                                   ProbeRecorder& recorder) {
   const std::string& type = recorder.Optimizer(optimizer).type();
   const bool is_adaptive =
       type == "Adam" || type == "AdamW" || type == "RMSprop" || type == "Adagrad";
   if (!is_adaptive || !IsReadable(kept.parameter)) return;
-  const at::Tensor weights = FirstOf(kept.parameter);
-  if (weights.numel() < kFewestWeights || weights.sizes() != added.sizes()) return;
+  const at::Tensor weights = FirstOf(kept.parameter), now = FirstOf(kept.parameter.grad());
+  if (weights.numel() < kFewestWeights || weights.sizes() != before.sizes() ||
+      now.sizes() != before.sizes()) {
+    return;
+  }
+  const at::Tensor added = now - before;
   const double size = weights.dot(weights).item<double>();
   const double share = size > 0 ? added.dot(weights).item<double>() / size : 0;
   if (!(share > 0)) return;

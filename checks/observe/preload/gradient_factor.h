@@ -30,7 +30,7 @@ class GradientFactor {
     bool is_scaled = false;  // a product was seen, at that line
   };
   void Compare(int optimizer, Kept& kept, ProbeRecorder& recorder);
-  static void LookForDecay(int optimizer, const Kept& kept, const at::Tensor& added,
+  static void LookForDecay(int optimizer, const Kept& kept, const at::Tensor& before,
                            ProbeRecorder& recorder);
 
   std::map<int, Kept> kept_;  // by optimizer

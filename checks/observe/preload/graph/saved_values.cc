@@ -27,7 +27,7 @@ int64_t FromTheEnd(int64_t axis, const Node& node) {
 }
 
 // To unpack what a program packs would call it once more than it expects.
-bool ProgramPacks() { return at::SavedTensorDefaultHooks::get_hooks().has_value(); }
+bool ProgramPacks() { return !at::SavedTensorDefaultHooks::get_tls_state().stack.empty(); }
 
 template <typename Unpack>
 at::Tensor Unpacked(const Unpack& unpack) {

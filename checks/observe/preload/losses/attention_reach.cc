@@ -88,14 +88,13 @@ bool AttentionReach::Is(const at::RecordFunction& function) {
 
 bool AttentionReach::IsLooking(ProbeRecorder& recorder) {
   const int64_t step = recorder.clock().step();
-  if (step >= kStepsOfReach) return false;
-  if (std::exchange(step_, step) != step) {
+  if (std::exchange(step_, step) != step) {  // what the step before left is of no more use
     looks_ = 0;
     tokens_.clear();
     padded_.clear();
     next_.clear();
   }
-  return true;
+  return step < kStepsOfReach;
 }
 
 void AttentionReach::Tokens(const at::Tensor& tokens, ProbeRecorder& recorder) {

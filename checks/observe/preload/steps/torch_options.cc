@@ -5,7 +5,15 @@
 namespace dlcheck {
 namespace {
 
-at::Float32MatmulPrecision Now() { return at::globalContext().float32MatmulPrecision(); }
+// Nothing where the program set it in several ways that contradict each other: LibTorch refuses to
+// answer then.
+std::optional<at::Float32MatmulPrecision> Now() {
+  try {
+    return at::globalContext().float32MatmulPrecision();
+  } catch (const c10::Error&) {
+    return std::nullopt;
+  }
+}
 
 std::string NameOfPrecision(at::Float32MatmulPrecision precision) {
   switch (precision) {
@@ -22,14 +30,16 @@ std::string NameOfPrecision(at::Float32MatmulPrecision precision) {
 }  // namespace
 
 void TorchOptions::StepEnded() {
-  if (!at_first_) at_first_ = Now();
+  if (!was_asked_) at_first_ = Now();
+  was_asked_ = true;
 }
 
 void TorchOptions::RunEnds(ProbeRecorder& recorder) const {
-  if (!at_first_ || *at_first_ == Now()) return;
+  const std::optional<at::Float32MatmulPrecision> now = Now();
+  if (!at_first_ || !now || *at_first_ == *now) return;
   ProbeClock& clock = recorder.clock();
   const std::string words = "float32MatmulPrecision(): " + NameOfPrecision(*at_first_) + ", then " +
-                            NameOfPrecision(Now());
+                            NameOfPrecision(*now);
   clock.Put(Quantity::kChangedPrecision, {clock.writer().Thing("option", 0, words)}, 1);
 }
 

@@ -17,6 +17,7 @@ class TorchOptions {
   void RunEnds(ProbeRecorder& recorder) const;
 
  private:
+  bool was_asked_ = false;
   std::optional<at::Float32MatmulPrecision> at_first_;
 };
 
