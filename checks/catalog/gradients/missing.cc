@@ -123,14 +123,13 @@ Check Missing() {
           "Looks for optimized parameters that require a gradient and whose module ran in a "
           "training forward. Reports those without a gradient at any sampled step, or with a "
           "gradient of exactly zero at every sampled step. In a Python program, the line is the "
-          "call "
-          "of the first layer whose input has no gradient any more.",
+          "call of the first layer whose input has no gradient any more.",
       .fix =
           "Check that the output of the named module is part of the loss that backward() starts "
-          "from: a later `loss =` may replace it. Look between them for .detach(), "
-          "torch.no_grad(), .data and "
-          ".item(). Also look for a conversion to NumPy and for non-differentiable operations such "
-          "as argmax. If the weights are zero themselves, give one of the two factors random "
+          "from: a later `loss =` may replace it. Look between them for .detach(), .data, .item() "
+          "and torch.no_grad(). Also look for a conversion to NumPy and for operations without a "
+          "gradient, such as argmax. If the weights are zero themselves, give one of the two "
+          "factors random "
           "numbers. If the loss is the same in every step, although the batches differ, look for a "
           "loss over one class or of two equal arguments.",
       .limits =

@@ -13,6 +13,7 @@
 #include "checks/observe/preload/loss_functions.h"
 #include "checks/observe/preload/watcher.h"
 #include "checks/observe/probe/guarded.h"
+#include "checks/observe/probe/probe_loss.h"
 
 namespace dlcheck {
 namespace {
@@ -191,15 +192,17 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
     Guarded(recorder_, [&](ProbeRecorder&) { subtracts = broadcasts_.Broadcasts(function); });
   }
   if (subtracts) return std::make_unique<Context>(Looked::kDifference);
-  if (depth_ == 1 && ReshapedAxes::IsReshape(function)) {
-    return std::make_unique<Context>(Looked::kReshaped);
-  }
-  if (depth_ != 1) return nullptr;
+  const bool reshapes = depth_ == 1 && ReshapedAxes::IsReshape(function);
+  if (reshapes) return std::make_unique<Context>(Looked::kReshaped);
+  return depth_ == 1 ? OutermostBegins(function) : nullptr;
+}
+
+std::unique_ptr<at::ObserverContext> Operations::OutermostBegins(
+    const at::RecordFunction& function) {
   bool is_attention = false;
-  Guarded(recorder_,
-          [&](ProbeRecorder& recorder) { is_attention = attention_.Begins(function, recorder); });
   const bool is_fact = LossFacts::Is(function, recorder_->clock());
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
+    is_attention = attention_.Begins(function, recorder);
     facts_.LookAtTargets(function, recorder);
     if (is_fact) facts_.Begins(function, recorder);
   });
@@ -245,23 +248,24 @@ void Operations::BackwardBegins(const at::Tensor& root) {
 
 void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* context) {
   const Looked looked = static_cast<Context*>(context)->looked;
-  if (looked != Looked::kLoss) {
-    const Watcher::Inside inside;
-    Guarded(recorder_, [&](ProbeRecorder& recorder) {
-      if (looked == Looked::kReshaped) reshaped_.Returned(function, recorder);
-      if (looked == Looked::kNorm) clipping_.Returned(function);
-      if (looked == Looked::kDifference) broadcasts_.Returned(function);
-      if (looked == Looked::kToBeTaken) unused_.Returned(function);
-      if (looked == Looked::kActivation) idle_units_.Returned(function, recorder);
-      if (looked == Looked::kActivation) activations_.Returned(function, recorder);
-      if (looked == Looked::kProduct) pairs_.Returned(function, recorder);
-      if (looked == Looked::kToBeTaken || looked == Looked::kAttention) {
-        attention_.Returned(function, recorder);
-      }
-      if (LossFacts::Is(function, recorder.clock())) facts_.Returned(function, recorder);
-    });
-    return;
-  }
+  if (looked == Looked::kLoss) return LossEnds(function, context);
+  const Watcher::Inside inside;
+  Guarded(recorder_, [&](ProbeRecorder& recorder) {
+    if (looked == Looked::kReshaped) reshaped_.Returned(function, recorder);
+    if (looked == Looked::kNorm) clipping_.Returned(function);
+    if (looked == Looked::kDifference) broadcasts_.Returned(function);
+    if (looked == Looked::kToBeTaken) unused_.Returned(function);
+    if (looked == Looked::kActivation) idle_units_.Returned(function, recorder);
+    if (looked == Looked::kActivation) activations_.Returned(function, recorder);
+    if (looked == Looked::kProduct) pairs_.Returned(function, recorder);
+    if (looked == Looked::kToBeTaken || looked == Looked::kAttention) {
+      attention_.Returned(function, recorder);
+    }
+    if (LossFacts::Is(function, recorder.clock())) facts_.Returned(function, recorder);
+  });
+}
+
+void Operations::LossEnds(const at::RecordFunction& function, at::ObserverContext* context) {
   auto* loss = static_cast<LossContext*>(context);
   --losses_open_;
   if (loss->function == nullptr || function.outputs().empty()) return;
@@ -269,28 +273,29 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
   if (!result.defined() || !loss->outputs.defined() || !loss->targets.defined()) return;
   const Watcher::Inside inside;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
-    if (result.requires_grad()) {
-      if (loss->outputs.dim() == 2) softmaxes_.LossGiven(loss->outputs, recorder);
-      passes_.LossGiven(loss->function->name, loss->outputs, loss->targets);
-      recurrent_.LossGiven(loss->outputs, loss->targets, recorder);
-      targets_.LossGiven(loss->function->name, loss->targets, recorder);
-      captured_->LossGiven({loss->function->name, result, loss->outputs, loss->targets,
-                            loss->ignored >= 0 ? -100 : loss->ignored, loss->weights.defined()});
-      recorder.LossReturned({loss->function->name, loss->function->kind, loss->reduction,
-                             broadcasts_.LossGiven(loss->outputs, loss->targets), result,
-                             loss->outputs, loss->targets, loss->ignored, loss->weights});
-      facts_.Given(
-          {loss->function->name, recorder.returned_thing(), result, loss->outputs, loss->targets},
-          recorder);
-    } else if (result.numel() == 1 && loss->outputs.dim() > 0) {
-      facts_.Evaluated(
-          {loss->function->name,
-           recorder.ThingOfLoss(loss->function->kind, loss->function->name, loss->outputs), result,
-           loss->outputs, loss->targets},
-          recorder);
-      passes_.LossWithoutGradients(result.item<double>() / PartsOf(*loss), loss->outputs.size(0));
-    }
+    if (result.requires_grad()) return LossGiven(result, context, recorder);
+    if (result.numel() != 1 || loss->outputs.dim() == 0) return;
+    const LossFunction& known = *loss->function;
+    const uint32_t thing = ThingOfLoss(recorder.clock(), known.kind, known.name, loss->outputs);
+    facts_.Evaluated({known.name, thing, result, loss->outputs, loss->targets}, recorder);
+    passes_.LossWithoutGradients(result.item<double>() / PartsOf(*loss), loss->outputs.size(0));
   });
+}
+
+void Operations::LossGiven(const at::Tensor& result, at::ObserverContext* context,
+                           ProbeRecorder& recorder) {
+  const auto& loss = *static_cast<LossContext*>(context);
+  const LossFunction& known = *loss.function;
+  if (loss.outputs.dim() == 2) softmaxes_.LossGiven(loss.outputs, recorder);
+  passes_.LossGiven(known.name, loss.outputs, loss.targets);
+  recurrent_.LossGiven(loss.outputs, loss.targets, recorder);
+  targets_.LossGiven(known.name, loss.targets, recorder);
+  captured_->LossGiven({known.name, result, loss.outputs, loss.targets,
+                        loss.ignored >= 0 ? -100 : loss.ignored, loss.weights.defined()});
+  const uint32_t thing = recorder.LossReturned(
+      {known.name, known.kind, loss.reduction, broadcasts_.LossGiven(loss.outputs, loss.targets),
+       result, loss.outputs, loss.targets, loss.ignored, loss.weights});
+  facts_.Given({known.name, thing, result, loss.outputs, loss.targets}, recorder);
 }
 
 }  // namespace dlcheck

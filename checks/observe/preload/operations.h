@@ -76,6 +76,9 @@ class Operations {
   void Stop();
   void SawEmbedding(const at::RecordFunction& function);
   std::unique_ptr<at::ObserverContext> OtherBegins(const at::RecordFunction& function);
+  std::unique_ptr<at::ObserverContext> OutermostBegins(const at::RecordFunction& function);
+  void LossEnds(const at::RecordFunction& function, at::ObserverContext* context);
+  void LossGiven(const at::Tensor& result, at::ObserverContext* context, ProbeRecorder& recorder);
 
   ProbeRecorder* recorder_;
   ForgottenWeights* forgotten_;

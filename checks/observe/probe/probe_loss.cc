@@ -39,6 +39,13 @@ uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes,
   return thing;
 }
 
+uint32_t ThingOfLoss(ProbeClock& clock, const std::string& kind, const std::string& function,
+                     const at::Tensor& outputs) {
+  const bool has_classes = kind == "cross_entropy" || kind == "nll";
+  const int64_t classes = has_classes && outputs.dim() > 1 ? outputs.size(1) : 0;
+  return LossThing(clock, kind, classes, function);
+}
+
 std::pair<at::Tensor, int64_t> MeanLossOf(const std::string& kind, const at::Tensor& outputs,
                                           const at::Tensor& targets) {
   if (outputs.numel() > kMostElements / 4) return {};

@@ -24,6 +24,10 @@ std::string LossKind(const at::Tensor& outputs, const at::Tensor& targets);
 uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes,
                    const std::string& function = "");
 
+// The same of one that was given these outputs.
+uint32_t ThingOfLoss(ProbeClock& clock, const std::string& kind, const std::string& function,
+                     const at::Tensor& outputs);
+
 // The mean loss of that kind, one element in float64, and the number of targets; undefined if they
 // are none, or too many to go through in every step, or the kind is another than cross_entropy, nll
 // and mse.

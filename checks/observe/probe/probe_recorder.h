@@ -50,10 +50,7 @@ class ProbeRecorder {
   void Batch(const at::Tensor& inputs, const Probe::Site& site);
   void Loss(const at::Tensor& loss, const at::Tensor& outputs, const at::Tensor& targets,
             const Probe::Site& site);
-  void LossReturned(const LossCall& call);  // of a program that does not call Loss()
-  uint32_t returned_thing() const { return returned_.thing; }  // of that loss
-  uint32_t ThingOfLoss(const std::string& kind, const std::string& function,
-                       const at::Tensor& outputs);
+  uint32_t LossReturned(const LossCall& call);  // its thing; of a program that calls no Loss()
   // What the first layer of the model is given, of a sampled step.
   void FirstInput(const at::Tensor& input);
   // Tokens (rows, positions) that are looked up in a forward pass; anything else is passed over.

@@ -52,26 +52,19 @@ void ProbeRecorder::WriteLoss(const at::Tensor& loss, double samples) {
                         });
 }
 
-uint32_t ProbeRecorder::ThingOfLoss(const std::string& kind, const std::string& function,
-                                    const at::Tensor& outputs) {
-  const bool has_classes = kind == "cross_entropy" || kind == "nll";
-  const int64_t classes = has_classes && outputs.dim() > 1 ? outputs.size(1) : 0;
-  return LossThing(clock_, kind, classes, function);
-}
-
-void ProbeRecorder::LossReturned(const LossCall& call) {
+uint32_t ProbeRecorder::LossReturned(const LossCall& call) {
   const bool has_classes = call.kind == "cross_entropy" || call.kind == "nll";
   const bool is_usual = has_classes ? LossKind(call.outputs, call.targets) == "cross_entropy"
                                     : call.outputs.sizes() == call.targets.sizes();
   returned_ = {};
-  returned_.thing = ThingOfLoss(call.kind, call.function, call.outputs);
+  returned_.thing = ThingOfLoss(clock_, call.kind, call.function, call.outputs);
   returned_.node = call.result.grad_fn();
   returned_.samples = call.targets.dim() > 0 ? static_cast<double>(call.targets.size(0)) : 1;
   if (!call.reduction.empty()) {
     clock_.writer().Attribute(returned_.thing, "reduction", call.reduction);
   }
   if (!call.broadcast.empty()) TellOnce(returned_.thing, "broadcast", call.broadcast);
-  if (!is_usual) return;
+  if (!is_usual) return returned_.thing;
   DescribeMaker(call);
   if (has_classes) {
     WriteRows(clock_, returned_.thing, call);
@@ -86,6 +79,7 @@ void ProbeRecorder::LossReturned(const LossCall& call) {
   if (!returned_.mean.defined() && !has_classes) {
     std::tie(returned_.mean, returned_.targets) = MeanOfResult(call);
   }
+  return returned_.thing;
 }
 
 // What made its input, where that does not fit every loss function.
