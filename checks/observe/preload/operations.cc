@@ -25,7 +25,6 @@ enum class Looked {
   kDifference,
   kToBeTaken,
   kReshaped,
-  kAttention,
   kProduct,
   kActivation,
   kFact
@@ -207,7 +206,7 @@ std::unique_ptr<at::ObserverContext> Operations::OutermostBegins(
     if (is_fact) facts_.Begins(function, recorder);
   });
   if (UnusedResults::IsToBeTaken(function)) return std::make_unique<Context>(Looked::kToBeTaken);
-  if (is_attention) return std::make_unique<Context>(Looked::kAttention);
+  if (is_attention) return std::make_unique<Context>(Looked::kFact);
   if (IdleUnits::IsActivation(function)) return std::make_unique<Context>(Looked::kActivation);
   if (is_fact) return std::make_unique<Context>(Looked::kFact);
   return LinearPairs::IsOfLayer(function) ? std::make_unique<Context>(Looked::kProduct) : nullptr;
@@ -258,7 +257,7 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
     if (looked == Looked::kActivation) idle_units_.Returned(function, recorder);
     if (looked == Looked::kActivation) activations_.Returned(function, recorder);
     if (looked == Looked::kProduct) pairs_.Returned(function, recorder);
-    if (looked == Looked::kToBeTaken || looked == Looked::kAttention) {
+    if (looked == Looked::kToBeTaken || looked == Looked::kFact) {
       attention_.Returned(function, recorder);
     }
     if (LossFacts::Is(function, recorder.clock())) facts_.Returned(function, recorder);
