@@ -40,6 +40,34 @@ TEST(TrainingModes, AModelLeftInEvalModeIsToldWithItsLastTrainingStep) {
   EXPECT_FALSE(signal.left[0].evaluated_between);
 }
 
+// Three steps in training mode, an evaluation, and five steps in eval mode, before which the
+// program calls eval() once more, or does not.
+Evidence EvaluatedThenTrained(bool switches_again) {
+  RunBuilder run = TwoLayers();
+  run.Attribute("module", "head", "mode_dependent", "1");
+  for (int step = 0; step < 8; ++step) {
+    if (step == 3) {
+      run.Event(Event::kMode).Event(Event::kEvaluationBegan, 0, "model", "Net");
+      run.Event(Event::kEvaluationForward);
+      if (switches_again) run.Event(Event::kMode);
+    }
+    run.Event(Event::kForward, step < 3 ? 1 : 0, "module", "head").Event(Event::kBackward);
+    run.Quantity(Quantity::kGradientNorm, "parameter", "head.weight", 0.1);
+    run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
+  }
+  return PlainOnly(run);
+}
+
+TEST(TrainingModes, ASwitchAfterTheEvaluationMayBeMeant) {
+  const auto again = SignalOf<TrainingModes>(EvaluatedThenTrained(true));
+  ASSERT_EQ(again.left.size(), 1u);
+  EXPECT_TRUE(again.left[0].evaluated_between);
+  EXPECT_TRUE(again.left[0].may_be_meant);
+  const auto once = SignalOf<TrainingModes>(EvaluatedThenTrained(false));
+  ASSERT_EQ(once.left.size(), 1u);
+  EXPECT_FALSE(once.left[0].may_be_meant);
+}
+
 TEST(TrainingModes, AModelThatNeverTrainedInTrainingModeIsTold) {
   const auto signal = SignalOf<TrainingModes>(Trained(0));
   ASSERT_EQ(signal.never.size(), 1u);

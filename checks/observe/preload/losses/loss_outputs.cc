@@ -17,8 +17,7 @@ constexpr int64_t kFewestRowsOfPairs = 4, kMostRowsOfPairs = 1024;
 constexpr int kMostLooksAtPairs = 16;
 constexpr double kAlikeScores = 1e-3;  // relative difference of cosines that are all 1
 
-// An axis, counted from the end, of the result of a node that keeps axes in their places; nothing
-// of any other node.
+// Whether a node leaves the axes of what it is given in their places.
 bool KeepsAxes(const std::string& name) {
   for (const char* keeping : {"Log", "Clamp", "Expand", "Clone", "ToCopy", "NativeDropout", "Mul",
                               "Div", "Add", "Sub", "MaskedFill", "Where"}) {

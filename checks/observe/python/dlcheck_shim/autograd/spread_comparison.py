@@ -10,22 +10,25 @@ from .loss_graph import ERRORS, LONGEST_CHAIN, MOST_BEHIND, SavedTensors, only_i
 def spread_comparison(loss):
     """"64x1 and 64" if `loss`, or a term of the sum that it is, averages the difference of each of 64
     outputs with each of 64 targets, else None. A term must be a lone chain of errors down to the
-    difference; where terms of all pairs are subtracted from each other, as in an energy distance, they are meant."""
-    waiting = [(loss.grad_fn, False)]  # a node, and whether terms are subtracted after it
+    difference; where terms of all pairs are subtracted from each other, as in an energy distance, they are meant,
+    and so is one that is subtracted itself, as it drives apart."""
+    waiting = [(loss.grad_fn, False, 1)]  # a node, whether terms are subtracted after it, and its own sign
     spreads, pairs = [], 0
     for _ in range(MOST_BEHIND):
-        node, subtracted = waiting.pop() if waiting else (None, False)
+        node, subtracted, sign = waiting.pop() if waiting else (None, False, 1)
         if node is None:
             break
         name, found = node.name(), None
         if name == "AddBackward0" or name == "SubBackward0" and shape_into(node, 0) == ():
-            waiting += [(n, subtracted or name == "SubBackward0") for n, _ in node.next_functions if n is not None]
+            own = (1, -1) if name == "SubBackward0" else (1, 1)
+            waiting += [(n, subtracted or name == "SubBackward0", sign * by)
+                        for (n, _), by in zip(node.next_functions, own) if n is not None]  # fmt: skip
         elif name in ("SubBackward0", "RsubBackward0"):
             found, pairs = spread_difference(node), pairs + is_of_pairs(node)
         elif name in ERRORS:
             found, before = spread_product(node), only_input(node) or without_learned_number(node)
-            waiting += [(before, subtracted)] if before is not None else []
-        if found:
+            waiting += [(before, subtracted, sign)] if before is not None else []
+        if found and sign > 0:
             spreads.append((found, subtracted))
     return next((found for found, subtracted in spreads if not subtracted or pairs < 2), None)
 
