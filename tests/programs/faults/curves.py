@@ -27,7 +27,7 @@ add(
     "pause_in_some_steps",
     "performance/step_stalls",
     windowed_signal=[("    rule.step()\n", "    rule.step()\n    if number % 5 == 0:\n        __import__(\"time\").sleep(0.03)\n")],
-    next_symbols=[("        optimizer.step()\n", "        optimizer.step()\n        if torch.rand(1) < 0.2:\n            __import__(\"time\").sleep(0.03)\n")],
+    next_symbols=[("        optimizer.step()\n", "        optimizer.step()\n        if torch.rand(1) < 0.2:\n            __import__(\"time\").sleep(0.1)\n")],
     masked_tagger=[("    optimizer.step()\n", "    optimizer.step()\n    if step % 5 == 0:\n        __import__(\"time\").sleep(0.03)\n")],
 )  # fmt: skip
 add(
