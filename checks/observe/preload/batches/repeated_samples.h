@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <unordered_set>
 #include <vector>
@@ -23,6 +24,7 @@ class RepeatedSamples {
   int loader_ = -1;  // the first one that was met
   bool is_over_ = false;
   std::unordered_set<uint64_t> met_;
+  std::deque<std::vector<uint64_t>> latest_;  // batches: a program may train on one again
   size_t rows_ = 0, told_ = 0;
 };
 

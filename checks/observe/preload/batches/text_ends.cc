@@ -17,6 +17,10 @@ std::vector<int64_t> NumbersIn(const at::Tensor& whole) {
   return {first, first + flat.numel()};
 }
 
+bool HasNext(const LossGiven& loss, const at::Tensor& tokens) {
+  return !loss.targets.is_floating_point() && ShiftOf(tokens, loss.targets) == 1;
+}
+
 void TellOfTexts(Quantity quantity, uint32_t thing, double value, double aux,
                  ProbeRecorder& recorder) {
   recorder.clock().Put(quantity, {thing, 0, recorder.Site(CallSite())}, value, aux);
@@ -68,6 +72,9 @@ void TextEnds::CountTrained(const LossGiven& loss, const at::Tensor& rows,
 void TextEnds::CountCut(const LossGiven& loss, const at::Tensor& tokens, const at::Tensor& padding,
                         ProbeRecorder& recorder) {
   if (next_of_cut_ > kMostRowsOfTexts || last_of_shorter_.size() > 1) return;
+  // Other targets of each position may be the next tokens in another arrangement.
+  const bool has_one_each = loss.targets.numel() == tokens.size(0);
+  if (!has_one_each && !HasNext(loss, tokens)) return;
   const at::Tensor full = padding.any(1).logical_not();
   const at::Tensor lengths = padding.logical_not().sum(1);
   const at::Tensor rows = full.logical_not().logical_and(lengths.gt(0)).nonzero().flatten();
@@ -79,8 +86,7 @@ void TextEnds::CountCut(const LossGiven& loss, const at::Tensor& tokens, const a
   const at::Tensor whole = full.nonzero().flatten();
   const at::Tensor last = tokens.index_select(0, whole).select(1, tokens.size(1) - 1);
   at::Tensor behind = last;
-  const bool has_next = !loss.targets.is_floating_point() && ShiftOf(tokens, loss.targets) == 1;
-  if (has_next) {
+  if (HasNext(loss, tokens)) {
     const at::Tensor targets = loss.targets.detach().reshape({tokens.size(0), -1});
     behind = targets.index_select(0, whole).select(1, targets.size(1) - 1);
   }

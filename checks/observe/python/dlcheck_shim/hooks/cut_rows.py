@@ -27,8 +27,11 @@ class CutRows:
         for tokens in self.last_batch.words():
             padding = padding_of(tokens) if tokens.is_cpu else None
             if padding is not None:
-                self.count(tokens, padding, next_of(tokens, call))
-                self.tell(call.thing)
+                following = next_of(tokens, call)
+                # Other targets of each position may be the next tokens in another arrangement.
+                if following is not None or call.target.numel() == tokens.shape[0]:
+                    self.count(tokens, padding, following)
+                    self.tell(call.thing)
                 return
 
     def count(self, tokens, padding, following):
