@@ -72,9 +72,10 @@ void TextEnds::CountTrained(const LossGiven& loss, const at::Tensor& rows,
 void TextEnds::CountCut(const LossGiven& loss, const at::Tensor& tokens, const at::Tensor& padding,
                         ProbeRecorder& recorder) {
   if (next_of_cut_ > kMostRowsOfTexts || last_of_shorter_.size() > 1) return;
-  // Other targets of each position may be the next tokens in another arrangement.
-  const bool has_one_each = loss.targets.numel() == tokens.size(0);
-  if (!has_one_each && !HasNext(loss, tokens)) return;
+  // Other targets may be the next tokens in another arrangement, as packed ones are.
+  const int64_t targets = loss.targets.numel();
+  const bool is_of_tokens = targets == tokens.size(0) || targets == tokens.numel();
+  if (!is_of_tokens && !HasNext(loss, tokens)) return;
   const at::Tensor full = padding.any(1).logical_not();
   const at::Tensor lengths = padding.logical_not().sum(1);
   const at::Tensor rows = full.logical_not().logical_and(lengths.gt(0)).nonzero().flatten();

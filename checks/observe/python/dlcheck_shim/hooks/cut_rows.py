@@ -28,8 +28,8 @@ class CutRows:
             padding = padding_of(tokens) if tokens.is_cpu else None
             if padding is not None:
                 following = next_of(tokens, call)
-                # Other targets of each position may be the next tokens in another arrangement.
-                if following is not None or call.target.numel() == tokens.shape[0]:
+                # Other targets may be the next tokens in another arrangement, as packed ones are.
+                if following is not None or call.target.numel() in (len(tokens), tokens.numel()):
                     self.count(tokens, padding, following)
                     self.tell(call.thing)
                 return
