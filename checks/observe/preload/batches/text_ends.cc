@@ -21,6 +21,14 @@ bool HasNext(const LossGiven& loss, const at::Tensor& tokens) {
   return !loss.targets.is_floating_point() && ShiftOf(tokens, loss.targets) == 1;
 }
 
+// Whether targets belong to whole rows, or to each token of them: others may be the next tokens in
+// another arrangement, as packed ones are.
+bool AreOfRows(const at::Tensor& targets, const at::Tensor& tokens) {
+  if (targets.numel() == tokens.size(0)) return true;
+  return targets.numel() == tokens.numel() &&
+         (targets.is_floating_point() || !ShiftOf(tokens, targets).has_value());
+}
+
 void TellOfTexts(Quantity quantity, uint32_t thing, double value, double aux,
                  ProbeRecorder& recorder) {
   recorder.clock().Put(quantity, {thing, 0, recorder.Site(CallSite())}, value, aux);
@@ -72,10 +80,7 @@ void TextEnds::CountTrained(const LossGiven& loss, const at::Tensor& rows,
 void TextEnds::CountCut(const LossGiven& loss, const at::Tensor& tokens, const at::Tensor& padding,
                         ProbeRecorder& recorder) {
   if (next_of_cut_ > kMostRowsOfTexts || last_of_shorter_.size() > 1) return;
-  // Other targets may be the next tokens in another arrangement, as packed ones are.
-  const int64_t targets = loss.targets.numel();
-  const bool is_of_tokens = targets == tokens.size(0) || targets == tokens.numel();
-  if (!is_of_tokens && !HasNext(loss, tokens)) return;
+  if (!HasNext(loss, tokens) && !AreOfRows(loss.targets, tokens)) return;
   const at::Tensor full = padding.any(1).logical_not();
   const at::Tensor lengths = padding.logical_not().sum(1);
   const at::Tensor rows = full.logical_not().logical_and(lengths.gt(0)).nonzero().flatten();
