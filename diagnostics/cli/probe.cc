@@ -13,6 +13,7 @@
 #include "checks/observe/launcher/linked_torch.h"
 #include "diagnostics/cli/command_line.h"
 #include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/places.h"
 #include "diagnostics/cli/preload.h"
 #include "diagnostics/cli/quiet_child.h"
