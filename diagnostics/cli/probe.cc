@@ -13,6 +13,7 @@
 #include "checks/observe/launcher/linked_torch.h"
 #include "diagnostics/cli/command_line.h"
 #include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/places.h"
 #include "diagnostics/cli/preload.h"
 #include "diagnostics/cli/quiet_child.h"
@@ -37,8 +38,9 @@ absl::StatusOr<std::string> WriteUnity(const std::string& sources, const std::st
   std::error_code error;
   std::ofstream unity(file);
   for (const char* folder : {"checks/records", "checks/observe/probe", "checks/observe/preload",
-                             "checks/observe/preload/experiments", "checks/observe/preload/graph",
-                             "checks/observe/preload/losses", "checks/observe/preload/steps"}) {
+                             "checks/observe/preload/batches", "checks/observe/preload/experiments",
+                             "checks/observe/preload/graph", "checks/observe/preload/losses",
+                             "checks/observe/preload/steps", "checks/observe/preload/weights"}) {
     for (const fs::directory_entry& entry :
          fs::directory_iterator(fs::path(sources) / folder, error)) {
       if (entry.path().extension() != ".cc" || entry.path().filename() == "gate.cc") continue;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -123,6 +125,15 @@ Dataset LoadInWindows(const std::string& path, const std::optional<Normalization
           known.has_numbers()};
 }
 
+// Calls `use` with the targets of all rows, a part of them at a time.
+void ForTargets(const Source& source, const std::function<void(const torch::Tensor&)>& use) {
+  for (int64_t first = 0; first < source.rows(); first += kRowsAtOnce) {
+    std::vector<int64_t> rows(static_cast<size_t>(std::min(kRowsAtOnce, source.rows() - first)));
+    std::iota(rows.begin(), rows.end(), first);
+    use(source.TakeTargets(rows));
+  }
+}
+
 }  // namespace
 
 Dataset LoadDataset(const std::string& path, const std::optional<Normalization>& normalization,
@@ -134,12 +145,19 @@ Dataset LoadDataset(const std::string& path, const std::optional<Normalization>&
 
 torch::Tensor CountTargets(const Source& source, int64_t classes) {
   torch::Tensor counts = torch::zeros({classes}, torch::kInt64);
-  for (int64_t first = 0; first < source.rows(); first += kRowsAtOnce) {
-    std::vector<int64_t> rows(static_cast<size_t>(std::min(kRowsAtOnce, source.rows() - first)));
-    std::iota(rows.begin(), rows.end(), first);
-    counts += source.TakeTargets(rows).reshape({-1}).bincount({}, classes);
-  }
+  ForTargets(source, [&](const torch::Tensor& targets) {
+    counts += targets.reshape({-1}).bincount({}, classes);
+  });
   return counts;
+}
+
+std::pair<double, double> RangeOfTargets(const Source& source) {
+  double least = std::numeric_limits<double>::infinity(), largest = -least;
+  ForTargets(source, [&](const torch::Tensor& targets) {
+    least = std::min(least, targets.min().item<double>());
+    largest = std::max(largest, targets.max().item<double>());
+  });
+  return {least, largest};
 }
 
 std::string DefaultDataPath(const std::string& name) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "dlcheck/plugin.h"
 #include "reference/data/normalization.h"
@@ -43,6 +44,9 @@ Dataset LoadDataset(const std::string& path, const std::optional<Normalization>&
 // How often each class or token is a target in `source`, (C), int64. Cost: takes the targets of
 // every row once, a part of the rows at a time.
 torch::Tensor CountTargets(const Source& source, int64_t classes);
+
+// The smallest and the largest target in `source`, which has rows. Cost: as CountTargets.
+std::pair<double, double> RangeOfTargets(const Source& source);
 
 // A data set that comes with this program: digits.h5 of images, text.h5 of tokens (made with the
 // build, not installed), in ../share/dlcheck/fixtures from its folder.

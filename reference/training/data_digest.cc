@@ -10,18 +10,18 @@
 namespace dlcheck::reference {
 
 std::string DigestOfFile(const std::string& path) {
-  constexpr std::streamoff kEnd = std::streamoff{32} << 20;
+  constexpr std::streamoff kPiece = std::streamoff{1} << 20, kPieces = 64;
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) throw InputRejected(path, errno == ENOENT ? "no such file" : "cannot be read");
-  const std::streamoff size = file.tellg();
-  std::string bytes(static_cast<size_t>(std::min(size, 2 * kEnd)), '\0');
-  file.seekg(0);
-  if (size <= 2 * kEnd) {
+  const std::streamoff size = file.tellg(), whole = kPieces * kPiece;
+  std::string bytes(static_cast<size_t>(std::min(size, whole)), '\0');
+  if (size <= whole) {
+    file.seekg(0);
     file.read(bytes.data(), size);
-  } else {
-    file.read(bytes.data(), kEnd);
-    file.seekg(-kEnd, std::ios::end);
-    file.read(bytes.data() + kEnd, kEnd);
+  }
+  for (std::streamoff piece = 0; size > whole && piece < kPieces; ++piece) {
+    file.seekg((size - kPiece) * piece / (kPieces - 1));
+    file.read(bytes.data() + piece * kPiece, kPiece);
   }
   if (!file) throw InputRejected(path, "cannot be read");
   return std::to_string(size) + " bytes, " + Sha256(bytes);

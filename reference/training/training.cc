@@ -107,13 +107,20 @@ void SetPriorBias(const Recipe& recipe, const Dataset& data, Model& model) {
 }
 
 // Of a loss, and of what is set by the share of each class.
-void NeedNumbers(const Recipe& recipe) {
+void NeedNumbers(const Recipe& recipe, const Dataset& data) {
   if (recipe.loss == "cross_entropy" || recipe.loss == "focal") {
     throw UsageError("loss is " + recipe.loss +
                      ", but the targets of data are numbers: set loss to mse, huber or bce");
   }
   if (recipe.head_bias == "prior") {
     throw UsageError("head-bias is prior, but the targets of data are numbers");
+  }
+  if (recipe.loss != "bce") return;
+  const auto [least, largest] = RangeOfTargets(*data.train);
+  if (least < 0 || largest > 1) {
+    throw UsageError("loss is bce, but data has a target of " +
+                     std::to_string(least < 0 ? least : largest) +
+                     ", which is no probability: set loss to mse or huber");
   }
 }
 
@@ -122,7 +129,7 @@ Model BuildModel(const Plan& plan, const Observer& observer, const Dataset& data
   const Recipe& recipe = plan.recipe;
   torch::manual_seed(static_cast<uint64_t>(recipe.seed_weights.value_or(recipe.seed)));
   Tell(observer.seeded, recipe.seed);
-  if (data.has_numbers) NeedNumbers(recipe);
+  if (data.has_numbers) NeedNumbers(recipe, data);
   if (!IsBuiltIn(recipe.model)) plan.preflight(recipe, data.sample_shape, OutputsOf(recipe, data));
   Model model = IsBuiltIn(recipe.model)
                     ? MakeModel(OptionsOf(plan, data, ranks))

@@ -51,6 +51,9 @@ class ExportedData(EndToEnd):
         refused = self.train("--data", "out.h5", "--steps", "10")
         self.assertEqual(refused.returncode, 2)
         self.assertIn("the targets of data are numbers: set loss to mse", refused.stderr)
+        improbable = self.train("--data", "out.h5", "--steps", "10", "--loss", "bce")
+        self.assertEqual(improbable.returncode, 2)
+        self.assertRegex(improbable.stderr, "loss is bce, but data has a target of -[0-9.]+, which is no probability")
         trained = self.train("--data", "out.h5", "--steps", "300", "--batch-size", "40", "--loss", "mse",
                              "--optimizer", "adam", "--lr", "0.01")  # fmt: skip
         self.assertEqual(trained.returncode, 0, trained.stderr)

@@ -26,6 +26,7 @@ from support import BUILD, DLCHECK, SOURCE, TORCH_PYTHON, drawn, environment, pr
 PRELOADED = BUILD / "tests" / "libfailing_call.so"
 RECORDING = SOURCE / "tests/end_to_end/recording.py"
 STREAM = BUILD / "tests" / "synthetic_stream"
+UNCHANGED = BUILD / "tests" / "programs_cpp" / "unchanged_programs"
 REAL = "/dev/shm"  # the same folder to experiments, too
 STEPS = 30
 # Of a full disk: these fail for ever, too.
@@ -202,6 +203,19 @@ class Torch(PythonWriter):
         return "error optimizer/stale_gradients" in run.words
 
 
+class Preloaded(Watched):
+    """The preloaded probe, in a C++ program that never clears its gradients."""
+
+    share = 20
+    fails_in, below = "unchanged_programs", "out/runs"
+
+    def program(self, folder):
+        return [UNCHANGED, "autoencoder", "not_zeroed"]
+
+    def is_found(self, run):
+        return "error optimizer/stale_gradients" in run.words
+
+
 class NativeWriter(Watched):
     """The writer of C++ programs."""
 
@@ -310,8 +324,10 @@ class Place:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-SCENARIOS = {kind.__name__: kind for kind in (Launcher, Subject, Deep, PythonWriter, NativeWriter, Torch, Judge,
-                                              JudgeToFiles, Verify, Report, Baseline)}  # fmt: skip
+SCENARIOS = {kind.__name__: kind for kind in (Launcher, Subject, Deep, PythonWriter, NativeWriter, Torch, Preloaded,
+                                              Judge, JudgeToFiles, Verify, Report, Baseline)}  # fmt: skip
+# Those that need a program with torch, and whether it is there.
+NEEDED = {"Torch": bool(TORCH_PYTHON), "Preloaded": UNCHANGED.exists()}
 
 
 def calls_of(scenario, *plan):
@@ -392,7 +408,7 @@ class FailedCalls(unittest.TestCase):
     def test_each_call_may_fail_and_nothing_is_lost_without_a_word(self):
         sweep = Sweep()
         for name in SCENARIOS:
-            if name != "Torch" or TORCH_PYTHON:
+            if NEEDED.get(name, True):
                 sweep.take(name, lambda cases, scenario: drawn(cases, scenario.share))
         print(sweep.table())
         self.assertEqual("\n".join(sweep.complaints), "")

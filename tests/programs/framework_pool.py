@@ -26,12 +26,14 @@ PROCESSES = {"DDP": 2, "FSDP2": 2, "DeepSpeed": 2}
 UNTABLED = ("DeepSpeed",)
 
 # Reasons of a check that no program of a framework can change.
-OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|not reported to the probe")
+OUTSIDE = re.compile(r"needs --deep|no limit was given|on an accelerator|not reported to the probe|no memory snapshot")
 # Programs of one process have none to compare with; several processes are the columns DDP and FSDP2.
 ALONE = "only one process trained"
 # Checks of what no healthy program of these does: weights in low precision without a copy, an overflow,
 # a growth of the scale that the user declares, files of which each process writes its part.
 RARE = ("precision/lost_updates", "precision/stuck_scale", "precision/wrong_scale_growth", "checkpoint/missing_shards")
+# Checks of curves over hundreds of losses, or over several evaluations with a loss: programs of frameworks are short.
+CURVES = ("evaluation/better_than_training", "evaluation/rising_loss", "training_loop/flat_loss", "training_loop/plateaued_loss")
 SCALED = ("precision/autocast_not_applied", "precision/clip_before_unscale", "precision/nonfinite_step",
           "precision/scaled_step", "precision/skipped_steps")  # fmt: skip
 
@@ -45,6 +47,8 @@ REASONS = {
     "Trainer": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
         "losses are worked out from scores, which no activation bounds": ("data/targets_out_of_range",),
+        "its batches are put together anew from rows of another kind": ("data/reordered_targets",),
+        "it saves the last step itself": ("checkpoint/unsaved_last_steps",),
     },
     "Lightning": {
         "it takes fp16, and so a loss scaler, on an accelerator alone": SCALED,
@@ -59,15 +63,15 @@ REASONS = {
     "DDP": {
         "which parameters have gradients is fixed as the model is wrapped": ("optimizer/frozen_parameters_updated",),
         "its programs have no running statistics": ("distributed/different_buffers",),
-        "its programs have several optimizers, or go on from a file": ("learnability/no_better_than_constant",),
     },
     "FSDP2": {
         "its policy of mixed precision has no loss scaler": SCALED,
         "which parameters have gradients is fixed as the model is sharded": ("optimizer/frozen_parameters_updated",),
-        "its programs have one optimizer": ("optimizer/parameters_in_two_optimizers",),
+        "its programs have one optimizer": ("optimizer/parameters_in_two_optimizers", "optimizer/gradients_of_another_loss"),
+        "its programs evaluate twice at most": ("evaluation/tested_on_selection_data",),
         "digests of weights are not taken where each process holds a part": (
             "checkpoint/inexact_resume", "checkpoint/overwritten_weights", "evaluation/changes_model",
-            "evaluation/nondeterministic"),
+            "evaluation/draws_random_numbers", "evaluation/nondeterministic"),
         "its weights are no plain tensors, so that none is held or moved": (
             "data/target_leakage", "data/input_target_mismatch", "data/order_dependence",
             "gradients/gradient_mismatch", "training_loop/mixed_reductions", "training_loop/split_dependence"),
@@ -103,6 +107,6 @@ def verdicts(results):
 
 def outside(check, reasons):
     """Whether no program of one framework can have a verdict of this check."""
-    if check in RARE or any(ALONE in reason for reason in reasons):
+    if check in (*RARE, *CURVES) or any(ALONE in reason for reason in reasons):
         return True
     return bool(reasons) and all(OUTSIDE.search(reason) for reason in reasons)

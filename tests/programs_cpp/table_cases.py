@@ -24,7 +24,7 @@ CHECKS = {
     "draws_with_gradients": "evaluation/without_no_grad",
     "dropout_always": "evaluation/active_dropout",
     "embeddings_detached": "gradients/missing",
-    "epsilon_of_one": "optimizer/unsuitable_epsilon",
+    "epsilon_of_one": "optimizer/unsuitable_epsilon learnability/no_better_than_constant",
     "excessive_decay": "optimizer/excessive_weight_decay optimizer/decay_in_gradients",
     "fake_not_detached": "optimizer/gradients_of_another_loss",
     "finite_mask": "attention/finite_mask",

@@ -41,7 +41,7 @@ Check CarriedState() {
       .fix =
           "Begin with no state, or read the data in order so that each sequence goes on in the "
           "same row.",
-      .limits = {.needs = "A Python program with a shuffling DataLoader.",
+      .limits = {.needs = "A program with a shuffling DataLoader.",
                  .silent_when = "The state passes within one step, or the data are read in order.",
                  .severity = "Always a warning.",
                  .blind_spots = "Layers that the program wrote itself, and samples that it draws "

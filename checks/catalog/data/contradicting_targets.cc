@@ -38,7 +38,7 @@ Check ContradictingTargets() {
       .fix =
           "Look for the duplicates in the data set. Remove them, or find the feature that "
           "tells them apart.",
-      .limits = {.needs = "A Python program with targets on the CPU or CUDA.",
+      .limits = {.needs = "A program with targets on the CPU or CUDA.",
                  .silent_when = "Fewer than one input of a hundred has several targets.",
                  .severity = "Always a note: real data may be ambiguous.",
                  .blind_spots = "Targets of other losses.",

@@ -36,7 +36,7 @@ Check DuplicatedSamples() {
           "Compares the rows of the first pass over a loader, if they hold fractions, which "
           "are hardly ever equal by chance.",
       .fix = "Remove repeated samples, or give them a weight on purpose.",
-      .limits = {.needs = "A Python program with a DataLoader.",
+      .limits = {.needs = "A program with a DataLoader.",
                  .silent_when = "Rows have fewer than eight entries, mostly whole numbers, or a "
                                 "sampler draws with replacement.",
                  .severity = "Always a note: repetition may be meant.",

@@ -36,14 +36,13 @@ Check IdenticalSamples() {
       .fix =
           "Draw or copy each row by itself: randn(n, d) and not randn(1, d).expand(n, d), and "
           "clone() what a buffer keeps.",
-      .limits =
-          {.needs =
-               "A Python program with batches of eight rows or more, of two numbers or more each.",
-           .silent_when =
-               "Any batch of the same input has different rows, or the inputs are learned.",
-           .severity = "Always a note: a program may draw several outputs for one sample.",
-           .blind_spots = "Batches in which only some rows are equal.",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "A program with batches of eight rows or more, of two numbers or more each.",
+                 .silent_when =
+                     "Any batch of the same input has different rows, or the inputs are learned.",
+                 .severity = "Always a note: a program may draw several outputs for one sample.",
+                 .blind_spots = "Batches in which only some rows are equal.",
+                 .sensitivity = ""},
       .python = {.bad = R"(z = torch.randn(1, 16).expand(64, 16))",
                  .good = R"(z = torch.randn(64, 16))"},
       .cpp = {},

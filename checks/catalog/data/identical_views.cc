@@ -36,13 +36,12 @@ Check IdenticalViews() {
           "Compares the scores of a contrastive loss. Reports positives whose score is the largest "
           "that is possible, equal in all rows, in the first three compared steps.",
       .fix = "Draw each view by itself. Do not set the seed of an augmentation for each view.",
-      .limits =
-          {.needs =
-               "A Python program with a contrastive loss by cross_entropy() in single precision.",
-           .silent_when = "The outputs of different samples are equal, too.",
-           .severity = "Always a warning.",
-           .blind_spots = "Losses that are written without cross_entropy().",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "A program with a contrastive loss by cross_entropy() in single precision.",
+                 .silent_when = "The outputs of different samples are equal, too.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "Losses that are written without cross_entropy().",
+                 .sensitivity = ""},
       .python = {.bad = R"(v1, v2 = augment(x, seed=step), augment(x, seed=step))",
                  .good = R"(v1, v2 = augment(x), augment(x))"},
       .cpp = {},

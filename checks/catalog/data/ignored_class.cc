@@ -36,7 +36,7 @@ Check IgnoredClass() {
           "Looks at cross_entropy and nll_loss with an ignore_index from 0 on, where "
           "targets are the next tokens. Counts ignored targets between two that count.",
       .fix = "Give padding a number of its own, or mark padded targets with -100.",
-      .limits = {.needs = "A Python program whose targets are the next tokens, on the CPU or CUDA.",
+      .limits = {.needs = "A program whose targets are the next tokens, on the CPU or CUDA.",
                  .silent_when = "Fewer than 2 % of the targets are such.",
                  .severity = "Always a note: padding may part two texts of a row.",
                  .blind_spots = "",

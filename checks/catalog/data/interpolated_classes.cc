@@ -38,14 +38,13 @@ Check InterpolatedClasses() {
       .fix =
           "Resize masks with the mode nearest or nearest-exact. Only images are "
           "interpolated.",
-      .limits =
-          {.needs =
-               "A Python program that resizes masks with F.interpolate in its main process, on "
-               "the CPU or CUDA.",
-           .silent_when = "A mask has more than 32 classes, as a picture has brightnesses.",
-           .severity = "Always an error.",
-           .blind_spots = "Masks that other libraries resize, and averages that make up no class.",
-           .sensitivity = ""},
+      .limits = {.needs = "A program that resizes masks with F.interpolate in its main process, on "
+                          "the CPU or CUDA.",
+                 .silent_when = "A mask has more than 32 classes, as a picture has brightnesses.",
+                 .severity = "Always an error.",
+                 .blind_spots =
+                     "Masks that other libraries resize, and averages that make up no class.",
+                 .sensitivity = ""},
       .python = {.bad = R"(mask = F.interpolate(mask[:, None].float(), size, mode="bilinear")
 loss = F.cross_entropy(logits, mask[:, 0].long()))",
                  .good = R"(mask = F.interpolate(mask[:, None].float(), size, mode="nearest")

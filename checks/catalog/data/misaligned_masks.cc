@@ -35,12 +35,13 @@ Check MisalignedMasks() {
           "Correlates masks with their images, as they are and after each mirroring and rotation. "
           "Reports masks of which a part fits in another way than the rest.",
       .fix = "Give image and mask the same transform with the same random numbers.",
-      .limits =
-          {.needs = "A Python program with masks that are as bright or as dark as their object.",
-           .silent_when = "More than one other way fits, or images and masks are not correlated.",
-           .severity = "Always a note: an object may look like the mirror image of another.",
-           .blind_spots = "Hand-written losses, and masks that are all turned in the same way.",
-           .sensitivity = ""},
+      .limits = {.needs = "A program with masks that are as bright or as dark as their object.",
+                 .silent_when =
+                     "More than one other way fits, or images and masks are not correlated.",
+                 .severity = "Always a note: an object may look like the mirror image of another.",
+                 .blind_spots =
+                     "Hand-written losses, and masks that are all turned in the same way.",
+                 .sensitivity = ""},
       .python = {.bad = R"(image, mask = image.flip(-2), mask.flip(-1))",
                  .good = R"(image, mask = image.flip(-2), mask.flip(-2))"},
       .cpp = {},

@@ -58,14 +58,13 @@ Check NoEndToken() {
       .fix =
           "Append the end token to each text. Ignore the padding by its position, and not by "
           "its token, if both are the same token.",
-      .limits =
-          {.needs = "A Python program, next-token targets with an ignore_index on the CPU or CUDA, "
-                    "and 64 padded rows.",
-           .silent_when = "One token ends 40 % of the rows or more, or there are fewer than "
-                          "four last tokens.",
-           .severity = "Always a note: a model may never be asked to generate.",
-           .blind_spots = "Rows that are cut at their longest length.",
-           .sensitivity = ""},
+      .limits = {.needs = "A program, next-token targets with an ignore_index on the CPU or CUDA, "
+                          "and 64 padded rows.",
+                 .silent_when = "One token ends 40 % of the rows or more, or there are fewer than "
+                                "four last tokens.",
+                 .severity = "Always a note: a model may never be asked to generate.",
+                 .blind_spots = "Rows that are cut at their longest length.",
+                 .sensitivity = ""},
       .python = {.bad = R"(tokenizer.pad_token = tokenizer.eos_token
 labels = ids.masked_fill(ids == tokenizer.pad_token_id, -100))",
                  .good = R"(tokenizer.pad_token = tokenizer.eos_token

@@ -53,16 +53,15 @@ Check ReorderedTargets() {
       .fix =
           "Index inputs and targets with the same indices. Shuffle them together, and reorder "
           "neither of them afterwards.",
-      .limits =
-          {.needs = "A Python program that calls PyTorch's loss functions on the CPU or CUDA, with "
-                    "eight sampled steps.",
-           .silent_when = "Another loss of the step takes the targets in the right order, as "
-                          "with mixup.",
-           .severity = "Always a warning: wrong pairs may be meant, as in a control.",
-           .blind_spots = "Batches whose inputs were changed after they were drawn, and rows "
-                          "that the data have twice. Batches of few "
-                          "samples with two classes.",
-           .sensitivity = ""},
+      .limits = {.needs = "A program that calls PyTorch's loss functions on the CPU or CUDA, with "
+                          "eight sampled steps.",
+                 .silent_when = "Another loss of the step takes the targets in the right order, as "
+                                "with mixup.",
+                 .severity = "Always a warning: wrong pairs may be meant, as in a control.",
+                 .blind_spots = "Batches whose inputs were changed after they were drawn, and rows "
+                                "that the data have twice. Batches of few "
+                                "samples with two classes.",
+                 .sensitivity = ""},
       .python = {.bad = R"(i = torch.randperm(len(x))[:64]
 loss = F.cross_entropy(model(x[i]), y[i.sort().values]))",
                  .good = R"(i = torch.randperm(len(x))[:64]

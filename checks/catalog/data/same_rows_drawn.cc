@@ -33,9 +33,8 @@ Check SameRowsDrawn() {
       .fix =
           "Draw the indices in each step, and set the seed of their generator once, before the "
           "loop.",
-      .limits = {.needs =
-                     "A Python program that indexes a tensor on the CPU or CUDA, and 16 sampled "
-                     "steps.",
+      .limits = {.needs = "A program that indexes a tensor on the CPU or CUDA, and 16 sampled "
+                          "steps.",
                  .silent_when = "The batch is a slice, is one object in all steps, or has more "
                                 "than half of the rows.",
                  .severity = "Always a note: the indices of the training part may be meant.",

@@ -41,15 +41,15 @@ Check TargetAmongInputs() {
       .fix =
           "Take the target out of the inputs. Move the window so that it ends before the "
           "target, or give the decoder the tokens before it.",
-      .limits =
-          {.needs =
-               "A Python program, inputs and targets on the CPU or CUDA, and for each sample one "
-               "target, a window of targets or tokens.",
-           .silent_when = "All targets are equal.",
-           .severity = "Warning. Note for tokens: a decoder may have to learn to copy.",
-           .blind_spots = "Entries that are scaled, values computed from the target, and a window "
-                          "of more than half of the input.",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "A program, inputs and targets on the CPU or CUDA, and for each sample one "
+                     "target, a window of targets or tokens.",
+                 .silent_when = "All targets are equal.",
+                 .severity = "Warning. Note for tokens: a decoder may have to learn to copy.",
+                 .blind_spots =
+                     "Entries that are scaled, values computed from the target, and a window "
+                     "of more than half of the input.",
+                 .sensitivity = ""},
       .python = {.bad = R"(window = series[i : i + 24]
 target = series[i + 23]  # the last value of the window)",
                  .good = R"(window = series[i : i + 24]

@@ -37,8 +37,7 @@ Check TextAcrossBatch() {
           "Measures how much a token tells of its neighbor, on both axes of the first 32 "
           "compared batches. Takes off how much tokens far apart tell of each other.",
       .fix = "Use view(batch, -1).t().contiguous() to cut a text, and not view(-1, batch).",
-      .limits = {.needs =
-                     "A Python program that predicts the next of at most 4096 different tokens.",
+      .limits = {.needs = "A program that predicts the next of at most 4096 different tokens.",
                  .silent_when =
                      "Rows of a batch are equal or begin one token later than the one before.",
                  .severity = "Always a note: samples that lie side by side may be alike.",

@@ -39,9 +39,8 @@ Check TruncatedTexts() {
       .fix =
           "Raise max_length, split long texts into several rows, or leave them out and say how "
           "many they are.",
-      .limits = {.needs =
-                     "A Python program with tokens on the CPU or CUDA that nn.Embedding looks up. "
-                     "One token ends each row before its padding.",
+      .limits = {.needs = "A program with tokens on the CPU or CUDA that nn.Embedding looks up. "
+                          "One token ends each row before its padding.",
                  .silent_when = "Fewer than one row of a hundred is cut off.",
                  .severity = "Always a note: a window of a text may be meant.",
                  .blind_spots = "Texts without an end token.",

@@ -39,14 +39,13 @@ Check NormalizedByOwnStatistics() {
       .fix =
           "Compute mean and standard deviation on the training data, keep them, and apply "
           "them to all data.",
-      .limits =
-          {.needs =
-               "A Python program, and an evaluation of 32 to 64 batches at most with inputs of "
-               "fractions on the CPU or CUDA.",
-           .silent_when = "The samples were trained on, or each sample is normalized by itself.",
-           .severity = "Always a warning.",
-           .blind_spots = "Statistics over all data together.",
-           .sensitivity = ""},
+      .limits = {.needs = "A program, and an evaluation of 32 to 64 batches at most with inputs of "
+                          "fractions on the CPU or CUDA.",
+                 .silent_when =
+                     "The samples were trained on, or each sample is normalized by itself.",
+                 .severity = "Always a warning.",
+                 .blind_spots = "Statistics over all data together.",
+                 .sensitivity = ""},
       .python = {.bad = R"(x_train = (x_train - x_train.mean(0)) / x_train.std(0)
 x_val = (x_val - x_val.mean(0)) / x_val.std(0))",
                  .good = R"(mean, std = x_train.mean(0), x_train.std(0)

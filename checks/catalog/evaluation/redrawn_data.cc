@@ -38,7 +38,7 @@ Check RedrawnData() {
       .fix =
           "Leave random transforms out of the evaluation data, or draw the data once and keep "
           "them.",
-      .limits = {.needs = "A Python program that evaluates with a DataLoader, and batches on the "
+      .limits = {.needs = "A program that evaluates with a DataLoader, and batches on the "
                           "CPU or CUDA.",
                  .silent_when = "The loader shuffles or streams, fewer than half of the inputs "
                                 "differ, or the targets differ, too: then the data are new.",

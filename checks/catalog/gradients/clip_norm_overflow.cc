@@ -34,7 +34,7 @@ Check ClipNormOverflow() {
           "After clip_grad_norm_ gives an infinite norm, looks whether any gradient is NaN. "
           "A gradient that was infinite itself is.",
       .fix = "Clip gradients in float32, or unscale them before clipping.",
-      .limits = {.needs = "A Python program with gradients on the CPU or CUDA.",
+      .limits = {.needs = "A program with gradients on the CPU or CUDA.",
                  .silent_when = "The program lets clip_grad_norm_ raise an error.",
                  .severity = "",
                  .blind_spots = "Norms on an accelerator.",

@@ -33,7 +33,7 @@ Check FrozenInitialWeights() {
           "Looks at frozen Linear and convolution layers: whether their weights still lie "
           "evenly within the bounds that PyTorch draws them from.",
       .fix = "Load the weights before you freeze them, or leave requires_grad on.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "Fewer than half of the parameters are such weights. Trained "
                                 "weights leave these bounds.",
                  .severity = "Always a warning: random features may be meant.",

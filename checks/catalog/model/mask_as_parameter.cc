@@ -34,7 +34,7 @@ Check MaskAsParameter() {
           "Looks at the values of each parameter when its model is first called. Reports "
           "one of only 0 and minus infinity, or one that is a triangle of ones.",
       .fix = "Register it with self.register_buffer(\"mask\", mask).",
-      .limits = {.needs = "A Python program, and parameters on the CPU or CUDA.",
+      .limits = {.needs = "A program, and parameters on the CPU or CUDA.",
                  .silent_when = "The parameter has requires_grad=False.",
                  .severity = "Always a warning: a parameter may begin as a triangle of ones on "
                              "purpose.",

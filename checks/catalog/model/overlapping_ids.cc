@@ -35,13 +35,12 @@ Check OverlappingIds() {
           "Takes the largest id of each column. Reports a table whose rows suffice for all "
           "columns together, where all of them begin at 0.",
       .fix = "Add an offset to each column: table(ids + torch.tensor([0, users])).",
-      .limits =
-          {.needs =
-               "A Python program that looks up two to sixteen columns of ids, on the CPU or CUDA.",
-           .silent_when = "All columns have the same range, as tokens have.",
-           .severity = "Always a note: a table may have rows to spare.",
-           .blind_spots = "",
-           .sensitivity = ""},
+      .limits = {.needs =
+                     "A program that looks up two to sixteen columns of ids, on the CPU or CUDA.",
+                 .silent_when = "All columns have the same range, as tokens have.",
+                 .severity = "Always a note: a table may have rows to spare.",
+                 .blind_spots = "",
+                 .sensitivity = ""},
       .python = {.bad = R"(table = nn.Embedding(users + items, 16)
 vectors = table(torch.stack([user, item], dim=1)))",
                  .good = R"(table = nn.Embedding(users + items, 16)

@@ -35,7 +35,7 @@ Check RepeatedLayer() {
           "Compares the objects in each ModuleList and Sequential when the model is first "
           "called.",
       .fix = "Build a new layer for each place: nn.ModuleList([Block() for _ in range(n)]).",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "The layer has no parameters, as an activation.",
                  .severity = "Always a note: weights may be shared on purpose.",
                  .blind_spots = "Lists of Python, and one layer that forward() calls several "

@@ -38,7 +38,7 @@ Check StateAfterPadding() {
       .fix =
           "Pass the lengths: pack_padded_sequence(x, lengths, batch_first=True, "
           "enforce_sorted=False). Or take out[torch.arange(len(out)), lengths - 1].",
-      .limits = {.needs = "A Python program with torch.nn.RNN, GRU or LSTM on the CPU or CUDA, and "
+      .limits = {.needs = "A program with torch.nn.RNN, GRU or LSTM on the CPU or CUDA, and "
                           "rows of three "
                           "lengths in a batch.",
                  .silent_when = "",

@@ -36,7 +36,7 @@ Check EmaIsTheWeights() {
           "that are written to between a step and the next forward, where all weights "
           "shrink by one factor.",
       .fix = "Copy the weights: shadow[name] = p.detach().clone(), or copy.deepcopy(model).",
-      .limits = {.needs = "A Python program with weights on the CPU or CUDA.",
+      .limits = {.needs = "A program with weights on the CPU or CUDA.",
                  .silent_when = "The update is one call of lerp_(), which changes nothing then.",
                  .severity = "Always a warning.",
                  .blind_spots = "Averages that begin after 64 steps.",

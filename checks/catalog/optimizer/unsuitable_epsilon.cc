@@ -57,7 +57,7 @@ Check UnsuitableEpsilon() {
       .cpp = {},
       .sources = {"Kingma and Ba 2015: epsilon only keeps the division finite"},
       .covers = {"unsuitable-epsilon"},
-      .explains = {"optimizer/negligible_updates"},
+      .explains = {"optimizer/negligible_updates", "learnability/no_better_than_constant"},
       .worst = Severity::kWarning,
       .live = false,
       .stands_at = Event::kOptimizerBuilt,

@@ -39,7 +39,7 @@ Check HalfPrecisionNorm() {
       .fix =
           "Keep these layers in float32: model.half(), then layer.float() for each of them, or "
           "use torch.autocast.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "The layer has no weight.",
                  .severity = "A warning for float16, a note for bfloat16.",
                  .blind_spots = "",

@@ -41,7 +41,7 @@ Check PlateauInWrongMode() {
           "as better. The learning rate falls while training still improves.",
       .method = "Compares the metrics given to the scheduler with their order in time.",
       .fix = "Use mode=\"max\" for an accuracy and mode=\"min\" for a loss.",
-      .limits = {.needs = "A Python program that gives the scheduler four metrics.",
+      .limits = {.needs = "A program that gives the scheduler four metrics.",
                  .silent_when = "The metrics rise and fall.",
                  .severity = "A warning for a share that rises in mode \"min\", and for a metric "
                              "that falls in mode \"max\". A note for another one that rises.",

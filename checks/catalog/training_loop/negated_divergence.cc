@@ -37,7 +37,7 @@ Check NegatedDivergence() {
       .fix =
           "Add the divergence: loss = reconstruction + kl, with kl = -0.5 * (1 + logvar - "
           "mu**2 - logvar.exp()).sum().",
-      .limits = {.needs = "A Python program that computes the divergence by hand.",
+      .limits = {.needs = "A program that computes the divergence by hand.",
                  .silent_when = "",
                  .severity = "Always a warning.",
                  .blind_spots = "A divergence from torch.distributions.",

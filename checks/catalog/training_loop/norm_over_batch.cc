@@ -34,7 +34,7 @@ Check NormOverBatch() {
           "Follows in the autograd graph what torch.autograd.grad gave with "
           "create_graph=True to a norm without axes.",
       .fix = "Take the norm over the axes of a sample: g.flatten(1).norm(dim=1).",
-      .limits = {.needs = "A Python program that calls torch.autograd.grad with create_graph=True.",
+      .limits = {.needs = "A program that calls torch.autograd.grad with create_graph=True.",
                  .silent_when = "",
                  .severity = "Always a warning.",
                  .blind_spots = "Norms that are written by hand.",

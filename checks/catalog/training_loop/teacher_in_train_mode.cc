@@ -42,7 +42,7 @@ Check TeacherInTrainMode() {
           "after it was trained and frozen. Also reports one that no backward reached for 64 "
           "steps.",
       .fix = "Call teacher.eval() once before training.",
-      .limits = {.needs = "A Python program with an optimizer step.",
+      .limits = {.needs = "A program with an optimizer step.",
                  .silent_when = "The weights change, as those of a moving average. Fewer than "
                                 "three recorded steps call the network.",
                  .severity = "Always a warning: noise may be meant.",

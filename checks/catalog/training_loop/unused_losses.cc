@@ -56,7 +56,7 @@ Check UnusedLosses() {
           "Marks the losses that one line computes in a step. Walks the autograd graph from the "
           "tensor of each backward call and notes which of them it reaches.",
       .fix = "Add up the losses, or call backward() on each one inside the loop.",
-      .limits = {.needs = "A Python program that calls PyTorch's loss functions, and three steps.",
+      .limits = {.needs = "A program that calls PyTorch's loss functions, and three steps.",
                  .silent_when = "Any recorded step reaches another loss of the line, or computes "
                                 "only one.",
                  .severity = "Always a warning: a program may choose one loss on purpose.",

@@ -38,9 +38,8 @@ Check WrongContrastivePairs() {
       .fix =
           "Join the views with torch.cat([a, b]) for positives at i + n, or take the "
           "targets i ^ 1 for views that alternate.",
-      .limits = {.needs =
-                     "A Python program whose contrastive loss is cross_entropy over a square of "
-                     "similarities, and one forward of both views on the CPU or CUDA.",
+      .limits = {.needs = "A program whose contrastive loss is cross_entropy over a square of "
+                          "similarities, and one forward of both views on the CPU or CUDA.",
                  .silent_when = "",
                  .severity = "Always a warning.",
                  .blind_spots = "Two forwards, one for each view.",

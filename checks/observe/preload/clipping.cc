@@ -37,11 +37,26 @@ void Clipping::SawNorm(const at::RecordFunction& function) {
 }
 
 // clamp(bound / (norm + 1e-6), max=1)
-void Clipping::SawFactor(const at::RecordFunction& function) {
+void Clipping::SawFactor(const at::RecordFunction& function, ProbeRecorder& recorder) {
   const auto inputs = function.inputs();
   if (norm_ < 0 || inputs.size() < 3 || !IsNumber(inputs[0]) || !inputs[1].isNone()) return;
   if (!inputs[2].isScalar() || inputs[2].toScalar().toDouble() != 1) return;
   bound_ = inputs[0].toTensor().item<double>() * (norm_ + kAdded);
+  if (std::isinf(norm_)) LookForOverflow(recorder);
+}
+
+// A norm may be infinite although no gradient is: every gradient is then divided to zero.
+void Clipping::LookForOverflow(ProbeRecorder& recorder) {
+  if (std::exchange(overflowed_, true)) return;
+  for (const at::Tensor& leaf : recorder.models().Leaves()) {
+    const at::Tensor& gradient = leaf.grad();
+    if (gradient.defined() && !gradient.isfinite().all().item<bool>()) {
+      overflowed_ = false;
+      return;
+    }
+  }
+  const uint32_t thing = recorder.clock().writer().Thing("clip", 0, "norm");
+  recorder.clock().Put(Quantity::kOverflowedNorm, {thing, 0, recorder.Site(CallSite())}, 1);
 }
 
 const c10::StorageImpl* Clipping::GradientOf(const at::Tensor& tensor, ProbeRecorder& recorder) {
@@ -65,7 +80,9 @@ const c10::StorageImpl* Clipping::GradientOf(const at::Tensor& tensor, ProbeReco
 
 void Clipping::Saw(const at::RecordFunction& function, ProbeRecorder& recorder) {
   const std::string_view name = function.name();
-  if (name == "aten::clamp") return SawFactor(function);
+  if (name == "aten::clamp") {
+    return Guarded(&recorder, [&](ProbeRecorder& guarded) { SawFactor(function, guarded); });
+  }
   if (IsNorm(function)) return SawNorm(function);
   const bool scales = name == "aten::mul_" && bound_ > 0;
   const bool cuts = name == "aten::clamp_";

@@ -29,7 +29,8 @@ class Clipping {
  private:
   using Storages = std::unordered_set<const c10::StorageImpl*>;
   void SawNorm(const at::RecordFunction& function);
-  void SawFactor(const at::RecordFunction& function);
+  void SawFactor(const at::RecordFunction& function, ProbeRecorder& recorder);
+  void LookForOverflow(ProbeRecorder& recorder);
   // Where the gradient lies that `tensor` shares its numbers with; null if it is none.
   const c10::StorageImpl* GradientOf(const at::Tensor& tensor, ProbeRecorder& recorder);
 
@@ -40,7 +41,8 @@ class Clipping {
   Storages clipped_;    // gradients of the step below
   Storages gradients_;  // all that it has
   int64_t gradients_of_ = -1;
-  bool told_ = false;  // that values are clipped
+  bool told_ = false;        // that values are clipped
+  bool overflowed_ = false;  // a norm, which was told
 };
 
 }  // namespace dlcheck

@@ -17,13 +17,18 @@ Probe::Site SiteOfEvaluation(ProbeRecorder& recorder) {
   return recorder.clock().records_evaluation() ? CallSiteOfForward() : Probe::Site{"", 0, ""};
 }
 
-// What a layer is given, among its parameters and what they were transposed to; undefined if an
-// operation has parameters alone.
-at::Tensor GivenTo(const at::RecordFunction& function) {
+bool IsOfModel(const at::Tensor& tensor, const ProbeModels& models) {
+  return models.Has(tensor) || (tensor.is_view() && models.Has(at::Tensor(tensor._base())));
+}
+
+// What a layer is given, among its parameters, which may be frozen, and what they were transposed
+// to; undefined if an operation has parameters alone.
+at::Tensor GivenTo(const at::RecordFunction& function, const ProbeModels& models) {
   for (const c10::IValue& input : function.inputs()) {
     if (!input.isTensor() || !input.toTensor().defined()) continue;
     const at::Tensor& tensor = input.toTensor();
-    if (!tensor.requires_grad() && tensor.dim() > 0) return tensor;
+    const bool may_be = !tensor.requires_grad() && tensor.dim() > 0;
+    if (may_be && !IsOfModel(tensor, models)) return tensor;
   }
   return {};
 }
@@ -46,14 +51,15 @@ void ForwardPasses::Saw(const at::RecordFunction& function) {
     if (name == "aten::addmm" || name == "aten::matmul") Begins(model, function);
   }
   if (std::exchange(awaits_rows_, false)) {
-    const at::Tensor input = GivenTo(function);
+    const at::Tensor input = GivenTo(function, recorder_->models());
     Guarded(recorder_, [&](ProbeRecorder& recorder) {
-      if (input.defined() && recorder.clock().records_evaluation()) rows_.Evaluated(input);
+      if (input.defined()) EvaluatesRows(input, recorder);
     });
   }
   if (expects_first_) {
     Guarded(recorder_, [&](ProbeRecorder& recorder) { LookAtFirstInput(function, recorder); });
   }
+  bool begins = false;
   for (const c10::IValue& input : function.inputs()) {
     int model = kNone;
     if (input.isTensor() && input.toTensor().defined()) {
@@ -66,7 +72,11 @@ void ForwardPasses::Saw(const at::RecordFunction& function) {
       }
     }
     if (model != kNone) Begins(model, function);
+    begins = begins || model != kNone;
   }
+  if (begins || !in_forward_ || !facts_->batches().WaitsForMore()) return;
+  const at::Tensor given = GivenTo(function, recorder_->models());
+  if (given.defined()) Guarded(recorder_, [&](auto&) { facts_->batches().GivenToo(given); });
 }
 
 // A network that needs no gradients, as a teacher, is followed only if it was met first.
@@ -107,7 +117,7 @@ void ForwardPasses::Begins(int model, const at::RecordFunction& function) {
 
 // Of the first batch of an evaluation: later inputs may be what the model made of earlier ones.
 void ForwardPasses::LookAtFirstInput(const at::RecordFunction& function, ProbeRecorder& recorder) {
-  const at::Tensor input = GivenTo(function);
+  const at::Tensor input = GivenTo(function, recorder_->models());
   if (!input.defined()) return;
   expects_first_ = false;
   scales_.Evaluated(input, CallSiteOfForward(), recorder);
@@ -144,9 +154,9 @@ void ForwardPasses::Evaluates(int model, bool has_gradients, const at::RecordFun
     recorder.EvaluationForward(false, true, followed.site);
   }
   loaders_.Enters(/*evaluates=*/true, recorder);
-  const at::Tensor input = GivenTo(function);
+  const at::Tensor input = GivenTo(function, recorder_->models());
   awaits_rows_ = !input.defined();
-  if (input.defined() && recorder.clock().records_evaluation()) rows_.Evaluated(input);
+  if (input.defined()) EvaluatesRows(input, recorder);
   recorder.EvaluationForward(recorder.models().IsTraining(), has_gradients,
                              SiteOfEvaluation(recorder));
 }
@@ -166,7 +176,7 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
     recorder.EvaluationInputs(followed.digest);
     recorder.EvaluationEnded();
   }
-  const at::Tensor input = GivenTo(function);
+  const at::Tensor input = GivenTo(function, recorder_->models());
   if (!input.defined()) {
     awaits_input_ = model;
     return;
@@ -181,16 +191,23 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
   }
   followed.has_trained = followed.has_trained || is_training;
   has_trained_ = has_trained_ || followed.has_trained;
-  if (is_training) {
-    scales_.Trained(input, recorder);
-    parts_->ForwardBegins(input, recorder);
-    captured_->Given(model, input);
-    facts_->Enters(input);
-  }
-  if (recorder.clock().sampled()) recorder.FirstInput(input);
   loaders_.Enters(/*evaluates=*/false, recorder);
+  if (is_training) Trains(model, input, recorder);
+  if (recorder.clock().sampled()) recorder.FirstInput(input);
   if (is_training && recorder.clock().sampled()) rows_.Trained(input);
   recorder.Batch(input, CallSite());
+}
+
+void ForwardPasses::Trains(int model, const at::Tensor& input, ProbeRecorder& recorder) {
+  scales_.Trained(input, recorder);
+  parts_->ForwardBegins(input, recorder);
+  captured_->Given(model, input);
+  facts_->Enters(input, loaders_.entered(), recorder);
+}
+
+void ForwardPasses::EvaluatesRows(const at::Tensor& input, ProbeRecorder& recorder) {
+  facts_->batches().EvaluationEnters(input, loaders_.entered(), recorder);
+  if (recorder.clock().records_evaluation()) rows_.Evaluated(input);
 }
 
 void ForwardPasses::BackwardBegins() {
@@ -221,7 +238,8 @@ void ForwardPasses::TrainingGoesOn() {
     if (samples > 0 && recorder.clock().records_evaluation()) {
       recorder.clock().Put(Quantity::kEvaluationLoss, {thing}, mean, static_cast<double>(samples));
     }
-    rows_.EvaluationEnds(thing, recorder);
+    const SeenRows::Evaluation seen = rows_.EvaluationEnds(thing, recorder);
+    facts_->batches().EvaluationEnds(thing, seen.rows, seen.is_new, recorder);
     recorder.models().Run(running);
   });
 }

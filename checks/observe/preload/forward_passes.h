@@ -68,6 +68,8 @@ class ForwardPasses {
   void Evaluates(int model, bool has_gradients, const at::RecordFunction& function,
                  ProbeRecorder& recorder);
   void LookAtFirstInput(const at::RecordFunction& function, ProbeRecorder& recorder);
+  void Trains(int model, const at::Tensor& input, ProbeRecorder& recorder);
+  void EvaluatesRows(const at::Tensor& input, ProbeRecorder& recorder);
 
   ProbeRecorder* recorder_;
   StateParts* parts_;

@@ -53,9 +53,9 @@ at::Tensor Step(Optimizer* optimizer, Closure closure) {
     } else {
       // The gradients that count are there only after the closure ran.
       closure = [watcher, number, inner = std::move(closure)] {
-        watcher->StepEnds();
+        watcher->StepPauses(true);
         at::Tensor result = inner();
-        watcher->StepGoesOn();
+        watcher->StepPauses(false);
         Tell([&](Watcher& told) { told.Consume(number); });
         return result;
       };
@@ -127,12 +127,13 @@ void Backward(const Tensors& roots, const Tensors& gradients, std::optional<bool
 
 Tensors Grad(const Tensors& outputs, const Tensors& inputs, const Tensors& gradients,
              std::optional<bool> keeps_graph, bool makes_graph, bool allow_unused) {
+  Tensors given = OriginalOf<Tensors(const Tensors&, const Tensors&, const Tensors&,
+                                     std::optional<bool>, bool, bool)>(Entry::kGrad)(
+      outputs, inputs, gradients, keeps_graph, makes_graph, allow_unused);
   if (torch::autograd::get_current_graph_task_id() == -1) {
-    Tell([&](Watcher& watcher) { watcher.GradientsAsked(inputs, makes_graph); });
+    Tell([&](Watcher& watcher) { watcher.GradientsGiven(inputs, given, makes_graph); });
   }
-  return OriginalOf<Tensors(const Tensors&, const Tensors&, const Tensors&, std::optional<bool>,
-                            bool, bool)>(Entry::kGrad)(outputs, inputs, gradients, keeps_graph,
-                                                       makes_graph, allow_unused);
+  return given;
 }
 
 void SetGradMode(bool enabled) {
@@ -168,6 +169,32 @@ void Scheduled(torch::optim::LRScheduler* scheduler) {
   });
 }
 
+// The members of a scheduler that waits for plateaus, all of which are private.
+struct PlateauLayout {
+  void* type;
+  Optimizer* optimizer;
+  int mode;
+  float mode_worse, factor;
+  int patience;
+  double threshold;
+  int threshold_mode, cooldown, cooldown_counter;
+  std::vector<float> least_rates;
+  double epsilon;
+  float best;
+  bool is_verbose;
+  int last_epoch, bad_epochs;
+};
+using Plateau = torch::optim::ReduceLROnPlateauScheduler;
+static_assert(sizeof(PlateauLayout) == sizeof(Plateau));
+
+void PlateauStep(Plateau* scheduler, float metric) {
+  Tell([&](Watcher& watcher) {
+    const int mode = reinterpret_cast<const PlateauLayout*>(scheduler)->mode;
+    watcher.PlateauGiven(mode == Plateau::max, metric);
+  });
+  OriginalOf<void(Plateau*, float)>(Entry::kPlateauStep)(scheduler, metric);
+}
+
 void SchedulerBuilt(torch::optim::LRScheduler* scheduler, Optimizer& optimizer) {
   OriginalOf<void(torch::optim::LRScheduler*, Optimizer&)>(Entry::kSchedulerBuilt)(scheduler,
                                                                                    optimizer);
@@ -194,6 +221,7 @@ void* HookOf(Entry entry) {
       {Entry::kDefaultGenerator, Address(&DefaultGenerator)},
       {Entry::kScheduled, Address(&Scheduled)},
       {Entry::kSchedulerBuilt, Address(&SchedulerBuilt)},
+      {Entry::kPlateauStep, Address(&PlateauStep)},
   };
   const auto found = hooks->find(entry);
   if (found != hooks->end()) return found->second;

@@ -22,6 +22,7 @@ void LoaderBatches::Chosen(const ChosenBatch& batch, ProbeRecorder& recorder) {
 }
 
 void LoaderBatches::Enters(bool evaluates, ProbeRecorder& recorder) {
+  last_.reset();
   if (waiting_.empty()) return;
   const auto place = static_cast<int64_t>(waiting_.size()) - 1;
   // The first batches of a pass were all asked for before one of them was used.
@@ -31,6 +32,7 @@ void LoaderBatches::Enters(bool evaluates, ProbeRecorder& recorder) {
   entered_ = true;
   // Without reading ahead, those before the last one were left out by the program.
   const size_t count = reads_ahead_ ? 1 : waiting_.size();
+  last_ = waiting_[count - 1];
   for (size_t i = 0; i < count; ++i) {
     Write(waiting_.front(), evaluates, recorder);
     waiting_.pop_front();

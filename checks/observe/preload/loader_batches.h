@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <set>
 
 #include "checks/observe/preload/samplers.h"
@@ -16,6 +17,8 @@ class LoaderBatches {
   // A batch enters a model, in training or in an evaluation.
   void Enters(bool evaluates, ProbeRecorder& recorder);
   void StepEnds();
+  // What was chosen for the batch that entered last; nothing if no loader chose it.
+  const std::optional<ChosenBatch>& entered() const { return last_; }
 
  private:
   void Write(const ChosenBatch& batch, bool evaluates, ProbeRecorder& recorder);
@@ -24,6 +27,7 @@ class LoaderBatches {
   std::deque<ChosenBatch> waiting_;
   bool reads_ahead_ = false;
   bool entered_ = false;  // a batch, in this step
+  std::optional<ChosenBatch> last_;
   std::set<int> described_;
 };
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/given_tensors.h"
 #include "checks/observe/preload/graph_nodes.h"
 
 namespace dlcheck {
@@ -19,19 +20,13 @@ constexpr int64_t kMostNormalized = 1 << 22;  // elements
 // Places of the arguments of batch_norm.
 constexpr size_t kWeight = 1, kMean = 3, kVariance = 4, kTraining = 5, kMomentum = 6, kEpsilon = 7;
 
-at::Tensor Given(const at::RecordFunction& function, size_t place) {
-  const auto inputs = function.inputs();
-  return place < inputs.size() && inputs[place].isTensor() ? inputs[place].toTensor()
-                                                           : at::Tensor();
-}
-
 bool IsBatchNorm(const at::RecordFunction& function) {
   return std::string_view(function.name()) == "aten::batch_norm";
 }
 
 // The layer that has this weight; a name for all without one.
 uint32_t LayerOf(const at::RecordFunction& function, ProbeRecorder& recorder) {
-  const at::Tensor weight = Given(function, IsBatchNorm(function) ? kWeight : 2);
+  const at::Tensor weight = TensorGiven(function, IsBatchNorm(function) ? kWeight : 2);
   const ProbeModels::Parameter* known = weight.defined() ? recorder.models().Find(weight) : nullptr;
   if (known != nullptr && known->module_thing != 0) return known->module_thing;
   return recorder.clock().writer().Thing("module", 0, "norm");
@@ -89,12 +84,13 @@ bool NormLayers::Is(const at::RecordFunction& function) {
 }
 
 void NormLayers::Saw(const at::RecordFunction& function, ProbeRecorder& recorder) {
-  const at::Tensor input = Given(function, 0);
+  const at::Tensor input = TensorGiven(function, 0);
   if (!recorder.clock().sampled() || !input.defined()) return;
   if (input.dim() < 2 || input.size(1) == 0) return;
   const uint32_t thing = LayerOf(function, recorder);
   const uint32_t site = recorder.Site(CallSite());
   const int64_t step = recorder.clock().step();
+  LookAtPrecision(function, thing, site, recorder);
   if (IsBatchNorm(function)) {
     LookAtStatistics(function, thing, site, recorder);
     const bool is_training = function.inputs()[kTraining].toBool();
@@ -109,9 +105,20 @@ void NormLayers::Saw(const at::RecordFunction& function, ProbeRecorder& recorder
   if (recorder.clock().takes_digest()) LookAtVariance(function, thing, site, recorder);
 }
 
+void NormLayers::LookAtPrecision(const at::RecordFunction& function, uint32_t thing, uint32_t site,
+                                 ProbeRecorder& recorder) {
+  const at::Tensor weight = TensorGiven(function, IsBatchNorm(function) ? kWeight : 2);
+  const bool is_half = weight.defined() &&
+                       (weight.scalar_type() == at::kHalf || weight.scalar_type() == at::kBFloat16);
+  if (!is_half || !recorder.models().IsTraining() || !halves_told_.insert(thing).second) return;
+  constexpr double kBitsOfFloat16 = 11, kBitsOfBfloat16 = 8;  // of the significand
+  recorder.clock().Put(Quantity::kHalfNorm, {thing, 0, site},
+                       weight.scalar_type() == at::kHalf ? kBitsOfFloat16 : kBitsOfBfloat16);
+}
+
 void NormLayers::LookAtStatistics(const at::RecordFunction& function, uint32_t thing, uint32_t site,
                                   ProbeRecorder& recorder) {
-  const at::Tensor mean = Given(function, kMean), variance = Given(function, kVariance);
+  const at::Tensor mean = TensorGiven(function, kMean), variance = TensorGiven(function, kVariance);
   if (!CanBeRead(mean) || !CanBeRead(variance) || !recorder.models().IsTraining()) return;
   const auto inputs = function.inputs();
   const bool is_training = inputs[kTraining].toBool();
@@ -124,7 +131,7 @@ void NormLayers::LookAtStatistics(const at::RecordFunction& function, uint32_t t
 
 void NormLayers::LookAtVariance(const at::RecordFunction& function, uint32_t thing, uint32_t site,
                                 ProbeRecorder& recorder) {
-  const at::Tensor input = Given(function, 0);
+  const at::Tensor input = TensorGiven(function, 0);
   const double epsilon = EpsilonOf(function);
   if (!CanBeRead(input) || epsilon <= 0 || input.numel() > kMostNormalized) return;
   const at::Tensor groups = GroupsOf(function, input.detach());
@@ -137,7 +144,7 @@ void NormLayers::LookAtVariance(const at::RecordFunction& function, uint32_t thi
 
 void NormLayers::LookAtBias(const at::RecordFunction& function, uint32_t site,
                             ProbeRecorder& recorder) {
-  const at::Tensor input = Given(function, 0);
+  const at::Tensor input = TensorGiven(function, 0);
   if (!input.requires_grad() || !HasBias(input)) return;
   const Probe::Site line = CallSite();
   if (std::exchange(biases_told_[line.file], true)) return;

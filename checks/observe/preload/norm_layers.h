@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -21,6 +22,8 @@ class NormLayers {
   void Saw(const at::RecordFunction& function, ProbeRecorder& recorder);
 
  private:
+  void LookAtPrecision(const at::RecordFunction& function, uint32_t thing, uint32_t site,
+                       ProbeRecorder& recorder);
   void LookAtStatistics(const at::RecordFunction& function, uint32_t thing, uint32_t site,
                         ProbeRecorder& recorder);
   void LookAtVariance(const at::RecordFunction& function, uint32_t thing, uint32_t site,
@@ -29,6 +32,7 @@ class NormLayers {
 
   std::map<uint32_t, int64_t> counted_in_;   // by layer: the last step in which values were counted
   std::map<std::string, bool> biases_told_;  // by line
+  std::set<uint32_t> halves_told_;           // layers
 };
 
 }  // namespace dlcheck

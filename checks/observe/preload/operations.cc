@@ -2,70 +2,19 @@
 
 #include <torch/csrc/autograd/graph_task.h>
 
-#include <algorithm>
-#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "checks/observe/preload/call_sites.h"
 #include "checks/observe/preload/experiments/dispatch_tap.h"
+#include "checks/observe/preload/given_tensors.h"
 #include "checks/observe/preload/loss_functions.h"
+#include "checks/observe/preload/operation_context.h"
 #include "checks/observe/preload/watcher.h"
 #include "checks/observe/probe/guarded.h"
-#include "checks/observe/probe/probe_loss.h"
 
 namespace dlcheck {
 namespace {
-
-// Of an operation whose result is looked at.
-enum class Looked {
-  kNorm,
-  kLoss,
-  kDifference,
-  kToBeTaken,
-  kReshaped,
-  kProduct,
-  kActivation,
-  kFact
-};
-struct Context : at::ObserverContext {
-  explicit Context(Looked at) : looked(at) {}
-  Looked looked;
-};
-
-struct LossContext : Context {
-  LossContext() : Context(Looked::kLoss) {}
-  const LossFunction* function;
-  at::Tensor outputs, targets;  // class numbers that are ignored are -100
-  std::string reduction;
-  int64_t ignored = -100;
-  at::Tensor weights;  // of classes; undefined if there are none
-};
-
-std::string ReductionOf(const at::RecordFunction& function, size_t place) {
-  static const char* const names[] = {"none", "mean", "sum"};  // as at::Reduction counts them
-  const auto inputs = function.inputs();
-  if (place >= inputs.size() || !inputs[place].isInt()) return "";
-  const int64_t number = inputs[place].toInt();
-  return number >= 0 && number <= 2 ? names[number] : "";
-}
-
-// The class number that a loss function is told to ignore.
-int64_t IgnoredBy(const at::RecordFunction& function) {
-  constexpr size_t kPlace = 4;
-  const auto inputs = function.inputs();
-  return inputs.size() > kPlace && inputs[kPlace].isInt() ? inputs[kPlace].toInt() : -100;
-}
-
-// What the result is to be divided by to be the mean of the losses.
-double PartsOf(const LossContext& loss) {
-  if (loss.reduction != "sum") return 1;
-  const at::Tensor& targets = loss.targets;
-  const int64_t parts =
-      targets.is_floating_point() ? targets.numel() : targets.ge(0).sum().item<int64_t>();
-  return static_cast<double>(std::max<int64_t>(parts, 1));
-}
 
 // A callback is a plain function; this is who it calls.
 thread_local Operations* operations = nullptr;
@@ -80,12 +29,6 @@ void OperationEnds(const at::RecordFunction& function, at::ObserverContext* cont
   if (operations == nullptr || Watcher::Here() == nullptr || !MayLookAtOperation()) return;
   operations->Leaves();
   if (context != nullptr) operations->Ends(function, context);
-}
-
-template <typename Values>
-at::Tensor TensorAt(const Values& values, size_t place) {
-  return place < values.size() && values[place].isTensor() ? values[place].toTensor()
-                                                           : at::Tensor();
 }
 
 }  // namespace
@@ -108,6 +51,7 @@ Operations::~Operations() {
   Guarded(recorder_, [this](ProbeRecorder& recorder) {
     passes_.RunEnds(recorder);
     options_.RunEnds(recorder);
+    plateaus_.RunEnds(recorder);
   });
   Stop();
 }
@@ -124,27 +68,7 @@ std::unique_ptr<at::ObserverContext> Operations::Begins(const at::RecordFunction
   const Watcher::Inside inside;
   const LossFunction* loss = FindLossFunction(function.name());
   if (loss == nullptr) return OtherBegins(function);
-  auto context = std::make_unique<LossContext>();
-  context->function = losses_open_++ == 0 ? loss : nullptr;
-  context->outputs = TensorAt(function.inputs(), 0);
-  context->targets = TensorAt(function.inputs(), 1);
-  if (loss->IsDistance() && context->targets.defined() && context->outputs.defined() &&
-      context->targets.requires_grad() && !context->outputs.requires_grad()) {
-    std::swap(context->outputs, context->targets);  // given the other way round
-  }
-  const bool are_classes = context->targets.defined() && !context->targets.is_floating_point();
-  if (are_classes) context->ignored = IgnoredBy(function);
-  if (context->ignored >= 0) {
-    Guarded(recorder_, [&](ProbeRecorder&) {
-      context->targets = context->targets.masked_fill(context->targets.eq(context->ignored), -100);
-    });
-  }
-  context->reduction = ReductionOf(function, loss->reduction);
-  if (are_classes) context->weights = TensorAt(function.inputs(), 2);
-  if (depth_ == 1) {
-    Guarded(recorder_, [&](ProbeRecorder& recorder) { facts_.LookAtTargets(function, recorder); });
-  }
-  return context;
+  return LossBegins(function, *loss);
 }
 
 void Operations::Enters() {
@@ -154,19 +78,22 @@ void Operations::Enters() {
 }
 
 void Operations::SawEmbedding(const at::RecordFunction& function) {
-  const at::Tensor rows = TensorAt(function.inputs(), 1);
+  const at::Tensor rows = TensorGiven(function, 1);
   recorder_->SawTokens(rows);
   if (!at::GradMode::is_enabled() || depth_ != 1) return;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
-    embedded_.Saw(TensorAt(function.inputs(), 0), rows, recorder);
-    facts_.Tokens(rows, recorder);
+    embedded_.Saw(TensorGiven(function, 0), rows, recorder);
+    facts_.LookedUp(TensorGiven(function, 0), rows, recorder);
     if (recorder.models().IsTraining()) captured_->GivenLater(recorder.models().running(), rows);
   });
 }
 
 std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFunction& function) {
   if (std::string_view(function.name()) == "aten::embedding") SawEmbedding(function);
-  if (depth_ == 1) passes_.Saw(function);
+  if (depth_ == 1) {
+    Guarded(recorder_, [&](ProbeRecorder& recorder) { facts_.weights().Saw(function, recorder); });
+    passes_.Saw(function);
+  }
   if (depth_ == 1) forgotten_->SawDrawn(function, recorder_->clock());
   if (depth_ == 1 && forgotten_->follows()) forgotten_->SawUse(function, passes_.in_forward());
   softmaxes_.Saw(function);
@@ -178,7 +105,7 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
       captured_->Dropped(DropoutCalls::ProbabilityOf(function));
     });
   }
-  if (Clipping::IsNorm(function)) return std::make_unique<Context>(Looked::kNorm);
+  if (Clipping::IsNorm(function)) return std::make_unique<OperationContext>(Looked::kNorm);
   if (!at::GradMode::is_enabled()) return nullptr;
   const bool is_norm = depth_ == 1 && NormLayers::Is(function);
   if (is_norm || RecurrentAxes::IsRecurrent(function)) {
@@ -190,26 +117,29 @@ std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFun
   if (BroadcastLosses::MayBroadcast(function)) {
     Guarded(recorder_, [&](ProbeRecorder&) { subtracts = broadcasts_.Broadcasts(function); });
   }
-  if (subtracts) return std::make_unique<Context>(Looked::kDifference);
+  if (subtracts) return std::make_unique<OperationContext>(Looked::kDifference);
   const bool reshapes = depth_ == 1 && ReshapedAxes::IsReshape(function);
-  if (reshapes) return std::make_unique<Context>(Looked::kReshaped);
+  if (reshapes) return std::make_unique<OperationContext>(Looked::kReshaped);
   return depth_ == 1 ? OutermostBegins(function) : nullptr;
 }
 
 std::unique_ptr<at::ObserverContext> Operations::OutermostBegins(
     const at::RecordFunction& function) {
   bool is_attention = false;
-  const bool is_fact = LossFacts::Is(function, recorder_->clock());
+  const bool is_fact = facts_.Is(function, recorder_->clock());
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
     is_attention = attention_.Begins(function, recorder);
     facts_.LookAtTargets(function, recorder);
     if (is_fact) facts_.Begins(function, recorder);
   });
-  if (UnusedResults::IsToBeTaken(function)) return std::make_unique<Context>(Looked::kToBeTaken);
-  if (is_attention) return std::make_unique<Context>(Looked::kFact);
-  if (IdleUnits::IsActivation(function)) return std::make_unique<Context>(Looked::kActivation);
-  if (is_fact) return std::make_unique<Context>(Looked::kFact);
-  return LinearPairs::IsOfLayer(function) ? std::make_unique<Context>(Looked::kProduct) : nullptr;
+  if (UnusedResults::IsToBeTaken(function))
+    return std::make_unique<OperationContext>(Looked::kToBeTaken);
+  if (is_attention) return std::make_unique<OperationContext>(Looked::kFact);
+  if (IdleUnits::IsActivation(function))
+    return std::make_unique<OperationContext>(Looked::kActivation);
+  if (is_fact) return std::make_unique<OperationContext>(Looked::kFact);
+  return LinearPairs::IsOfLayer(function) ? std::make_unique<OperationContext>(Looked::kProduct)
+                                          : nullptr;
 }
 
 void Operations::TrainingGoesOn() {
@@ -217,13 +147,21 @@ void Operations::TrainingGoesOn() {
   passes_.TrainingGoesOn();
 }
 
+void Operations::GradientsGiven(const std::vector<at::Tensor>& inputs,
+                                const std::vector<at::Tensor>& gradients, bool creates_graph) {
+  constants_.GradientsAsked(inputs, creates_graph, *recorder_);
+  if (creates_graph) facts_.GradientsGiven(inputs, gradients, *recorder_);
+}
+
 void Operations::StepEnds(int optimizer, ProbeRecorder& recorder) {
   passes_.StepEnds();
   options_.StepEnded();
+  facts_.StepEnds(optimizer, recorder);
   arithmetic_.AfterStep(optimizer, recorder.clock().step(), recorder);
 }
 
 void Operations::Consumed(int optimizer) {
+  facts_.weights().Consumed(optimizer, *recorder_);
   arithmetic_.BeginStep(optimizer, *recorder_);
   factor_.Consumed(optimizer, *recorder_);
   clipping_.Consumed(optimizer, *recorder_);
@@ -246,7 +184,7 @@ void Operations::BackwardBegins(const at::Tensor& root) {
 }
 
 void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* context) {
-  const Looked looked = static_cast<Context*>(context)->looked;
+  const Looked looked = static_cast<OperationContext*>(context)->looked;
   if (looked == Looked::kLoss) return LossEnds(function, context);
   const Watcher::Inside inside;
   Guarded(recorder_, [&](ProbeRecorder& recorder) {
@@ -260,41 +198,8 @@ void Operations::Ends(const at::RecordFunction& function, at::ObserverContext* c
     if (looked == Looked::kToBeTaken || looked == Looked::kFact) {
       attention_.Returned(function, recorder);
     }
-    if (LossFacts::Is(function, recorder.clock())) facts_.Returned(function, recorder);
+    if (facts_.Is(function, recorder.clock())) facts_.Returned(function, recorder);
   });
-}
-
-void Operations::LossEnds(const at::RecordFunction& function, at::ObserverContext* context) {
-  auto* loss = static_cast<LossContext*>(context);
-  --losses_open_;
-  if (loss->function == nullptr || function.outputs().empty()) return;
-  const at::Tensor result = TensorAt(function.outputs(), 0);
-  if (!result.defined() || !loss->outputs.defined() || !loss->targets.defined()) return;
-  const Watcher::Inside inside;
-  Guarded(recorder_, [&](ProbeRecorder& recorder) {
-    if (result.requires_grad()) return LossGiven(result, context, recorder);
-    if (result.numel() != 1 || loss->outputs.dim() == 0) return;
-    const LossFunction& known = *loss->function;
-    const uint32_t thing = ThingOfLoss(recorder.clock(), known.kind, known.name, loss->outputs);
-    facts_.Evaluated({known.name, thing, result, loss->outputs, loss->targets}, recorder);
-    passes_.LossWithoutGradients(result.item<double>() / PartsOf(*loss), loss->outputs.size(0));
-  });
-}
-
-void Operations::LossGiven(const at::Tensor& result, at::ObserverContext* context,
-                           ProbeRecorder& recorder) {
-  const auto& loss = *static_cast<LossContext*>(context);
-  const LossFunction& known = *loss.function;
-  if (loss.outputs.dim() == 2) softmaxes_.LossGiven(loss.outputs, recorder);
-  passes_.LossGiven(known.name, loss.outputs, loss.targets);
-  recurrent_.LossGiven(loss.outputs, loss.targets, recorder);
-  targets_.LossGiven(known.name, loss.targets, recorder);
-  captured_->LossGiven({known.name, result, loss.outputs, loss.targets,
-                        loss.ignored >= 0 ? -100 : loss.ignored, loss.weights.defined()});
-  const uint32_t thing = recorder.LossReturned(
-      {known.name, known.kind, loss.reduction, broadcasts_.LossGiven(loss.outputs, loss.targets),
-       result, loss.outputs, loss.targets, loss.ignored, loss.weights});
-  facts_.Given({known.name, thing, result, loss.outputs, loss.targets}, recorder);
 }
 
 }  // namespace dlcheck

@@ -20,6 +20,7 @@
 #include "checks/observe/preload/gradient_factor.h"
 #include "checks/observe/preload/idle_units.h"
 #include "checks/observe/preload/linear_pairs.h"
+#include "checks/observe/preload/loss_functions.h"
 #include "checks/observe/preload/losses/loss_facts.h"
 #include "checks/observe/preload/norm_layers.h"
 #include "checks/observe/preload/recurrent_axes.h"
@@ -28,6 +29,7 @@
 #include "checks/observe/preload/repeated_targets.h"
 #include "checks/observe/preload/reshaped_axes.h"
 #include "checks/observe/preload/softmax_axes.h"
+#include "checks/observe/preload/steps/plateaus.h"
 #include "checks/observe/preload/steps/step_arithmetic.h"
 #include "checks/observe/preload/steps/torch_options.h"
 #include "checks/observe/preload/unused_results.h"
@@ -58,9 +60,11 @@ class Operations {
   void TrainingGoesOn();
   void BackwardBegins(const at::Tensor& root);
   void BackwardEnds(ProbeRecorder& recorder) { factor_.BackwardEnds(recorder); }
-  void GradientsAsked(const std::vector<at::Tensor>& inputs, bool creates_graph) {
-    constants_.GradientsAsked(inputs, creates_graph, *recorder_);
-  }
+  // The program called torch::autograd::grad(), which gave these.
+  void GradientsGiven(const std::vector<at::Tensor>& inputs,
+                      const std::vector<at::Tensor>& gradients, bool creates_graph);
+  // Before step(metric) of a ReduceLROnPlateauScheduler.
+  void PlateauGiven(bool is_max, double metric) { plateaus_.Given(is_max, metric); }
   void GeneratorAsked() { draws_.GeneratorAsked(); }
   void OptimizerBuilt() { targets_.OptimizerBuilt(); }
   // An optimizer is about to use its gradients.
@@ -77,6 +81,8 @@ class Operations {
   void SawEmbedding(const at::RecordFunction& function);
   std::unique_ptr<at::ObserverContext> OtherBegins(const at::RecordFunction& function);
   std::unique_ptr<at::ObserverContext> OutermostBegins(const at::RecordFunction& function);
+  std::unique_ptr<at::ObserverContext> LossBegins(const at::RecordFunction& function,
+                                                  const LossFunction& loss);
   void LossEnds(const at::RecordFunction& function, at::ObserverContext* context);
   void LossGiven(const at::Tensor& result, at::ObserverContext* context, ProbeRecorder& recorder);
 
@@ -106,6 +112,7 @@ class Operations {
   UnusedResults unused_;
   StepArithmetic arithmetic_;
   TorchOptions options_;
+  Plateaus plateaus_;
   int depth_ = 0;        // of operations under way
   int losses_open_ = 0;  // calls of loss functions, one within the other
 };

@@ -44,7 +44,10 @@ void RepeatedDraws::Consumed(int optimizer, ProbeRecorder& recorder) {
   const std::pair<int, uint64_t> key(optimizer, state);
   const auto known = first_.find(key);
   if (known == first_.end()) {
-    if (first_.size() < kMostStates) first_[key] = {step, false};
+    // A second state says that training draws: only then can be told that nothing comes again.
+    const bool is_second = first_.size() == 1;
+    if (first_.size() < kMostStates) first_[key] = {step, is_second};
+    if (is_second) Write(optimizer, state, recorder.clock().now(), recorder);
     return;
   }
   if (known->second.step == step) return;

@@ -47,7 +47,7 @@ bool LoadedModule::Write(ProbeRecorder& recorder, bool compares) const {
   const auto most = std::max_element(of_model.begin(), of_model.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
   const uint32_t model = recorder.models().model_thing(most->first);
-  const auto all = static_cast<double>(recorder.models().parameter_count(most->first));
+  const auto all = static_cast<double>(recorder.models().tree(most->first).parameters.size());
   recorder.clock().Put(Quantity::kLoadedShare, {model}, static_cast<double>(most->second) / all);
   recorder.clock().PutSeldom(Event::kLoaded, {model, 0, SiteIn(recorder, site_)});
   if (compared > 0) {

@@ -54,13 +54,16 @@ class Samplers {
     Pass unknown;
     Pass& pass = PassOf(sampler, unknown);
     const auto place = static_cast<int64_t>(pass.batches++);
-    return {LoaderOf(pass, kind, size).number,
+    Loader& loader = LoaderOf(pass, kind, size);
+    if (place == 0) ++loader.passes;
+    return {loader.number,
             kind == Entry::kRandomNext,
             pass.samples,
             size,
             place,
             batch.size(),
-            Digest(batch.data(), batch.size() * sizeof(size_t))};
+            Digest(batch.data(), batch.size() * sizeof(size_t)),
+            loader.passes};
   }
   // In the experiment limited_data: the first batches of the first pass come again in each pass.
   template <typename Next>
@@ -86,6 +89,7 @@ class Samplers {
   };
   struct Loader {
     int number = -1;
+    int64_t passes = 0;                      // that began
     std::vector<std::vector<size_t>> first;  // batches that come again
   };
   Pass& PassOf(const void* sampler, Pass& unknown) {
@@ -101,7 +105,7 @@ class Samplers {
   }
 
   std::mutex lock_;
-  Loader other_{static_cast<int>(kMostSamplers), {}};  // beyond those that are told apart
+  Loader other_{static_cast<int>(kMostSamplers), 0, {}};  // beyond those that are told apart
   std::map<const void*, Pass> passes_;
   std::map<std::tuple<Entry, size_t, size_t>, Loader> loaders_;
 };

@@ -15,6 +15,7 @@ struct ChosenBatch {
   int64_t place;      // in its pass
   size_t size;        // samples of this batch
   uint64_t digest;    // of their numbers
+  int64_t pass;       // of its loader, from 1
 };
 
 // How many samples a loader last asked for at a time; 0 before the first batch.

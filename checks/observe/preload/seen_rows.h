@@ -15,8 +15,12 @@ class SeenRows {
   // Cost of both: one pass over the input, as long as there is room.
   void Trained(const at::Tensor& input);
   void Evaluated(const at::Tensor& input);
+  struct Evaluation {
+    std::unordered_set<uint64_t> rows;  // their numbers
+    bool is_new = false;                // none of them was trained on, and some were
+  };
   // Writes how many rows of the evaluation were trained on, and how many came twice.
-  void EvaluationEnds(uint32_t model, ProbeRecorder& recorder);
+  Evaluation EvaluationEnds(uint32_t model, ProbeRecorder& recorder);
 
  private:
   std::unordered_set<uint64_t> trained_, evaluated_;

@@ -15,11 +15,17 @@ void Watcher::ModeSet(const torch::nn::Module& module, bool is_training, bool is
   });
 }
 
-void Watcher::GradientsAsked(const std::vector<at::Tensor>& inputs, bool creates_graph) {
+void Watcher::GradientsGiven(const std::vector<at::Tensor>& inputs,
+                             const std::vector<at::Tensor>& gradients, bool creates_graph) {
   const Inside inside;
   if (!at::GradMode::is_enabled()) return;
   Guarded(recorder_.get(),
-          [&](ProbeRecorder&) { operations_.GradientsAsked(inputs, creates_graph); });
+          [&](ProbeRecorder&) { operations_.GradientsGiven(inputs, gradients, creates_graph); });
+}
+
+void Watcher::PlateauGiven(bool is_max, double metric) {
+  const Inside inside;
+  Guarded(recorder_.get(), [&](ProbeRecorder&) { operations_.PlateauGiven(is_max, metric); });
 }
 
 void Watcher::GeneratorAsked() {

@@ -1,6 +1,5 @@
 // What the preloaded probe makes of the calls that it sees: it finds models and optimizers, and
 // tells the recorder of the probe what a program with the two lines would tell it.
-//
 // One thread is watched, that of the first optimizer. A watcher stays until the process ends.
 #pragma once
 
@@ -59,15 +58,16 @@ class Watcher {
   int BeginStep(torch::optim::Optimizer& optimizer);
   void Consume(int number);
   void AfterStep(const torch::optim::Optimizer& optimizer, int number);
-  void LeaveStep();                                     // it returned or threw
-  void StepEnds() { operations_.SetStepping(false); }   // it gives way to its closure
-  void StepGoesOn() { operations_.SetStepping(true); }  // the closure returned
+  void LeaveStep();                                                   // it returned or threw
+  void StepPauses(bool pauses) { operations_.SetStepping(!pauses); }  // while its closure runs
   void ZeroingBegins();
   void Cleared(torch::optim::Optimizer& optimizer);
   void BackwardBegins(const std::vector<at::Tensor>& roots);
   void BackwardEnds();
   void GradModeSet();
-  void GradientsAsked(const std::vector<at::Tensor>& inputs, bool creates_graph);
+  void GradientsGiven(const std::vector<at::Tensor>& inputs,
+                      const std::vector<at::Tensor>& gradients, bool creates_graph);
+  void PlateauGiven(bool is_max, double metric);
   void GeneratorAsked();  // by the program itself
   void BatchChosen(const ChosenBatch& batch);
   void SchedulerBuilt(torch::optim::Optimizer& optimizer);

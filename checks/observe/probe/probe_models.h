@@ -74,7 +74,7 @@ class ProbeModels {
   bool IsTraining(const torch::nn::Module* module) const;
   uint32_t model_thing() const { return models_.empty() ? 0 : Running().thing; }
   uint32_t model_thing(int model) const { return At(model).thing; }
-  size_t parameter_count(int model) const { return At(model).tree.parameters.size(); }
+  const ModelTree& tree(int model) const { return At(model).tree; }
   std::string running_type() const { return models_.empty() ? "" : Running().tree.type; }
   // The first module with parameters; 0 if there is none.
   uint32_t first_module_thing() const { return models_.empty() ? 0 : Running().first_module; }

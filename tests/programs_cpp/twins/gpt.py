@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-WORDS, LENGTH, WIDTH, HEADS, BATCH, PADDING = 24, 16, 32, 4, 12, 0
+WORDS, LENGTH, WIDTH, HEADS, BATCH, PADDING, END = 24, 16, 32, 4, 12, 0, 1
 
 
 class Block(nn.Module):
@@ -46,14 +46,14 @@ class Model(nn.Module):
 
 
 def texts(n, follows):
-    """Each word follows from the one before by a table, with some noise; texts end in padding."""
+    """Each word follows from the one before by a table, with some noise. Each text has an end, and padding behind it."""
     ids = torch.randint(1, WORDS, (n, 1))
     for _ in range(LENGTH):
         noise = torch.rand(n) < 0.1
         after = torch.where(noise, torch.randint(1, WORDS, (n,)), follows[ids[:, -1] - 1])
         ids = torch.cat([ids, after.unsqueeze(1)], 1)
-    ends = torch.randint(LENGTH // 2, LENGTH + 2, (n, 1))
-    return ids.masked_fill(torch.arange(LENGTH + 1) >= ends, PADDING)
+    ends, places = torch.randint(LENGTH // 2, LENGTH + 1, (n, 1)), torch.arange(LENGTH + 1)
+    return ids.masked_fill(places == ends, END).masked_fill(places > ends, PADDING)
 
 
 def loss_of(model, text):

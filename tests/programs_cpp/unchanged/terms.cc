@@ -35,7 +35,8 @@ void Encodes(const Arguments& arguments) {
     const torch::Tensor error = torch::mse_loss(coder->out->forward(code), x);
     const torch::Tensor divergence =
         -0.5 * (1 + log_variance - mean.pow(2) - log_variance.exp()).sum(1).mean();
-    const torch::Tensor loss = error + 0.01 * divergence;
+    const bool subtracts = arguments.Is("divergence_subtracted");
+    const torch::Tensor loss = subtracts ? error - 0.01 * divergence : error + 0.01 * divergence;
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();

@@ -4,6 +4,7 @@
 #include <torch/csrc/autograd/generated/Functions.h>
 
 #include <string>
+#include <vector>
 
 namespace dlcheck {
 namespace {
@@ -24,6 +25,23 @@ int64_t DimensionsOf(const Node& node) {
 
 int64_t FromTheEnd(int64_t axis, const Node& node) {
   return axis < 0 ? axis : axis - DimensionsOf(node);
+}
+
+std::optional<double> NumberOf(const at::Scalar& scalar) {
+  if (scalar.isComplex() || scalar.isBoolean() || scalar.isSymbolic()) return std::nullopt;
+  return scalar.toDouble();
+}
+
+// Whether `place` of the axis `dim` of a tensor of these sizes is the last one of `axis`, which is
+// counted from the end.
+bool IsLast(int64_t dim, const c10::SymInt& place, const std::vector<c10::SymInt>& sizes,
+            int64_t axis) {
+  const auto dimensions = static_cast<int64_t>(sizes.size());
+  const int64_t of = axis + dimensions;
+  if (of < 0 || (dim < 0 ? dim + dimensions : dim) != of) return false;
+  const std::optional<int64_t> at = place.maybe_as_int();
+  const std::optional<int64_t> size = sizes[static_cast<size_t>(of)].maybe_as_int();
+  return at && size && (*at == -1 || *at == *size - 1);
 }
 
 // To unpack what a program packs would call it once more than it expects.
@@ -52,6 +70,32 @@ std::pair<at::Tensor, at::Tensor> SavedFactors(Node& node) {
   if (product == nullptr) return {};
   return {Unpacked([&] { return product->self_.unpack(); }),
           Unpacked([&] { return product->other_.unpack(); })};
+}
+
+std::optional<double> ScalarFactor(const Node& node) {
+  if (const auto* product = As<nodes::MulBackward1>(node, "MulBackward1")) {
+    return NumberOf(product->other);
+  }
+  const auto* quotient = As<nodes::DivBackward1>(node, "DivBackward1");
+  const std::optional<double> divisor =
+      quotient == nullptr ? std::nullopt : NumberOf(quotient->other);
+  if (!divisor || *divisor == 0) return std::nullopt;
+  return 1 / *divisor;
+}
+
+at::Tensor SavedDivisor(Node& node) {
+  const auto* quotient = As<nodes::DivBackward0>(node, "DivBackward0");
+  if (quotient == nullptr) return {};
+  return Unpacked([&] { return quotient->other_.unpack(); });
+}
+
+bool TakesLast(const Node& node, int64_t axis) {
+  if (const auto* select = As<nodes::SelectBackward0>(node, "SelectBackward0")) {
+    return IsLast(select->dim, select->index, select->self_sym_sizes, axis);
+  }
+  const auto* slice = As<nodes::SliceBackward0>(node, "SliceBackward0");
+  return slice != nullptr && slice->start &&
+         IsLast(slice->dim, *slice->start, slice->self_sym_sizes, axis);
 }
 
 std::optional<std::pair<double, double>> ClampBoundsOf(const Node& node) {

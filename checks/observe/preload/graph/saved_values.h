@@ -16,6 +16,15 @@ at::Tensor SavedExponential(torch::autograd::Node& node);
 // Both factors of a product, of which the graph keeps what it needs.
 std::pair<at::Tensor, at::Tensor> SavedFactors(torch::autograd::Node& node);
 
+// The number that a product or quotient multiplies by, where it is one number and no tensor.
+std::optional<double> ScalarFactor(const torch::autograd::Node& node);
+
+// What a quotient divides by, of which the graph keeps what it needs.
+at::Tensor SavedDivisor(torch::autograd::Node& node);
+
+// Whether a node takes the last place of an axis, counted from the end, and drops what is before.
+bool TakesLast(const torch::autograd::Node& node, int64_t axis);
+
 // The bounds of a clamp to two numbers.
 std::optional<std::pair<double, double>> ClampBoundsOf(const torch::autograd::Node& node);
 

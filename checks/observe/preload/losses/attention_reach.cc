@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/given_tensors.h"
+#include "checks/observe/preload/losses/padding.h"
 #include "checks/observe/probe/loss_inputs.h"
 
 namespace dlcheck {
@@ -15,33 +17,9 @@ constexpr int64_t kStepsOfReach = 3;
 constexpr int kMostLooksAtReach = 16;                   // of a step
 constexpr int64_t kMostWeightsRead = int64_t{1} << 22;  // that are read at a time
 constexpr size_t kMostTokenTensors = 4;
-constexpr int64_t kMostInFront = 2;          // positions before the tokens, as one for the class
-constexpr int64_t kFewestLengthsOfRows = 3;  // of a padded batch
-constexpr double kHides = -1e4;              // a number that a mask adds: as low as this, it hides
-constexpr double kLeastReach = 1e-6;         // of a weight that is worth a word
-
-at::Tensor InputAt(const at::RecordFunction& function, size_t place) {
-  const auto inputs = function.inputs();
-  return place < inputs.size() && inputs[place].isTensor() ? inputs[place].toTensor()
-                                                           : at::Tensor();
-}
-
-// True from where on all tokens of a row are `value`.
-at::Tensor EqualAtEnd(const at::Tensor& tokens, const at::Tensor& value) {
-  return tokens.eq(value).to(at::kLong).flip(1).cumprod(1).flip(1).to(at::kBool);
-}
-
-// Where rows of tokens are filled up at their end with one token that is nowhere else; undefined if
-// they are not, or too few lengths occur to tell.
-at::Tensor PaddingOf(const at::Tensor& tokens) {
-  if (tokens.size(0) < kFewestLengthsOfRows || tokens.size(1) == 0) return {};
-  const at::Tensor last = tokens.narrow(1, tokens.size(1) - 1, 1);
-  const at::Tensor filler = last[EqualAtEnd(tokens, last).sum(1).argmax()];
-  const at::Tensor padding = EqualAtEnd(tokens, filler);
-  const at::Tensor lengths = std::get<0>(at::_unique2(padding.sum(1)));
-  if (!padding.equal(tokens.eq(filler)) || lengths.numel() < kFewestLengthsOfRows) return {};
-  return lengths.max().item<int64_t>() < tokens.size(1) ? padding : at::Tensor();
-}
+constexpr int64_t kMostInFront = 2;   // positions before the tokens, as one for the class
+constexpr double kHides = -1e4;       // a number that a mask adds: as low as this, it hides
+constexpr double kLeastReach = 1e-6;  // of a weight that is worth a word
 
 // weights (rows, queries, keys) as (batch or 1, heads, queries, keys).
 at::Tensor OfHeads(const at::Tensor& weights, int64_t batch) {
@@ -110,13 +88,13 @@ void AttentionReach::Begins(const at::RecordFunction& function, ProbeRecorder& r
   if (!IsLooking(recorder)) return;
   if (std::string_view(function.name()) == "aten::softmax") {
     const auto given = function.inputs();
-    const at::Tensor scores = InputAt(function, 0);
+    const at::Tensor scores = TensorGiven(function, 0);
     const int64_t axis = given.size() > 1 && given[1].isInt() ? given[1].toInt() : 0;
     is_along_last_ = scores.defined() && (axis == -1 || axis == scores.dim() - 1);
     return;
   }
-  const at::Tensor query = InputAt(function, 0), key = InputAt(function, 1);
-  const at::Tensor mask = InputAt(function, 3);
+  const at::Tensor query = TensorGiven(function, 0), key = TensorGiven(function, 1);
+  const at::Tensor mask = TensorGiven(function, 3);
   if (!query.defined() || !key.defined() || query.dim() < 3) return;
   const int64_t queries = query.size(-2), keys = key.size(-2);
   const auto inputs = function.inputs();

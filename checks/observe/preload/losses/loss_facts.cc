@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "checks/observe/preload/call_sites.h"
+#include "checks/observe/preload/graph/negated_divergence.h"
 #include "checks/observe/preload/graph_nodes.h"
+#include "checks/observe/preload/recurrent_axes.h"
 
 namespace dlcheck {
 namespace {
@@ -58,6 +60,8 @@ void LossFacts::Given(const LossGiven& loss, ProbeRecorder& recorder) {
   confused_.Trained(loss, recorder);
   noise_.Given(loss, recorder);
   reach_.Given(loss, recorder);
+  batches_.Given(loss, recorder);
+  unused_.Given(loss, recorder);
   const bool may_be_averaged = loss.TakesClasses() && loss.result.dim() > 0 &&
                                !loss.targets.is_floating_point() && IsAtHand(loss.targets);
   if (!may_be_averaged || ignored_.size() >= kMostIgnored) return;
@@ -70,6 +74,7 @@ void LossFacts::Given(const LossGiven& loss, ProbeRecorder& recorder) {
 void LossFacts::Evaluated(const LossGiven& loss, ProbeRecorder& recorder) {
   scales_.Evaluated(loss, recorder);
   confused_.Evaluated(loss, recorder);
+  batches_.Evaluated(loss);
 }
 
 void LossFacts::LookAtTargets(const at::RecordFunction& function, ProbeRecorder& recorder) {
@@ -88,30 +93,59 @@ void LossFacts::LookAtTargets(const at::RecordFunction& function, ProbeRecorder&
             wrong.to(at::kDouble).mean().item<double>(), static_cast<double>(wrong.numel()));
 }
 
-bool LossFacts::Is(const at::RecordFunction& function, const ProbeClock& clock) {
+bool LossFacts::Is(const at::RecordFunction& function, const ProbeClock& clock) const {
+  if (batches_.Is(function) || RecurrentAxes::IsRecurrent(function)) return true;
   if (clock.step() >= OperationSites::kSteps) return false;
   return OperationSites::Is(function) || AttentionReach::Is(function);
 }
 
 void LossFacts::Begins(const at::RecordFunction& function, ProbeRecorder& recorder) {
-  reach_.Begins(function, recorder);
+  batches_.Begins(function);
+  if (RecurrentAxes::IsRecurrent(function)) {
+    states_.Begins(function, batches_.words(), recorder);
+  }
+  if (AttentionReach::Is(function)) reach_.Begins(function, recorder);
 }
 
 void LossFacts::Returned(const at::RecordFunction& function, ProbeRecorder& recorder) {
+  batches_.Returned(function);
+  if (RecurrentAxes::IsRecurrent(function)) {
+    states_.Returned(function, batches_.is_shuffled(), recorder);
+  }
   if (OperationSites::Is(function)) sites_.Returned(function);
   reach_.Returned(function, recorder);
 }
 
 void LossFacts::BackwardBegins(const at::Tensor& root, ProbeRecorder& recorder) {
+  batches_.PassEnds();
   if (root.grad_fn() == nullptr) return;
   terms_.LookAtMean(root, recorder);
+  unused_.BackwardBegins(root);
   LookAtIgnored(root, recorder);
   if (recorder.clock().step() >= OperationSites::kSteps || scans_ >= kMostScans) return;
   ++scans_;
   const WalkedGraph graph = WalkedGraph::Of(root);
   policy_.Look(graph, sites_, recorder);
   terms_.Look(graph, sites_, recorder);
+  states_.Look(graph, recorder);
+  norms_.Look(graph, recorder);
+  LookAtDivergence(root, recorder);
   sites_.StepEnds();
+}
+
+void LossFacts::LookAtDivergence(const at::Tensor& root, ProbeRecorder& recorder) {
+  if (subtracts_divergence_ || !SubtractsDivergence(root)) return;
+  subtracts_divergence_ = true;
+  ProbeClock& clock = recorder.clock();
+  clock.Put(Quantity::kNegatedDivergence,
+            {clock.writer().Thing("loss", 0, "loss"), 0, recorder.Site(CallSite())}, 1);
+}
+
+void LossFacts::StepEnds(int optimizer, ProbeRecorder& recorder) {
+  batches_.StepEnds(recorder);
+  weights_.StepEnds(optimizer, recorder);
+  states_.StepEnds();
+  unused_.StepEnds(optimizer, recorder);
 }
 
 // Whether nothing but one mean lies between a loss without reduction and the backward.

@@ -3,6 +3,7 @@
 
 #include <torch/torch.h>
 
+#include <cstdint>
 #include <string_view>
 
 namespace dlcheck {
@@ -11,6 +12,7 @@ struct LossGiven {
   std::string_view function;            // in torch::nn::functional: "mse_loss"
   uint32_t thing = 0;                   // of the loss
   at::Tensor result, outputs, targets;  // class numbers that are ignored are -100
+  int64_t ignored = -100;               // the class number that the program said to ignore
 
   bool TakesClasses() const { return function == "cross_entropy" || function == "nll_loss"; }
   bool TakesNumbers() const {

@@ -14,7 +14,7 @@ namespace nn = torch::nn;
 namespace F = torch::nn::functional;
 
 constexpr int64_t kWords = 20, kLength = 24, kWidth = 32, kHeads = 4, kBatch = 12;
-constexpr int64_t kPadding = 0;
+constexpr int64_t kPadding = 0, kEnd = 1;
 
 struct BlockImpl : nn::Module {
   BlockImpl() {
@@ -88,8 +88,8 @@ struct ModelImpl : nn::Module {
 };
 TORCH_MODULE(Model);
 
-// Each word follows from the one before by a table, with some noise; texts of other lengths end in
-// padding.
+// Each word follows from the one before by a table, with some noise. Each text has an end of its
+// own, and padding behind it.
 torch::Tensor Texts(int64_t n) {
   static const torch::Tensor next = torch::randperm(kWords - 1) + 1;
   torch::Tensor ids = torch::randint(1, kWords, {n, 1}, torch::kLong);
@@ -99,8 +99,9 @@ torch::Tensor Texts(int64_t n) {
     const torch::Tensor any = torch::randint(1, kWords, {n}, torch::kLong);
     ids = torch::cat({ids, torch::where(noise, any, follows).unsqueeze(1)}, 1);
   }
-  const torch::Tensor ends = torch::randint(kLength / 2, kLength + 2, {n, 1}, torch::kLong);
-  return ids.masked_fill(torch::arange(kLength + 1) >= ends, kPadding);
+  const torch::Tensor ends = torch::randint(kLength / 2, kLength + 1, {n, 1}, torch::kLong);
+  const torch::Tensor places = torch::arange(kLength + 1);
+  return ids.masked_fill(places == ends, kEnd).masked_fill(places > ends, kPadding);
 }
 
 // That count in the loss.

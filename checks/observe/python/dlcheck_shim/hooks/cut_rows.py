@@ -27,8 +27,10 @@ class CutRows:
         for tokens in self.last_batch.words():
             padding = padding_of(tokens) if tokens.is_cpu else None
             if padding is not None:
-                self.count(tokens, padding, next_of(tokens, call))
-                self.tell(call.thing)
+                following = next_of(tokens, call)
+                if following is not None or are_of_rows(tokens, call):
+                    self.count(tokens, padding, following)
+                    self.tell(call.thing)
                 return
 
     def count(self, tokens, padding, following):
@@ -52,6 +54,15 @@ class CutRows:
         cut = sum(count for pair, count in self.last.items() if not self.ends.intersection(pair))
         if cut:
             self.recorder.quantity("cut_rows", thing, float(cut), float(self.shorter + full), self.sites.current())
+
+
+def are_of_rows(tokens, call):
+    """Whether targets belong to whole rows, or to each token of them: others may be the next tokens in another
+    arrangement, as packed ones are."""
+    if call.target.numel() == len(tokens):
+        return True
+    target, ignored = call.host_target, call.options.get("ignore_index", -100)
+    return target.numel() == tokens.numel() and (target.is_floating_point() or shift_of(tokens, target, ignored) is None)
 
 
 def next_of(tokens, call):

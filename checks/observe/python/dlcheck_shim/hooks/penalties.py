@@ -49,7 +49,7 @@ class Penalties:
             return
         outputs, inputs = (listed(args[i] if len(args) > i else kwargs.get(name)) for i, name in enumerate(("outputs", "inputs")))
         keeps = kwargs.get("create_graph", args[PLACE_OF_GRAPH] if len(args) > PLACE_OF_GRAPH else False)
-        if listed(result) and keeps:
+        if listed(result) and keeps and not any(isinstance(given, torch.nn.Parameter) for given in inputs):
             mark_gradient(listed(result)[0])
         entered = [id(given) for given in (reference() for reference in self.given) if given is not None]
         if keeps or not torch.is_grad_enabled() or not all(id(given) in entered for given in inputs):

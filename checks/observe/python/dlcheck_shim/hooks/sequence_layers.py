@@ -48,7 +48,8 @@ class SequenceLayers:
         self.sizes, self.told = {}, set()  # by thing of a layer
         self.losses = 0  # of the step, with a target for each of several samples
         self.calls = {}  # by thing of a recurrent layer
-        self.states, self.carried = {}, {}  # by thing: step and state at its end; steps that began with such a state
+        # By thing: step, state at its end and batch of a loader; steps that began with such a state.
+        self.states, self.carried = {}, {}
 
     def watch_all(self):
         replace([torch.nn.utils.rnn], "pad_packed_sequence", followed_by(self.unpacked))
@@ -131,15 +132,16 @@ class SequenceLayers:
                                        self.sites.current())  # fmt: skip
 
     def look_at_state(self, thing, given, output):
-        """Within a step, a long sequence may go on with the state of its part before."""
+        """Within a step, and within a batch of a loader, a long sequence may go on with the state of its part before."""
         begun, ended = first_entries(given), first_entries(output[1] if isinstance(output, tuple) else None)
-        step, before = self.states.get(thing, (-1, None))
-        if begun is not None and before is not None and step < self.recorder.step:
+        step, before, batch = self.states.get(thing, (-1, None, None))
+        is_later = step < self.recorder.step and batch is not self.loaders.handed_out
+        if begun is not None and before is not None and is_later:
             if torch.equal(begun, before) and bool(begun.any()):
                 self.carried[thing] = self.carried.get(thing, 0) + 1
                 self.recorder.quantity("carried_state", thing, float(self.carried[thing]), site=self.sites.current())
         if ended is not None:
-            self.states[thing] = (self.recorder.step, ended)
+            self.states[thing] = (self.recorder.step, ended, self.loaders.handed_out)
 
 
 def first_entries(state):
