@@ -5,11 +5,15 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
+#include <string>
 
 #include "checks/engine/text.h"
 #include "checks/records/line_file.h"
 #include "diagnostics/baseline/baseline_result.h"
+#include "diagnostics/cli/command_line.h"
 #include "diagnostics/cli/commands.h"
+#include "diagnostics/cli/config/options.h"
 #include "diagnostics/cli/places.h"
 #include "diagnostics/cli/quiet_child.h"
 
