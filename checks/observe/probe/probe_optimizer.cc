@@ -122,8 +122,7 @@ bool ProbeOptimizer::NeedsNorms() const {
       parameters_.begin(), parameters_.begin() + static_cast<std::ptrdiff_t>(near),
       [](const at::Tensor& a, const at::Tensor& b) { return a.numel() < b.numel(); });
   const at::Tensor& gradient = smallest->grad();
-  return gradient.defined() && !gradient.is_sparse() &&
-         !std::isfinite(gradient.sum().item<double>());
+  return gradient.defined() && !gradient.is_sparse() && !HasFiniteSum(gradient);
 }
 
 void ProbeOptimizer::Consume() {

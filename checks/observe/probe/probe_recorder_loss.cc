@@ -45,11 +45,10 @@ void ProbeRecorder::Loss(const at::Tensor& loss, const at::Tensor& outputs,
 }
 
 void ProbeRecorder::WriteLoss(const at::Tensor& loss, double samples) {
-  clock_.transfer().Add(loss.detach().reshape({1}),
-                        [this, about = ProbeClock::About{loss_thing_, 0, loss_site_}, samples,
-                         moment = clock_.now()](const std::vector<double>& values) {
-                          clock_.Put(Quantity::kLoss, about, moment, values[0], samples);
-                        });
+  clock_.transfer().Add(loss, [this, about = ProbeClock::About{loss_thing_, 0, loss_site_}, samples,
+                               moment = clock_.now()](const std::vector<double>& values) {
+    clock_.Put(Quantity::kLoss, about, moment, values[0], samples);
+  });
 }
 
 uint32_t ProbeRecorder::LossReturned(const LossCall& call) {

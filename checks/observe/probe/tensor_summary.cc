@@ -1,5 +1,7 @@
 #include "checks/observe/probe/tensor_summary.h"
 
+#include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "checks/records/digest.h"
@@ -9,6 +11,8 @@ namespace {
 
 // So long may a number of an accelerator wait: a copy stops the device, and a crash loses the rest.
 constexpr int kMostStepsWaiting = 16;
+// So many elements are added sooner than an operation is called.
+constexpr int64_t kFewElements = 1024;
 
 at::Tensor Dense(const at::Tensor& tensor) {
   return tensor.is_sparse() ? tensor.coalesce().values() : tensor;
@@ -18,7 +22,19 @@ bool IsHalf(const at::Tensor& tensor) {
   return tensor.scalar_type() == at::kHalf || tensor.scalar_type() == at::kBFloat16;
 }
 
+// Whether the values lie in memory as they are: then no operation has to be called to read them,
+// which would cost more than the values.
+bool IsReadable(const at::Tensor& tensor, at::ScalarType type) {
+  return tensor.scalar_type() == type && tensor.device().is_cpu() &&
+         tensor.layout() == at::kStrided && tensor.has_storage() && tensor.is_contiguous() &&
+         !tensor.is_neg();
+}
+
 std::vector<double> OnHost(const at::Tensor& values) {
+  if (IsReadable(values, at::kFloat)) {
+    const float* first = values.const_data_ptr<float>();
+    return std::vector<double>(first, first + values.numel());
+  }
   const at::Tensor host = values.detach().to(at::kCPU, at::kDouble).contiguous();
   const double* first = host.const_data_ptr<double>();
   return std::vector<double>(first, first + host.numel());
@@ -44,6 +60,14 @@ at::Tensor Norms(const std::vector<at::Tensor>& tensors) {
   return at::stack(norms);
 }
 
+bool HasFiniteSum(const at::Tensor& tensor) {
+  if (tensor.numel() > kFewElements || !IsReadable(tensor, at::kFloat)) {
+    return std::isfinite(Dense(tensor).sum().item<double>());
+  }
+  const float* first = tensor.const_data_ptr<float>();
+  return std::isfinite(std::accumulate(first, first + tensor.numel(), 0.0));
+}
+
 double CountNonFinite(const at::Tensor& tensor) {
   return at::isfinite(Dense(tensor)).logical_not().sum().item<double>();
 }
@@ -63,7 +87,7 @@ void Transfer::Add(const at::Tensor& values, Use use) {
   if (values.device().is_cpu()) {
     use(OnHost(values));
   } else {
-    waiting_.push_back({values.detach(), std::move(use)});
+    waiting_.push_back({values.detach().reshape({-1}), std::move(use)});
   }
 }
 

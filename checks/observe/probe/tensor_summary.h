@@ -17,6 +17,9 @@ namespace dlcheck {
 // Cost:   one pass over the tensors, no copy from the device.
 at::Tensor Norms(const std::vector<at::Tensor>& tensors);
 
+// Whether the sum of the elements is finite. Cost: one pass, one copy from the device.
+bool HasFiniteSum(const at::Tensor& tensor);
+
 // How many elements are infinite or not a number. Cost: one pass, one copy from the device.
 double CountNonFinite(const at::Tensor& tensor);
 
@@ -30,7 +33,7 @@ class Transfer {
  public:
   using Use = std::function<void(const std::vector<double>&)>;
 
-  // `use` is called once, with the values of `values`, which has one dimension.
+  // `use` is called once, with the elements of `values`, in the order of a flat view.
   void Add(const at::Tensor& values, Use use);
 
   // Reads what is waiting after a sampled step, or when it has waited for some steps.
