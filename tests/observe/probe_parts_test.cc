@@ -4,12 +4,14 @@
 #include <torch/torch.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 
 #include "checks/observe/probe/probe_calls.h"
 #include "checks/observe/probe/probe_clock.h"
 #include "checks/observe/probe/probe_optimizer.h"
+#include "checks/observe/probe/probe_rule.h"
 #include "checks/records/record_reader.h"
 
 namespace dlcheck {
@@ -169,6 +171,35 @@ TEST(ProbeClock, WritesSoManyForwardsOfAnEvaluation) {
   }
   EXPECT_EQ(written, kMostEvaluationBatches);
   EXPECT_EQ(in_gaps, 5);
+}
+
+// How many records say how far a step of Adam that moves nothing is from the rule.
+int64_t ComparedSteps(double gradient) {
+  Watched watched;
+  {
+    ProbeClock clock(watched.request, watched.NewWriter());
+    const Tensor weight = torch::ones({4}).requires_grad_();
+    weight.mutable_grad() = torch::full({4}, gradient);
+    Probe::Rule rule;
+    rule.name = "adam";
+    rule.state = [](const std::string& field, const Tensor& of) {
+      return field == "steps" ? torch::ones({}) : torch::zeros_like(of);
+    };
+    const torch::NoGradGuard no_grad;
+    UpdateCheck check(clock, rule, 0);
+    check.Before({{weight, 0, 0.1, 0}});
+    check.After();
+    clock.Finish();
+  }
+  return std::ranges::count_if(watched.Records(), [](const Record& record) {
+    return record.kind == Kind::kQuantity &&
+           record.number == static_cast<uint16_t>(Quantity::kUpdateError);
+  });
+}
+
+TEST(UpdateCheck, LeavesOutAGradientWhoseSquareOverflows) {
+  EXPECT_EQ(ComparedSteps(1), 1);
+  EXPECT_EQ(ComparedSteps(1e25), 0);
 }
 
 TEST(Collectives, AreOperatorsOfTorchDistributed) {

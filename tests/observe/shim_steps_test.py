@@ -97,6 +97,20 @@ SPREADS = START + textwrap.dedent(
 )
 
 
+# The square of the gradient of step 3 overflows, so Adam's second moment is infinite and nothing moves.
+OVERFLOWING = START + textwrap.dedent(
+    """
+    model = torch.nn.Linear(3, 2)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.1)
+    for step in range(6):
+        optimizer.zero_grad()
+        (F.cross_entropy(model(x), y) * (1e25 if step == 3 else 1)).backward()
+        optimizer.step()
+    print(model.weight.tolist())
+    """
+)
+
+
 class ShimSteps(unittest.TestCase):
     def both(self, program):
         alone = run_unwatched(python("-c", program))
@@ -109,6 +123,11 @@ class ShimSteps(unittest.TestCase):
         self.assertEqual(len(main.of("quantity", "update_norm")), 10)
         run = run_watched(python("-c", SCALED_STEP), experiment="reference")
         self.assertEqual(run.status, 0, run.err)
+
+    def test_a_step_whose_squared_gradient_overflows_is_not_compared_with_the_rule(self):
+        rows = self.both(OVERFLOWING).of("quantity", "update_error")
+        self.assertEqual({row.step for row in rows}, {0, 1, 2})  # then nothing moves any more
+        self.assertTrue(all(row.value <= row.aux for row in rows), rows)
 
     def test_complex_weights_are_measured(self):
         for step in ("optimizer.step(closure)", "closure(); optimizer.step()"):

@@ -12,6 +12,9 @@ constexpr int64_t kOneIn = 8;
 constexpr int64_t kMostCopied = 1 << 21;
 // Roundings of a kernel that works in the type of its weights: moments, quotient, product.
 constexpr double kRoundings = 8;
+// The square of a larger gradient comes near the end of float32, where Adam's second moment is
+// infinite.
+constexpr double kLargestGradient = 1e18;
 
 at::Tensor Wide(const at::Tensor& tensor) {
   return tensor.defined() ? tensor.detach().to(at::kDouble, /*non_blocking=*/false, /*copy=*/true)
@@ -90,6 +93,7 @@ void UpdateCheck::Write(const Copy& copy) {
   const double error = (after - copy.before.weight - change).norm().item<double>();
   // A step of nothing, or of what is not finite, cannot be compared.
   if (!(size > 0) || !std::isfinite(size) || !std::isfinite(error)) return;
+  if (copy.before.gradient.abs().max().item<double>() > kLargestGradient) return;
   const double epsilon = EpsilonOf(copy.moved.scalar_type());
   const double rounding = epsilon * after.norm().item<double>() / size + kRoundings * epsilon;
   const ProbeClock::About about{copy.parameter.thing, owner_};

@@ -13,6 +13,8 @@ MOST_PARAMETERS = 4  # of a step; they take turns
 MOST_ELEMENTS = 1 << 20
 # Roundings of a kernel that works in the type of its weights: moments, quotient, product.
 ROUNDINGS = 8
+# The square of a larger gradient comes near the end of float32, where Adam's second moment is infinite.
+LARGEST_GRADIENT = 1e18
 
 
 class UpdateCheck:
@@ -54,20 +56,22 @@ class UpdateCheck:
         copies, watched.copies = watched.copies, []
         for parameter, before, gradient, state, group, rule in copies:
             change = rule(before, gradient, state, group)
-            self.write(watched, parameter, before, change)
+            self.write(watched, parameter, before, gradient, change)
 
-    def write(self, watched, parameter, before, change):
+    def write(self, watched, parameter, before, gradient, change):
         recorder, at = self.recorder, (self.recorder.step, self.recorder.micro_step)
         after, kind = wide(parameter), torch.finfo(parameter.dtype)
         lost = (change != 0) & (after == before)
-        found = [change.norm(), (after - before - change).norm(), after.norm(), lost.sum()]
+        found = [change.norm(), (after - before - change).norm(), after.norm(), lost.sum(), gradient.abs().max()]
         thing, owner = watched.things.get(parameter, 0), watched.thing
         elements = after.numel()
 
         def use(values):
-            size, error, norm, swallowed = values
+            size, error, norm, swallowed, largest = values
             # A step of nothing, or of what is not finite, cannot be compared.
             if not size > 0 or not math.isfinite(size) or not math.isfinite(error):
+                return
+            if largest > LARGEST_GRADIENT:
                 return
             rounding = kind.eps * norm / size + ROUNDINGS * kind.eps
             recorder.quantity("update_error", thing, error / size, rounding, owner=owner, at=at)
