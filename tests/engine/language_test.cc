@@ -17,6 +17,13 @@ TEST(InCppTerms, SpellsCallsAsLibTorchDoes) {
             "Use torch::nn::Dropout(0.1); torch::nn::functional::softmax takes retain_graph=true.");
 }
 
+TEST(InCppTerms, NamesWhatLibTorchHasInsteadOfWhatPythonAloneHas) {
+  EXPECT_EQ(InCppTerms("Draw from it, or run it inside torch.random.fork_rng()."),
+            "Draw from it, or restore the state of the default generator after it.");
+  EXPECT_EQ(InCppTerms("Call torch.use_deterministic_algorithms(True)."),
+            "Call at::globalContext().setDeterministicAlgorithms(true, false).");
+}
+
 TEST(InCppTerms, LeavesSentencesAndNumbersAlone) {
   const char* const text = "Keep 0.1 of the data. Write total += loss, e.g. in one model.";
   EXPECT_EQ(InCppTerms(text), text);

@@ -26,7 +26,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings,
     if (statement.value < settings[kNoted]) continue;
     Finding finding = StatementFinding(
         statement, statement.value < settings[kWarned] ? Severity::kNote : Severity::kWarning,
-        StrCat("The inputs of ", statement.name, " have a root mean square of ",
+        StrCat("The inputs of layer ", statement.name, " have a root mean square of ",
                Short(statement.value), "."),
         statement.name);
     finding.bound = settings[kNoted];
@@ -51,7 +51,7 @@ Check UnnormalizedInputs() {
           "Takes the root mean square of what the first linear, convolution or recurrent layer of "
           "a model is given in training.",
       .fix = "Subtract the mean of the training data and divide by its standard deviation.",
-      .limits = {.needs = "A Python program, and inputs of fractions.",
+      .limits = {.needs = "Inputs of fractions.",
                  .silent_when = "The root mean square is below 30, as behind a normalization "
                                 "layer.",
                  .severity = "Note from 30 on, warning from 300 on.",
