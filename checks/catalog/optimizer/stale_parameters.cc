@@ -1,12 +1,10 @@
-#include <map>
-#include <set>
 #include <utility>
 
 #include "checks/catalog/examples/example_runs.h"
 #include "checks/catalog/findings/parameter_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/text.h"
-#include "checks/signals/gradients/gradients.h"
+#include "checks/signals/optimizer/stale_tensors.h"
 
 namespace dlcheck::optimizer {
 namespace {
@@ -19,74 +17,36 @@ constexpr Setting kSteps{.name = "steps",
                          .meaning = "fewest steps of the optimizer for a finding",
                          .source = "own reasoning: a model for a later stage may not have run yet"};
 
-using Parameters = std::vector<const Gradients::Parameter*>;
-
-// Tensors that an optimizer holds without use, and those that it should hold instead.
-struct Stale {
-  std::vector<std::string> held, used;
-  bool all_matched = true;  // each unused tensor has a counterpart in use
-};
-
-// Parameters of models that got gradients but are in no optimizer, by shape.
-std::map<std::string, Parameters> Orphaned(const Gradients& gradients) {
-  std::map<std::string, Parameters> found;
-  for (const Gradients::Parameter& parameter : gradients.parameters) {
-    const bool is_used = !parameter.orphan && parameter.requires_grad && parameter.gradient_seen;
-    if (is_used && parameter.optimizer.empty()) found[parameter.shape].push_back(&parameter);
-  }
-  return found;
-}
-
-// Models of which no part ran or got a gradient, and all have a counterpart. A program may keep the
-// model that it replaced.
-std::set<int> Replaced(const Gradients& gradients, const std::map<std::string, Parameters>& free) {
-  std::set<int> models, others;
-  std::map<std::pair<int, std::string>, size_t> needed;
-  for (const Gradients::Parameter& parameter : gradients.parameters) {
-    if (parameter.orphan) continue;
-    const bool is_idle = !parameter.module_ran && !parameter.gradient_seen;
-    (is_idle && !parameter.optimizer.empty() ? models : others).insert(parameter.model);
-    const auto fitting = free.find(parameter.shape);
-    const size_t all = fitting == free.end() ? 0 : fitting->second.size();
-    if (++needed[{parameter.model, parameter.shape}] > all) others.insert(parameter.model);
-  }
-  for (const int model : others) models.erase(model);
-  return models;
-}
-
-Stale Match(const Gradients& gradients, double enough) {
-  std::map<std::string, Parameters> free = Orphaned(gradients);
-  const std::set<int> replaced = Replaced(gradients, free);
-  Stale stale;
-  for (const Gradients::Parameter& parameter : gradients.parameters) {
-    if (!parameter.orphan && !replaced.contains(parameter.model)) continue;
-    if (parameter.gradient_seen || !parameter.requires_grad) continue;
-    if (static_cast<double>(parameter.optimizer_steps) < enough) continue;
-    Parameters& fitting = free[parameter.shape];
-    stale.all_matched = stale.all_matched && !fitting.empty();
-    if (fitting.empty()) continue;
-    stale.held.push_back(parameter.name);
-    stale.used.push_back(fitting.front()->name);
-    fitting.erase(fitting.begin());
-  }
-  return stale;
+Finding FindingAbout(const StaleTensors& stale, std::string message, const Gradients& gradients) {
+  return FindingAt(stale.used, stale.all_matched ? Severity::kError : Severity::kWarning,
+                   std::move(message), gradients);
 }
 
 absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradients) {
   if (!gradients.backward_seen) return absl::NotFoundError("no backward call was seen");
-  const Stale stale = Match(gradients, settings[kSteps]);
   Verdict verdict{
       .findings = {},
       .judged = JudgedParameters(static_cast<int64_t>(gradients.parameters.size()), gradients)};
-  if (stale.held.empty()) return verdict;
-  const auto count = static_cast<int64_t>(stale.held.size());
-  Finding finding =
-      FindingAt(stale.used, stale.all_matched ? Severity::kError : Severity::kWarning,
-                StrCat(Counted(count, "tensor"), " in an optimizer (", Listed(stale.held),
-                       ") never got a gradient, and no model that ran uses them. As many "
-                       "parameters of the same shapes (",
-                       Listed(stale.used), ") got gradients but are in no optimizer."),
-                gradients);
+  if (const StaleTensors never = NeverUsed(gradients, settings[kSteps]); !never.held.empty()) {
+    const std::string tensors = Counted(static_cast<int64_t>(never.held.size()), "tensor");
+    verdict.findings.push_back(FindingAbout(
+        never,
+        StrCat(tensors, " in an optimizer (", Listed(never.held),
+               ") never got a gradient, and no model that ran uses them. As many parameters of "
+               "the same shapes (",
+               Listed(never.used), ") got gradients but are in no optimizer."),
+        gradients));
+    return verdict;
+  }
+  const StaleTensors late = UsedNoMore(gradients, settings[kSteps]);
+  if (late.held.empty()) return verdict;
+  Finding finding = FindingAbout(
+      late,
+      StrCat("No tensor of an optimizer (", Listed(late.held), ") got a gradient after step ",
+             late.last_step, ". As many parameters of the same shapes (", Listed(late.used),
+             ") got gradients but are in no optimizer: the model was replaced."),
+      gradients);
+  finding.first_step = late.last_step + 1;
   verdict.findings.push_back(std::move(finding));
   return verdict;
 }
@@ -126,6 +86,24 @@ Evidence Keeping(bool replaced) {
   return PlainOnly(run);
 }
 
+// From a step on, another model of the same shapes gets the gradients, of 64 steps.
+Evidence ReplacedAt(int step) {
+  RunBuilder run = TwoLayers();
+  run.Ordinal(1);
+  for (const char* name : {"trunk.weight", "head.weight"}) {
+    run.Attribute("parameter", name, "gradient_seen", "1");
+    run.Attribute("parameter", name, "shape", name[0] == 't' ? "64x32" : "10x64");
+  }
+  run.Ordinal(0);
+  for (int i = 0; i < 64; ++i) {
+    AddStep(run, i < step ? StepValues{.held = {}}
+                          : StepValues{.trunk_gradient = std::nullopt,
+                                       .head_gradient = std::nullopt,
+                                       .held = {}});
+  }
+  return PlainOnly(run);
+}
+
 }  // namespace
 
 Check StaleParameters() {
@@ -138,8 +116,9 @@ Check StaleParameters() {
           "Gradients reach the model's tensors, but updates go to other tensors. The model keeps "
           "its initial weights.",
       .method =
-          "Finds optimizer tensors that belong to no model that ran and never got a gradient. "
-          "Matches them by shape with parameters that got gradients and are in no optimizer.",
+          "Finds optimizer tensors that belong to no model that ran and never got a gradient. Also "
+          "finds a model that got gradients at first, and none in the last eight sampled steps. "
+          "Matches both by shape with parameters that got gradients and are in no optimizer.",
       .fix =
           "Build the optimizer after the model is final: after it is moved, wrapped, loaded or "
           "given a new head.",
@@ -159,15 +138,15 @@ optimizer = torch.optim.AdamW(model.parameters())
 train(model, optimizer))"},
       .cpp = {.bad = R"(torch::optim::AdamW optimizer(net->parameters());
 net->fc = net->replace_module("fc", nn::Linear(512, 10));
-train(net, optimizer);)",
+TrainOneEpoch(net, *loader, optimizer);)",
               .good = R"(net->fc = net->replace_module("fc", nn::Linear(512, 10));
 torch::optim::AdamW optimizer(net->parameters());
-train(net, optimizer);)"},
+TrainOneEpoch(net, *loader, optimizer);)"},
       .sources = {"accelerate issues 2665 and 3256", "PyTorch documentation of torch.optim"},
       .covers = {"optimizer-holds-old-tensors"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",
                    "gradients/missing", "gradients/no_parameter_gets_gradient",
-                   "optimizer/untracked_parameters"},
+                   "optimizer/untracked_parameters", "training_loop/teacher_in_train_mode"},
       .worst = Severity::kError,
       .live = false,
       .stands_at = Event::kOptimizerBuilt,
@@ -181,7 +160,11 @@ train(net, optimizer);)"},
                    {"another model for a later stage", Expect::kClean,
                     [] { return Keeping(false); }},
                    {"one of them has no counterpart", Expect::kWarning,
-                    [] { return Holding(2, false, "64x31"); }}},
+                    [] { return Holding(2, false, "64x31"); }},
+                   {"a model that was replaced while it trained", Expect::kError,
+                    [] { return ReplacedAt(24); }},
+                   {"a model that was replaced at the end", Expect::kClean,
+                    [] { return ReplacedAt(44); }}},
   };
 }
 

@@ -128,6 +128,9 @@ Read ReadAll(const Trace& trace) {
 absl::StatusOr<Evaluations> Evaluations::From(const Run& run) {
   const Trace& trace = run.trace;
   Read read = ReadAll(trace);
+  for (Evaluation& evaluation : read.evaluations) {
+    evaluation.is_last = evaluation.step > read.last_step;
+  }
   if (read.evaluations.empty()) return absl::NotFoundError("no evaluation was observed");
   std::set<int64_t> known = StepsWithLoss(trace);
   known.merge(StepsOfFixedInputs(trace));
@@ -135,7 +138,7 @@ absl::StatusOr<Evaluations> Evaluations::From(const Run& run) {
   const bool is_part_of_steps = kStepsPerEvaluation * guessed > read.steps;
   Evaluations evaluations;
   const Evaluation& last = read.evaluations.back();
-  if (!is_part_of_steps && last.step > read.last_step && !last.feeds) evaluations.ending = last;
+  if (!is_part_of_steps && last.is_last && !last.feeds) evaluations.ending = last;
   std::erase_if(read.evaluations, [&](const Evaluation& evaluation) {
     if (evaluation.declared) return false;
     return is_part_of_steps || (evaluation.batches < 2 && !known.contains(evaluation.step));

@@ -22,7 +22,8 @@ struct Evaluations {
     // Digests from before and after are there, and no step was taken in between.
     bool compared = false;
     bool model_changed = false, random_changed = false;
-    bool feeds = false;  // its model's outputs are another model's inputs, as a generator's are
+    bool is_last = false;  // no step followed it
+    bool feeds = false;    // its model's outputs are another model's inputs, as a generator's are
   };
   std::vector<Evaluation> evaluations;  // those that ended at a sampled step
   std::optional<Evaluation> ending;     // a forward that was left out, if no step followed it

@@ -1,5 +1,6 @@
 #include "checks/signals/gradients/gradients.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <utility>
@@ -22,16 +23,26 @@ std::set<std::pair<int, std::string>> ModulesTrained(const Trace& trace) {
   return modules;
 }
 
-// Number of sampled steps by ordinal of the optimizer.
-std::map<int, int64_t> StepsByOptimizer(const Trace& trace) {
-  std::map<int, int64_t> steps;
+// Sampled steps by ordinal of the optimizer, ascending.
+std::map<int, std::vector<int64_t>> StepsByOptimizer(const Trace& trace) {
+  std::map<int, std::vector<int64_t>> steps;
   for (const Occurrence& event : trace.Events()) {
     if (event.event != Event::kStep || event.gap) continue;
     // What gradients a step works out and uses up inside itself, nobody sees.
     if (trace.Attribute(event.thing, "inner_backward") == "1") continue;
-    ++steps[trace.thing(event.thing).ordinal];
+    steps[trace.thing(event.thing).ordinal].push_back(event.step);
   }
   return steps;
+}
+
+void CountSteps(const std::vector<int64_t>& steps, Gradients::Parameter& parameter) {
+  for (const Sample& sample : parameter.consumed) {
+    if (sample.value != 0) parameter.last_gradient = std::max(parameter.last_gradient, sample.step);
+  }
+  parameter.optimizer_steps = static_cast<int64_t>(steps.size());
+  if (!steps.empty()) parameter.last_step = steps.back();
+  parameter.steps_without =
+      std::ranges::count_if(steps, [&](int64_t step) { return step > parameter.last_gradient; });
 }
 
 // Marks the parameters whose module ran before that of any other optimized parameter of their
@@ -65,7 +76,7 @@ absl::StatusOr<Gradients> Gradients::From(const Run& run) {
   }
   if (gradients.steps.empty()) return absl::NotFoundError("no optimizer step was observed");
   const auto modules = ModulesTrained(trace);
-  const std::map<int, int64_t> steps = StepsByOptimizer(trace);
+  const std::map<int, std::vector<int64_t>> steps = StepsByOptimizer(trace);
   std::set<int> parts;
   for (const ThingId id : trace.ThingsOfKind("model")) {
     if (trace.Attribute(id, "part_of_trained") == "1") parts.insert(trace.thing(id).ordinal);
@@ -89,7 +100,7 @@ absl::StatusOr<Gradients> Gradients::From(const Run& run) {
     parameter.gradient_seen =
         !parameter.consumed.empty() || trace.Attribute(id, "gradient_seen") == "1";
     const auto own = steps.find(OptimizerOrdinal(parameter.optimizer));
-    parameter.optimizer_steps = own == steps.end() ? 0 : own->second;
+    if (own != steps.end()) CountSteps(own->second, parameter);
     module_names.emplace_back(trace.Attribute(id, "module"));
     gradients.parameters.push_back(std::move(parameter));
   }

@@ -28,10 +28,20 @@ struct Gradients {
     bool gradient_seen = false;
     bool first_to_run = false;    // of all optimized parameters of its model, in a training forward
     int64_t optimizer_steps = 0;  // sampled steps of its own optimizer
+    int64_t last_gradient = -1;   // the last step that consumed one that is not zero
+    int64_t steps_without = 0;    // sampled steps of its optimizer after that one
+    int64_t last_step = -1;       // of its optimizer, that was sampled
     // Valid as long as the run. Norms as the step consumed them, and as held before the first
     // backward.
     std::span<const Sample> consumed, held, weight;
 
+    // Whether it had no gradient in so many of the last sampled steps of its optimizer. An
+    // accelerator may keep the norms of a few steps when the process dies.
+    bool EndedEarly(double sampled_steps) const {
+      constexpr int64_t kSteps = 32;
+      return last_step - last_gradient >= kSteps &&
+             static_cast<double>(steps_without) >= sampled_steps;
+    }
     bool is_matrix() const { return shape.find('x') != std::string::npos; }
   };
   std::vector<Parameter> parameters;

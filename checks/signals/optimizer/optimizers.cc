@@ -34,6 +34,8 @@ absl::StatusOr<Optimizers> Optimizers::From(const Run& run) {
     optimizer.name = trace.Display(event.thing);
     optimizer.type = std::string(trace.Attribute(event.thing, "type"));
     optimizer.rate_beside = std::string(trace.Attribute(event.thing, "rate_beside"));
+    optimizer.rate_place = std::string(trace.Attribute(event.thing, "rate_beside_in"));
+    if (optimizer.rate_place.empty()) optimizer.rate_place = "lr";
   }
   if (result.optimizers.empty()) return absl::NotFoundError("no optimizer step was observed");
   return result;
