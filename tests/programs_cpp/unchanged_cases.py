@@ -145,6 +145,9 @@ FAULTS = {
     ("waits", "rises_in_min_mode"): ("schedule/plateau_in_wrong_mode", "schedule.step(static_cast<float>(right));"),
     ("encodes", "divergence_subtracted"): ("training_loop/negated_divergence", "loss.backward();"),
     ("follows", "teacher_in_training_mode"): ("training_loop/teacher_in_train_mode",),
+    ("made_anew", "old_optimizer"): ("optimizer/stale_parameters", "torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(3e-3));"),
+    ("made_anew", "rate_in_defaults"): ("schedule/lr_attribute_ignored", "torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(3e-3));"),
+    ("learns_from", "probabilities"): ("model/double_softmax", "F::kl_div(given, soft, F::KLDivFuncOptions().reduction(torch::kBatchMean)).backward();"),
     ("loads", "drawn_anew"): ("evaluation/redrawn_data", "}", "torch::cross_entropy_loss(net->forward(batch.data), batch.target).template item<double>();"),
 }
 # Faults that a note tells beside another one: the check, and the line of its finding.
@@ -167,4 +170,11 @@ NOTED = {
     ("maps", "masks_not_mirrored"): ("data/misaligned_masks", "const torch::Tensor loss = F::cross_entropy(net->forward(x), masks);"),
     ("stacks", "one_block"): ("model/repeated_layer",),
     ("stacks", "half_norm"): ("precision/half_precision_norm", "x = norm(x.to(norm->weight.scalar_type())).to(torch::kFloat);"),
+}
+# Healthy programs, and checks that once noted something of such a one.
+SILENT = {
+    "averages": "training_loop/unscaled_accumulation",
+    "attacks": "gradients/zeroed_during_accumulation",
+    "samples": "evaluation/draws_random_numbers",
+    "made_anew": "data/unnormalized_inputs",
 }

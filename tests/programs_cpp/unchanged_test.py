@@ -11,7 +11,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).parents[1] / "programs"))
 from drawing import drawn  # noqa: E402
-from unchanged_cases import FAULTS, NOTED  # noqa: E402
+from unchanged_cases import FAULTS, NOTED, SILENT  # noqa: E402
 from watching import allows_layers  # noqa: E402
 
 BUILD = Path(os.environ.get("DLCHECK_BUILD", Path(__file__).parents[2] / "build"))
@@ -45,6 +45,13 @@ class Unchanged(unittest.TestCase):
                 self.assertEqual(loud, [], watched.stderr)
                 self.assertGreater(result["coverage"]["steps"], 10)
                 self.assertGreaterEqual(result["exit"]["counts"]["passed"], 15)
+
+    def test_what_looks_like_a_fault_is_not_even_noted(self):
+        for name, check in SILENT.items():
+            with self.subTest(program=name), tempfile.TemporaryDirectory() as folder:
+                watched, result = run(folder, name)
+                found = [found["outcome"] for found in result["checks"] if found["id"] == check]
+                self.assertEqual(found, ["passed"], watched.stderr)
 
     def test_faults_are_named_first_with_the_line(self):
         for (name, fault), (check, *expected) in drawn(list(FAULTS.items()), 3):

@@ -62,6 +62,11 @@ bool Compete(const Function& function) {
          function.input_from == "softmax" && !function.several_true.empty();
 }
 
+// A function of a later phase may be no loss of its own.
+std::span<const Sample> SeenAt(const Function& function) {
+  return function.losses.empty() ? function.log_probabilities : function.losses;
+}
+
 absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& losses) {
   int64_t judged = 0;
   Verdict verdict;
@@ -81,7 +86,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const LossFunctions& los
     if (!contradiction.empty()) {
       verdict.findings.push_back(LossFinding(function, Severity::kError,
                                              StrCat(function.name, " ", contradiction, "."),
-                                             function.losses, 1, 0));
+                                             SeenAt(function), 1, 0));
     } else if (AllProbabilities(function, settings)) {
       verdict.findings.push_back(
           LossFinding(function, Severity::kError,
@@ -161,7 +166,11 @@ loss = F.cross_entropy(probabilities, y))",
                  .good = R"(logits = model(x)
 loss = F.cross_entropy(logits, y)
 probabilities = torch.softmax(logits, dim=1)  # for metrics only)"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto probabilities = torch::softmax(model->forward(x), 1);
+auto loss = F::cross_entropy(probabilities, y);)",
+              .good = R"(auto logits = model->forward(x);
+auto loss = F::cross_entropy(logits, y);
+auto probabilities = torch::softmax(logits, 1);  // for metrics only)"},
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss", "own reasoning"},
       .covers = {"wrong-loss-input", "softmax-before-log-softmax-loss"},
       .explains = {"learnability/cannot_overfit_one_batch", "model/repeated_activation"},

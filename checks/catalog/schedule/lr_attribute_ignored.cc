@@ -11,17 +11,18 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Optimizers& optimizers) {
   Verdict verdict{.findings = {}, .judged = Counted(count, "optimizer")};
   for (const auto& [ordinal, optimizer] : optimizers.optimizers) {
     if (optimizer.rate_beside.empty()) continue;
-    verdict.findings.push_back({.severity = Severity::kWarning,
-                                .message = StrCat("The program set ", optimizer.name,
-                                                  ".lr, last to ", optimizer.rate_beside,
-                                                  ", but no optimizer reads this attribute: the "
-                                                  "parameter groups kept other learning rates."),
-                                .places = {{.thing = optimizer.name, .file = ""}},
-                                .first_step = 0,
-                                .last_step = 0,
-                                .count = 1,
-                                .measured = 1,
-                                .bound = 0});
+    verdict.findings.push_back(
+        {.severity = Severity::kWarning,
+         .message = StrCat("The program set the learning rate in ", optimizer.name, ".",
+                           optimizer.rate_place, ", last to ", optimizer.rate_beside,
+                           ", but no step reads it there: the parameter "
+                           "groups kept other learning rates."),
+         .places = {{.thing = optimizer.name, .file = ""}},
+         .first_step = 0,
+         .last_step = 0,
+         .count = 1,
+         .measured = 1,
+         .bound = 0});
   }
   return verdict;
 }
@@ -38,19 +39,21 @@ Evidence SetBeside(std::string_view rate) {
 Check LrAttributeIgnored() {
   return {
       .id = "schedule/lr_attribute_ignored",
-      .title = "optimizer.lr is set but never read",
+      .title = "A learning rate is set where nothing reads it",
       .promise = "The optimizer reads every learning rate that the program sets.",
       .why = "The optimizer continues with the old learning rate, and PyTorch raises no error.",
       .method =
           "Looks for an attribute `lr` on an optimizer of torch.optim, which none of these classes "
-          "reads. Its value differs from the learning rate of every group when a step is taken.",
+          "reads, or in C++ for a changed `defaults()`. Its value differs from the learning rate "
+          "of "
+          "every group when a step is taken.",
       .fix =
           "Delete the assignment if a scheduler sets the learning rate. Otherwise set it in the "
           "groups: for group in optimizer.param_groups: group['lr'] = lr.",
       .limits = {.needs = "An optimizer class of torch.optim itself.",
                  .silent_when = "",
                  .severity = "",
-                 .blind_spots = "Only the attribute name `lr` is checked.",
+                 .blind_spots = "In Python, only the attribute name `lr` is checked.",
                  .sensitivity = ""},
       .python = {.bad = R"(if epoch == 30:
     optimizer.lr = 1e-4  # a new attribute that nothing reads
@@ -59,7 +62,10 @@ train_one_epoch(model, optimizer, loader))",
     for group in optimizer.param_groups:
         group["lr"] = 1e-4
 train_one_epoch(model, optimizer, loader))"},
-      .cpp = {},
+      .cpp = {.bad = R"(optimizer.defaults().set_lr(1e-4);  // for groups that are added later
+TrainOneEpoch(model, *loader, optimizer);)",
+              .good = R"(for (auto& group : optimizer.param_groups()) group.options().set_lr(1e-4);
+TrainOneEpoch(model, *loader, optimizer);)"},
       .sources = {"PyTorch documentation of torch.optim: per-parameter options"},
       .covers = {"wrong-scheduler-interval"},
       .explains = {},

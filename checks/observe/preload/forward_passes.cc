@@ -193,7 +193,9 @@ void ForwardPasses::BeginsWithGradients(int model, const at::RecordFunction& fun
   has_trained_ = has_trained_ || followed.has_trained;
   loaders_.Enters(/*evaluates=*/false, recorder);
   if (is_training) Trains(model, input, recorder);
-  if (recorder.clock().sampled()) recorder.FirstInput(input);
+  // What a normalization layer is given, it scales itself.
+  const bool is_scaled = std::string_view(function.name()).find("norm") != std::string_view::npos;
+  if (recorder.clock().sampled() && !is_scaled) recorder.FirstInput(input);
   if (is_training && recorder.clock().sampled()) rows_.Trained(input);
   recorder.Batch(input, CallSite());
 }

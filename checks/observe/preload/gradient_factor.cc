@@ -1,6 +1,7 @@
 #include "checks/observe/preload/gradient_factor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 #include <utility>
 
@@ -34,6 +35,14 @@ double FactorBetween(const at::Tensor& before, const at::Tensor& now) {
   const double largest = before.index({place}).item<double>();
   const double factor = now.index({place}).item<double>() / largest;
   return now.allclose(before * factor, kNear, /*atol=*/0) ? factor : 0;
+}
+
+// Above 1, or one over a whole number, as of a mean over micro-batches.
+bool IsTold(double factor) {
+  if (factor > 1 + kNear) return true;
+  if (factor <= 0 || factor >= 1 - kNear) return false;
+  const double parts = 1 / factor;
+  return std::abs(parts - std::round(parts)) < kNear * parts;
 }
 
 }  // namespace
@@ -75,7 +84,7 @@ void GradientFactor::Compare(int optimizer, Kept& kept, ProbeRecorder& recorder)
   const at::Tensor& gradient = kept.parameter.grad();
   if (!before.defined() || !IsReadable(gradient)) return;
   const double factor = FactorBetween(before, FirstOf(gradient));
-  if (factor <= 1 + kNear) return LookForDecay(optimizer, kept, before, recorder);
+  if (!IsTold(factor)) return LookForDecay(optimizer, kept, before, recorder);
   const uint32_t site = recorder.Site(kept.is_scaled ? kept.site : CallSite());
   recorder.clock().Put(Quantity::kGradientFactor, {recorder.Optimizer(optimizer).thing(), 0, site},
                        factor, static_cast<double>(kept_.size()));

@@ -91,7 +91,10 @@ void Operations::SawEmbedding(const at::RecordFunction& function) {
 std::unique_ptr<at::ObserverContext> Operations::OtherBegins(const at::RecordFunction& function) {
   if (std::string_view(function.name()) == "aten::embedding") SawEmbedding(function);
   if (depth_ == 1) {
-    Guarded(recorder_, [&](ProbeRecorder& recorder) { facts_.weights().Saw(function, recorder); });
+    const bool has_gradients = at::GradMode::is_enabled();  // not in what is guarded
+    Guarded(recorder_, [&](ProbeRecorder& recorder) {
+      facts_.weights().Saw(function, has_gradients, recorder);
+    });
     passes_.Saw(function);
   }
   if (depth_ == 1) forgotten_->SawDrawn(function, recorder_->clock());

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <sstream>
+#include <utility>
 #include <vector>
 
 #include "checks/observe/preload/call_sites.h"
@@ -35,6 +36,15 @@ std::optional<double> ChosenDecay(const OptimizerOptions& options) {
     return unless(other->weight_decay(), torch::optim::RMSpropOptions().weight_decay());
   }
   return std::nullopt;
+}
+
+// Others may give none.
+bool HasRate(const OptimizerOptions& options) {
+  return dynamic_cast<const torch::optim::SGDOptions*>(&options) != nullptr ||
+         dynamic_cast<const torch::optim::AdamOptions*>(&options) != nullptr ||
+         dynamic_cast<const torch::optim::AdamWOptions*>(&options) != nullptr ||
+         dynamic_cast<const torch::optim::RMSpropOptions*>(&options) != nullptr ||
+         dynamic_cast<const torch::optim::AdagradOptions*>(&options) != nullptr;
 }
 
 // In the units of the gradients: what Adam keeps of their squares, and the epsilon beside its root.
@@ -101,10 +111,29 @@ std::string Written(double number) {
 
 }  // namespace
 
+// Those of defaults() reach groups that are added later, and no others.
+void OptimizerSettings::LookAtDefaults(const torch::optim::Optimizer& optimizer, int number,
+                                       ProbeRecorder& recorder) {
+  if (!HasRate(optimizer.defaults())) return;
+  const double lr = optimizer.defaults().get_lr();
+  const auto [found, is_new] = usual_lrs_.try_emplace(number, lr);
+  if (is_new || std::exchange(found->second, lr) == lr) return;
+  const auto& groups = optimizer.param_groups();
+  if (std::any_of(groups.begin(), groups.end(), [&](const auto& group) {
+        return HasRate(group.options()) && group.options().get_lr() == lr;
+      })) {
+    return;
+  }
+  const uint32_t thing = recorder.Optimizer(number).thing();
+  recorder.clock().writer().Attribute(thing, "rate_beside", Written(lr));
+  recorder.clock().writer().Attribute(thing, "rate_beside_in", "defaults()");
+}
+
 void OptimizerSettings::Look(const torch::optim::Optimizer& optimizer, int number,
                              ProbeRecorder& recorder) {
   const auto& groups = optimizer.param_groups();
   const int64_t step = steps_[number]++;
+  LookAtDefaults(optimizer, number, recorder);
   if (step == 0) {
     WriteRepeated(groups, number, recorder);
     for (size_t i = 0; i < groups.size(); ++i) {

@@ -1,5 +1,5 @@
-// What an optimizer of LibTorch is told: the weight decay of its groups, and an epsilon that
-// outweighs the size of the gradients.
+// What an optimizer of LibTorch is told: the weight decay of its groups, an epsilon that outweighs
+// the size of the gradients, and a learning rate that it does not read.
 #pragma once
 
 #include <torch/torch.h>
@@ -17,7 +17,11 @@ class OptimizerSettings {
   void Look(const torch::optim::Optimizer& optimizer, int number, ProbeRecorder& recorder);
 
  private:
-  std::map<int, int64_t> steps_;  // of each optimizer so far
+  void LookAtDefaults(const torch::optim::Optimizer& optimizer, int number,
+                      ProbeRecorder& recorder);
+
+  std::map<int, int64_t> steps_;     // of each optimizer so far
+  std::map<int, double> usual_lrs_;  // what defaults() of each held at its first step
 };
 
 }  // namespace dlcheck

@@ -89,9 +89,11 @@ bool Fits(const at::Tensor& tokens, const at::Tensor& rows, int64_t shift) {
 }  // namespace
 
 void WriteRows(ProbeClock& clock, uint32_t thing, const LossCall& call) {
-  const at::Tensor targets = call.targets.detach();
-  const auto total = static_cast<double>(targets.numel());
-  clock.Put(Quantity::kCountedTargets, {thing}, targets.ge(0).sum().item<double>(), total);
+  if (call.kind != "kl") {
+    const at::Tensor targets = call.targets.detach();
+    const auto total = static_cast<double>(targets.numel());
+    clock.Put(Quantity::kCountedTargets, {thing}, targets.ge(0).sum().item<double>(), total);
+  }
   const int64_t count = std::min(call.outputs.size(0), kMostRows);
   if (count == 0) return;
   const at::Tensor rows = call.outputs.detach().narrow(0, 0, count).to(at::kDouble);

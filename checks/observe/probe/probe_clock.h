@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,8 @@ class ProbeClock {
       : request_(request), writer_(std::move(writer)) {}
 
   TraceWriter& writer() { return *writer_; }
+  // Whether nothing has been said of a thing so far: true once for each.
+  bool IsFirstOf(uint32_t thing) { return described_.insert(thing).second; }
   Transfer& transfer() { return transfer_; }
   int64_t step() const { return step_; }
   uint32_t micro_step() const { return micro_step_; }
@@ -91,6 +94,7 @@ class ProbeClock {
   int64_t evaluation_forwards_ = 0;  // of the evaluation under way
   bool sampled_evaluation_ = false;
   std::map<Event, int64_t> gap_counts_;
+  std::set<uint32_t> described_;
 };
 
 }  // namespace dlcheck

@@ -32,7 +32,7 @@ uint32_t LossThing(ProbeClock& clock, const std::string& kind, int64_t classes,
   if (kind.empty()) return clock.writer().Thing("loss", 0, "loss");
   const std::string usual = kind == "mse" || kind == "nll" ? kind + "_loss" : kind;
   const uint32_t thing = clock.writer().Thing("loss", 0, function.empty() ? usual : function);
-  if (clock.step() == 0) {
+  if (clock.IsFirstOf(thing)) {  // a later phase may have another loss
     clock.writer().Attribute(thing, "kind", kind);
     if (classes > 0) clock.writer().Attribute(thing, "classes", std::to_string(classes));
   }

@@ -13,10 +13,10 @@ namespace dlcheck {
 
 class WeightFacts {
  public:
-  // An operation of the program begins.
-  void Saw(const at::RecordFunction& function, ProbeRecorder& recorder) {
+  // An operation of the program begins; `has_gradients` is the mode of the program.
+  void Saw(const at::RecordFunction& function, bool has_gradients, ProbeRecorder& recorder) {
     aliased_.Saw(function);
-    if (!at::GradMode::is_enabled()) networks_.Saw(function, recorder);
+    if (!has_gradients) networks_.Saw(function, recorder);
   }
   // A model is given its input in training.
   void Enters(ProbeRecorder& recorder) { aliased_.Enters(recorder); }

@@ -69,7 +69,7 @@ class GradientFactor:
             factor = float(now[place] / before[place]) if float(before[place]) else 0.0
             # Whatever is done to a single number is a factor.
             many = int(before.count_nonzero()) >= ALIKE
-            if many and factor > 1 + NEAR and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
+            if many and is_told(factor) and torch.allclose(now, before * factor, rtol=NEAR, atol=0.0):
                 self.recorder.quantity("gradient_factor", watched.thing, factor, float(len(self.optimizers.ours())),
                                        self.sites.current())  # fmt: skip
             elif type(optimizer).__name__ in ADAPTIVE:
@@ -83,6 +83,12 @@ class GradientFactor:
         if share > 0 and weights.numel() >= FEWEST and torch.allclose(added, share * weights, rtol=0.01, atol=NEAR * float(added.abs().amax())):
             decouples = float(type(optimizer).__name__ in DECOUPLED)
             self.recorder.quantity("decay_in_gradients", watched.thing, share, decouples, self.sites.current())
+
+
+def is_told(factor):
+    """Above 1, or one over a whole number, as of a mean over micro-batches."""
+    parts = 1 / factor if 0 < factor < 1 - NEAR else 0.5
+    return factor > 1 + NEAR or abs(parts - round(parts)) < NEAR * parts
 
 
 def entries_of(gradient):
