@@ -47,7 +47,10 @@ return self.out(y))",
                  .good = R"(mask = torch.ones(length, length, dtype=torch.bool).tril()
 y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 return self.out(y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto mask = torch::ones({length, length}, torch::kBool);
+auto out = torch::scaled_dot_product_attention(q, k, v, mask);)",
+              .good = R"(auto mask = torch::ones({length, length}, torch::kBool).tril();
+auto out = torch::scaled_dot_product_attention(q, k, v, mask);)"},
       .sources = {"Vaswani et al. 2017", "own reasoning: an exact test"},
       .covers = {"causal-mask-leak", "inverted-attention-mask", "finite-mask-constant"},
       .explains = {},

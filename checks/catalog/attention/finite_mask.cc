@@ -48,7 +48,10 @@ Check FiniteMask() {
 weights = scores.softmax(-1))",
                  .good = R"(scores = scores.masked_fill(hidden, float("-inf"))
 weights = scores.softmax(-1))"},
-      .cpp = {},
+      .cpp =
+          {.bad = "auto weights = torch::softmax(scores.masked_fill(is_hidden, -10), -1);",
+           .good =
+               R"(auto weights = torch::softmax(scores.masked_fill(is_hidden, -INFINITY), -1);)"},
       .sources = {"own reasoning: exp(-10) is 4.5e-5, and exp(-inf) is 0"},
       .covers = {"finite-mask-constant"},
       .explains = {"attention/causal_mask_leak", "attention/padding_without_mask",

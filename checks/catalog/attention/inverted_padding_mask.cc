@@ -45,7 +45,10 @@ Check InvertedPaddingMask() {
 out = encoder(x, src_key_padding_mask=mask))",
                  .good = R"(mask = tokens == pad
 out = encoder(x, src_key_padding_mask=mask))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto mask = tokens != pad;
+auto out = encoder->forward(x, {}, /*src_key_padding_mask=*/mask);)",
+              .good = R"(auto mask = tokens == pad;
+auto out = encoder->forward(x, {}, /*src_key_padding_mask=*/mask);)"},
       .sources = {"PyTorch documentation of torch.nn.MultiheadAttention: key_padding_mask"},
       .covers = {"inverted-attention-mask"},
       .explains = {"attention/padding_without_mask", "attention/unmasked_padding",

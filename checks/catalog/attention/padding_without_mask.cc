@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "checks/catalog/findings/statement_finding.h"
 #include "checks/engine/reads.h"
 
@@ -7,6 +9,7 @@ namespace {
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kWeightOfPadding>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
+    if (!std::isfinite(statement.value)) continue;  // a row whose keys are all masked
     const std::string weight =
         statement.value == 1 ? "weight"
                              : StrCat("up to ", Short(100 * statement.value), " % of its weight");
@@ -48,7 +51,10 @@ Check PaddingWithoutMask() {
 out = encoder(embed(tokens)))",
                  .good = R"(tokens = pad_sequence(texts, batch_first=True)
 out = encoder(embed(tokens), src_key_padding_mask=tokens == 0))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto tokens = nn::utils::rnn::pad_sequence(texts);  // (time, batch)
+auto out = encoder->forward(embed(tokens));)",
+              .good = R"(auto tokens = nn::utils::rnn::pad_sequence(texts);  // (time, batch)
+auto out = encoder->forward(embed(tokens), {}, tokens.t() == 0);)"},
       .sources = {"PyTorch documentation of torch.nn.MultiheadAttention: key_padding_mask"},
       .covers = {"attended-padding"},
       .explains = {"attention/unmasked_padding"},

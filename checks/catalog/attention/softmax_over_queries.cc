@@ -50,7 +50,10 @@ Check SoftmaxOverQueries() {
 out = scores.softmax(dim=-2) @ v)",
                  .good = R"(scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 out = scores.softmax(dim=-1) @ v)"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto scores = q.matmul(k.transpose(-2, -1)) / std::sqrt(q.size(-1));
+auto out = torch::softmax(scores, -2).matmul(v);)",
+              .good = R"(auto scores = q.matmul(k.transpose(-2, -1)) / std::sqrt(q.size(-1));
+auto out = torch::softmax(scores, -1).matmul(v);)"},
       .sources = {"Vaswani et al. 2017, Attention Is All You Need, section 3.2.1"},
       .covers = {"softmax-over-queries", "normalization-over-batch-axis"},
       .explains = {"attention/causal_mask_leak", "attention/unmasked_padding",

@@ -49,7 +49,10 @@ Check UnscaledScores() {
 weights = scores.softmax(-1))",
                  .good = R"(scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
 weights = scores.softmax(-1))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto scores = q.matmul(k.transpose(-2, -1));
+auto weights = torch::softmax(scores, -1);)",
+              .good = R"(auto scores = q.matmul(k.transpose(-2, -1)) / std::sqrt(q.size(-1));
+auto weights = torch::softmax(scores, -1);)"},
       .sources = {"Vaswani et al. 2017: scaled dot-product attention"},
       .covers = {"wrong-attention-scale"},
       .explains = {"gradients/vanishing"},

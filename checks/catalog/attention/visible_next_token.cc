@@ -46,7 +46,14 @@ Check VisibleNextToken() {
 loss = F.cross_entropy(head(y[:, :-1]).mT, tokens[:, 1:]))",
                  .good = R"(y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
 loss = F.cross_entropy(head(y[:, :-1]).mT, tokens[:, 1:]))"},
-      .cpp = {},
+      .cpp =
+          {.bad = R"(auto out = head(torch::scaled_dot_product_attention(q, k, v));
+auto logits = out.slice(1, 0, -1).transpose(1, 2);
+auto loss = F::cross_entropy(logits, tokens.slice(1, 1));)",
+           .good =
+               R"(auto out = head(torch::scaled_dot_product_attention(q, k, v, {}, 0, /*is_causal=*/true));
+auto logits = out.slice(1, 0, -1).transpose(1, 2);
+auto loss = F::cross_entropy(logits, tokens.slice(1, 1));)"},
       .sources = {"Vaswani et al. 2017", "own reasoning: exact"},
       .covers = {"causal-mask-leak", "inverted-attention-mask"},
       .explains = {"attention/causal_mask_leak"},

@@ -134,7 +134,10 @@ Check BetterThanTraining() {
 eval_loss = F.cross_entropy(model(x_val), y_val) / len(val_loader))",
                  .good = R"(train_loss = F.cross_entropy(model(x), y)
 eval_loss = F.cross_entropy(model(x_val), y_val))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto train_loss = F::cross_entropy(model->forward(x), y);
+auto val_loss = F::cross_entropy(model->forward(x_val), y_val) / batches;)",
+              .good = R"(auto train_loss = F::cross_entropy(model->forward(x), y);
+auto val_loss = F::cross_entropy(model->forward(x_val), y_val);)"},
       .sources = {"own reasoning"},
       .covers = {"evaluation-easier-than-training"},
       .explains = {},

@@ -101,7 +101,17 @@ with torch.no_grad():
     for x, y in val_loader:
         correct += (model(x).argmax(1) == y).sum()
 model.train())"},
-      .cpp = {},
+      .cpp = {.bad = R"(model->train();  // BatchNorm updates its running statistics
+torch::NoGradGuard no_grad;
+for (auto& batch : *val_loader) {
+  correct += Correct(model->forward(batch.data), batch.target);
+})",
+              .good = R"(model->eval();
+torch::NoGradGuard no_grad;
+for (auto& batch : *val_loader) {
+  correct += Correct(model->forward(batch.data), batch.target);
+}
+model->train();)"},
       .sources = {"PyTorch documentation of torch.nn.BatchNorm1d: running statistics",
                   "own reasoning"},
       .covers = {"evaluation-in-train-mode", "evaluation-changes-training"},

@@ -60,7 +60,10 @@ test = ImageFolder("test", PILToTensor()))",
                  .good = R"(transform = Compose([ToTensor(), Normalize(mean, std)])
 train = ImageFolder("train", transform)
 test = ImageFolder("test", transform))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto train = (train_images.to(torch::kFloat) - mean) / deviation;
+auto test = test_images.to(torch::kFloat);)",
+              .good = R"(auto train = (train_images.to(torch::kFloat) - mean) / deviation;
+auto test = (test_images.to(torch::kFloat) - mean) / deviation;)"},
       .sources = {"own reasoning: 255 against 1, the two usual ranges of images, differ by more"},
       .covers = {"mismatched-eval-transforms"},
       .explains = {"evaluation/nondeterministic"},

@@ -47,7 +47,10 @@ Check DifferentLabelOrder() {
       .python = {.bad = R"(train = {name: i for i, name in enumerate(names)}
 val = {name: i for i, name in enumerate(sorted(names))})",
                  .good = R"(number = {name: i for i, name in enumerate(names)}  # for both)"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto train = NumbersOf(names);
+std::sort(names.begin(), names.end());
+auto val = NumbersOf(names);)",
+              .good = "auto numbers = NumbersOf(names);  // for both"},
       .sources = {"own reasoning: a model that is wrong in the same way for a whole class is not "
                   "wrong by chance"},
       .covers = {"different-label-order"},

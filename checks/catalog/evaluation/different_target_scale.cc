@@ -57,7 +57,10 @@ with torch.no_grad():
 ...
 with torch.no_grad():
     error = F.mse_loss(model(x_val) * std + mean, y_val))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto loss = F::mse_loss(model->forward(x), (y - mean) / deviation);
+auto error = F::mse_loss(model->forward(x_val), y_val);)",
+              .good = R"(auto loss = F::mse_loss(model->forward(x), (y - mean) / deviation);
+auto error = F::mse_loss(model->forward(x_val) * deviation + mean, y_val);)"},
       .sources = {"own reasoning"},
       .covers = {"mismatched-eval-transforms"},
       .explains = {"evaluation/rising_loss"},

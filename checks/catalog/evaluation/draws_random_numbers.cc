@@ -20,7 +20,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Evaluations& evaluations) {
   for (const Evaluations::Evaluation& evaluation : evaluations.evaluations) {
     if (!evaluation.compared) continue;
     ++compared;
-    if (evaluation.random_changed && !IsForTraining(evaluation)) drew.push_back(evaluation.step);
+    const bool drew_some = evaluation.random_changed && !evaluation.is_last;
+    if (drew_some && !IsForTraining(evaluation)) drew.push_back(evaluation.step);
   }
   if (compared == 0) {
     return absl::NotFoundError("the state before and after an evaluation was not recorded");
@@ -72,7 +73,13 @@ Check DrawsRandomNumbers() {
 with torch.no_grad():
     noise = torch.randn(16, latent, generator=own)
     show(generator(noise)))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::NoGradGuard no_grad;
+auto noise = torch::randn({16, latent});  // from the default generator
+Show(generator->forward(noise));)",
+              .good = R"(auto own = at::make_generator<at::CPUGeneratorImpl>(0);
+torch::NoGradGuard no_grad;
+auto noise = torch::randn({16, latent}, own);
+Show(generator->forward(noise));)"},
       .sources = {"PyTorch documentation: reproducibility; torch.random.fork_rng"},
       .covers = {"random-numbers-used-by-logging"},
       .explains = {},

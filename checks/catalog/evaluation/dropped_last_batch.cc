@@ -117,7 +117,10 @@ accuracy = evaluate(model, loader_of(test_data, train=False)))",
     return DataLoader(data, 64, shuffle=train, drop_last=train)
 
 accuracy = evaluate(model, loader_of(test_data, train=False)))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto test_loader = torch::data::make_data_loader(
+    test_data, torch::data::DataLoaderOptions(64).drop_last(true));)",
+              .good = R"(auto test_loader = torch::data::make_data_loader(
+    test_data, torch::data::DataLoaderOptions(64));)"},
       .sources = {"PyTorch documentation: drop_last of DataLoader"},
       .covers = {"evaluation-without-last-batch"},
       .explains = {},

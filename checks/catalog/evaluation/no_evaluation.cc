@@ -47,7 +47,10 @@ torch.save(model.state_dict(), "model.pt"))",
                  .good = R"(for x, y in train:
     step(model, x, y)
 print(accuracy(model, test)))"},
-      .cpp = {},
+      .cpp = {.bad = R"(TrainOneEpoch(model, *loader, optimizer);
+torch::save(model, "model.pt");)",
+              .good = R"(TrainOneEpoch(model, *loader, optimizer);
+std::cout << Evaluate(model, *test_loader);)"},
       .sources = {"own reasoning: what nobody measures nobody knows"},
       .covers = {"no-validation-set"},
       .explains = {},

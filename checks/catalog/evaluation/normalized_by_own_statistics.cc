@@ -51,7 +51,11 @@ x_val = (x_val - x_val.mean(0)) / x_val.std(0))",
                  .good = R"(mean, std = x_train.mean(0), x_train.std(0)
 x_train = (x_train - mean) / std
 x_val = (x_val - mean) / std)"},
-      .cpp = {},
+      .cpp = {.bad = R"(x_train = (x_train - x_train.mean(0)) / x_train.std(0);
+x_val = (x_val - x_val.mean(0)) / x_val.std(0);)",
+              .good = R"(auto mean = x_train.mean(0), deviation = x_train.std(0);
+x_train = (x_train - mean) / deviation;
+x_val = (x_val - mean) / deviation;)"},
       .sources = {"own reasoning: the mean of n other samples is off by 1 / sqrt(n)"},
       .covers = {"evaluation-normalized-by-itself"},
       .explains = {},

@@ -49,7 +49,10 @@ Check RedrawnData() {
 score = evaluate(model, DataLoader(test, 64)))",
                  .good = R"(test = ImageFolder("test", transform=CenterCrop(224))
 score = evaluate(model, DataLoader(test, 64)))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto test = RandomCrop(test_images, 24);  // drawn anew in each evaluation
+Evaluate(model, test, test_labels);)",
+              .good = R"(auto test = CenterCrop(test_images, 24);
+Evaluate(model, test, test_labels);)"},
       .sources = {"own reasoning: two scores compare where the data are the same"},
       .covers = {"augmented-evaluation"},
       .explains = {"evaluation/nondeterministic", "evaluation/draws_random_numbers"},

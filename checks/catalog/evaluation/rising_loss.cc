@@ -129,7 +129,19 @@ Check RisingLoss() {
         best = save(model)
     elif epoch > best.epoch + patience:
         break)"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (int epoch = 0; epoch < 500; ++epoch) {
+  TrainOneEpoch(model, *loader, optimizer);
+  std::cout << Evaluate(model, *val_loader);
+})",
+              .good =
+                  R"(for (int epoch = 0; epoch < 500 && epoch <= best_epoch + patience; ++epoch) {
+  TrainOneEpoch(model, *loader, optimizer);
+  const double loss = Evaluate(model, *val_loader);
+  if (loss >= best) continue;
+  best = loss;
+  best_epoch = epoch;
+  torch::save(model, "best.pt");
+})"},
       .sources = {"Prechelt 1998: Early Stopping - But When?"},
       .covers = {"unnoticed-overfitting"},
       .explains = {},

@@ -111,7 +111,18 @@ print(evaluate(model, test_loader)))",
         torch.save(model.state_dict(), "best.pt")
 model.load_state_dict(torch.load("best.pt"))
 print(evaluate(model, test_loader)))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (int epoch = 0; epoch < epochs; ++epoch) {
+  TrainOneEpoch(model, *loader, optimizer);
+  if (Evaluate(model, *test_loader) > best) torch::save(model, "best.pt");
+}
+torch::load(model, "best.pt");
+std::cout << Evaluate(model, *test_loader);)",
+              .good = R"(for (int epoch = 0; epoch < epochs; ++epoch) {
+  TrainOneEpoch(model, *loader, optimizer);
+  if (Evaluate(model, *val_loader) > best) torch::save(model, "best.pt");
+}
+torch::load(model, "best.pt");
+std::cout << Evaluate(model, *test_loader);)"},
       .sources = {"own reasoning: the maximum of several estimates is biased"},
       .covers = {"selection-on-test-data"},
       .explains = {},

@@ -101,7 +101,12 @@ optimizer.step())",
                  .good = R"(loss.backward()  # typical gradient norm: 5
 nn.utils.clip_grad_norm_(model.parameters(), max_norm=10.0)
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(loss.backward();  // typical gradient norm: 5
+nn::utils::clip_grad_norm_(model->parameters(), 0.01);
+optimizer.step();)",
+              .good = R"(loss.backward();  // typical gradient norm: 5
+nn::utils::clip_grad_norm_(model->parameters(), 10);
+optimizer.step();)"},
       .sources = {"own reasoning"},
       .covers = {"unsuitable-clip-bound"},
       .explains = {"optimizer/unsuitable_epsilon"},

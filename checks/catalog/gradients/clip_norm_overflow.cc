@@ -44,7 +44,11 @@ Check ClipNormOverflow() {
 clip_grad_norm_(model.parameters(), 1.0))",
                  .good = R"(loss.backward()
 clip_grad_norm_(model.parameters(), 1.0))"},
-      .cpp = {},
+      .cpp = {.bad = R"(model->to(torch::kHalf);
+(loss * 32768).backward();
+nn::utils::clip_grad_norm_(model->parameters(), 1);)",
+              .good = R"(loss.backward();
+nn::utils::clip_grad_norm_(model->parameters(), 1);)"},
       .sources = {"own reasoning: a finite number divided by infinity is zero"},
       .covers = {"overflowing-clip-norm"},
       .explains = {"optimizer/no_op_step", "optimizer/negligible_updates", "gradients/vanishing",

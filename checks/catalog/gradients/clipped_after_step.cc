@@ -94,7 +94,14 @@ nn.utils.clip_grad_norm_(model.parameters(), 1.0))",
 loss.backward()
 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(optimizer.zero_grad();
+loss.backward();
+optimizer.step();
+nn::utils::clip_grad_norm_(model->parameters(), 1);)",
+              .good = R"(optimizer.zero_grad();
+loss.backward();
+nn::utils::clip_grad_norm_(model->parameters(), 1);
+optimizer.step();)"},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
       .covers = {"clip-at-wrong-time", "wrong-call-order"},
       .explains = {"gradients/exploding"},

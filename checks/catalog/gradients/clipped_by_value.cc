@@ -42,7 +42,10 @@ Check ClippedByValue() {
 torch.nn.utils.clip_grad_value_(model.parameters(), 0.01))",
                  .good = R"(loss.backward()
 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0))"},
-      .cpp = {},
+      .cpp = {.bad = R"(loss.backward();
+nn::utils::clip_grad_value_(model->parameters(), 0.01);)",
+              .good = R"(loss.backward();
+nn::utils::clip_grad_norm_(model->parameters(), 1);)"},
       .sources = {"PyTorch documentation of clip_grad_value_ and clip_grad_norm_"},
       .covers = {"clip-by-value"},
       .explains = {},

@@ -110,7 +110,16 @@ optimizer.step())",
     (criterion(model(x), y) / len(micro_batches)).backward()
 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : micro_batches) {
+  (criterion(model->forward(batch.data), batch.target) / parts).backward();
+  nn::utils::clip_grad_norm_(model->parameters(), 1);
+}
+optimizer.step();)",
+              .good = R"(for (auto& batch : micro_batches) {
+  (criterion(model->forward(batch.data), batch.target) / parts).backward();
+}
+nn::utils::clip_grad_norm_(model->parameters(), 1);
+optimizer.step();)"},
       .sources = {"own reasoning: clipping is not linear"},
       .covers = {"clip-per-micro-batch"},
       .explains = {},

@@ -214,7 +214,13 @@ optimizer.step())",
 loss.backward()
 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::SGD optimizer(model->parameters(), /*lr=*/1);
+loss.backward();
+optimizer.step();)",
+              .good = R"(torch::optim::SGD optimizer(model->parameters(), /*lr=*/0.1);
+loss.backward();
+nn::utils::clip_grad_norm_(model->parameters(), 1);
+optimizer.step();)"},
       .sources = {"Pascanu et al. 2013", "measured: 4 optimizers, 20 runs each"},
       .covers = {"exploding-gradients"},
       .explains = {"training_loop/loss_spike"},

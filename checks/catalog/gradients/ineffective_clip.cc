@@ -97,7 +97,12 @@ optimizer.step())",
                  .good = R"(loss.backward()
 nn.utils.clip_grad_norm_(model.parameters(), 1.0)
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(loss.backward();
+for (auto& p : model->parameters()) nn::utils::clip_grad_norm_(p, 1);  // each separately
+optimizer.step();)",
+              .good = R"(loss.backward();
+nn::utils::clip_grad_norm_(model->parameters(), 1);
+optimizer.step();)"},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_"},
       .covers = {"partial-clipping"},
       .explains = {"gradients/exploding"},

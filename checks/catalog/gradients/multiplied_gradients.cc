@@ -10,7 +10,7 @@ constexpr int64_t kFewestSteps = 3;
 absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kGradientFactor>& stated) {
   Verdict verdict = NothingStated(stated);
   for (const Statement& statement : stated.all) {
-    if (statement.count < kFewestSteps) continue;
+    if (statement.count < kFewestSteps || statement.value < 1) continue;
     verdict.findings.push_back(StatementFinding(
         statement, statement.aux > 1 ? Severity::kNote : Severity::kWarning,
         StrCat("Between backward and step ", statement.last_step,
@@ -53,7 +53,11 @@ for p in model.parameters():
 optimizer.step())",
                  .good = R"(loss.backward()
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(loss.backward();
+for (auto& p : model->parameters()) p.mutable_grad().mul_(10);
+optimizer.step();)",
+              .good = R"(loss.backward();
+optimizer.step();)"},
       .sources = {"own reasoning: backward gives the gradients of the loss"},
       .covers = {"constant-gradient-factor"},
       .explains = {"gradients/exploding", "optimizer/lr_too_large", "gradients/gradient_mismatch"},

@@ -75,7 +75,12 @@ optimizer.step())",
                  .good = R"(loss.backward()  # typical gradient norm: 0.5
 nn.utils.clip_grad_norm_(model.parameters(), max_norm=2.0)
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(loss.backward();  // typical gradient norm: 0.5
+nn::utils::clip_grad_norm_(model->parameters(), 1000);
+optimizer.step();)",
+              .good = R"(loss.backward();  // typical gradient norm: 0.5
+nn::utils::clip_grad_norm_(model->parameters(), 2);
+optimizer.step();)"},
       .sources = {"own reasoning"},
       .covers = {"unsuitable-clip-bound"},
       .explains = {},

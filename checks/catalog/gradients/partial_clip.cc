@@ -76,7 +76,14 @@ optimizer.step())",
 loss.backward()
 nn.utils.clip_grad_norm_([*encoder.parameters(), *decoder.parameters()], 1.0)
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::AdamW optimizer(Joined(encoder, decoder));
+loss.backward();
+nn::utils::clip_grad_norm_(encoder->parameters(), 1);
+optimizer.step();)",
+              .good = R"(torch::optim::AdamW optimizer(Joined(encoder, decoder));
+loss.backward();
+nn::utils::clip_grad_norm_(Joined(encoder, decoder), 1);
+optimizer.step();)"},
       .sources = {"PyTorch documentation of torch.nn.utils.clip_grad_norm_", "own reasoning"},
       .covers = {"partial-clipping"},
       .explains = {"gradients/ineffective_clip"},

@@ -125,7 +125,8 @@ Check Vanishing() {
                  .good = R"(for layer in model.layers:
     nn.init.kaiming_normal_(layer.weight, nonlinearity="relu")
     nn.init.zeros_(layer.bias))"},
-      .cpp = {},
+      .cpp = {.bad = "for (auto& layer : layers) nn::init::normal_(layer->weight, 0, 0.001);",
+              .good = "for (auto& layer : layers) nn::init::kaiming_normal_(layer->weight);"},
       .sources = {"Glorot and Bengio 2010", "measured bound: depth 5 to 20, four initializations"},
       .covers = {"vanishing-gradients", "saturated-activations"},
       .explains = {"learnability/cannot_overfit_one_batch", "learnability/input_independence",

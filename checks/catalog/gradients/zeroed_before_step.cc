@@ -66,7 +66,12 @@ optimizer.step())",
 loss = criterion(model(x), y)
 loss.backward()
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(criterion(model->forward(x), y).backward();
+optimizer.zero_grad();
+optimizer.step();)",
+              .good = R"(optimizer.zero_grad();
+criterion(model->forward(x), y).backward();
+optimizer.step();)"},
       .sources = {"PyTorch documentation of Optimizer.zero_grad", "own reasoning"},
       .covers = {"wrong-call-order"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "checks/catalog/examples/window_runs.h"
 #include "checks/catalog/findings/step_finding.h"
@@ -23,6 +24,15 @@ const Occurrence* ClearedInside(const StepOrder& order, const StepOrder::Step& s
     if (is_own || (may_be && order.has_one_optimizer())) return &event;
   }
   return nullptr;
+}
+
+// Several lines have several losses. The first may be for the gradient of the input, as an attack.
+bool HasOneLine(const StepOrder::Step* step) {
+  std::set<SiteId> sites;
+  for (const Occurrence& event : step->events) {
+    if (event.event == Event::kBackward) sites.insert(event.site);
+  }
+  return sites.size() == 1;
 }
 
 bool TakesSeveral(const StepOrder::Step& step) { return step.Count(Event::kBackward) > 1; }
@@ -69,6 +79,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const StepOrder& order,
     return verdict;
   const bool declared = order.trace->ProcessAttribute("declared.accumulation") == "mean";
   const bool meant = declared || (windows && Accumulates(*windows, steps, settings[kMean]));
+  if (!meant && !std::ranges::all_of(windowed, HasOneLine)) return verdict;
   verdict.findings.push_back(FindingOver(
       steps, meant ? Severity::kError : Severity::kNote,
       StrCat("Gradients were zeroed between two backward calls of one step in all ",
@@ -88,6 +99,17 @@ Evidence OfWindows(double share, int clears_inside, bool declared) {
   for (int step = 0; step < 8; ++step) {
     BeginStep(run, {{share, 32}, {share, 32}}, step < clears_inside);
     EndStep(run);
+  }
+  return PlainOnly(run);
+}
+
+// Two whole losses in lines of their own.
+Evidence OfTwoLines() {
+  RunBuilder run = TwoLayers();
+  for (int i = 0; i < 16; ++i) {
+    run.Event(Event::kCleared, 0, "optimizer", "optimizer#0").Line(i % 2 + 3);
+    ContinueStep(run, {1, 32});
+    if (i % 2 == 1) EndStep(run);
   }
   return PlainOnly(run);
 }
@@ -123,12 +145,14 @@ Check ZeroedDuringAccumulation() {
           "Move optimizer.zero_grad() out of the loop over micro-batches: before the first one, or "
           "right after optimizer.step().",
       .limits = {.needs = "Steps with several backward calls.",
-                 .silent_when = "Only some steps zero gradients in between. Most steps of the "
-                                "optimizer have one backward call. The optimizer is LBFGS.",
+                 .silent_when =
+                     "Only some steps zero gradients in between. Most steps of the "
+                     "optimizer have one backward call. The optimizer is LBFGS. The calls stand "
+                     "in several lines, and their losses are no parts of a mean.",
                  .severity =
                      "Error if accumulation is declared, or if the losses of each accumulation "
-                     "window add up to one mean. Otherwise a note: adversarial training and "
-                     "sharpness-aware steps zero in between on purpose.",
+                     "window add up to one mean. Otherwise a note: sharpness-aware steps zero in "
+                     "between on purpose.",
                  .blind_spots = "",
                  .sensitivity = ""},
       .python = {.bad = R"(for x, y in micro_batches:
@@ -139,7 +163,16 @@ optimizer.step())",
 for x, y in micro_batches:
     (criterion(model(x), y) / len(micro_batches)).backward()
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : micro_batches) {
+  optimizer.zero_grad();
+  (criterion(model->forward(batch.data), batch.target) / parts).backward();
+}
+optimizer.step();)",
+              .good = R"(optimizer.zero_grad();
+for (auto& batch : micro_batches) {
+  (criterion(model->forward(batch.data), batch.target) / parts).backward();
+}
+optimizer.step();)"},
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "Foret et al. 2021, Sharpness-Aware Minimization: a healthy look-alike"},
       .covers = {"zeroed-during-accumulation", "wrong-call-order"},
@@ -157,8 +190,10 @@ optimizer.step())"},
                     [] { return OfWindows(0.5, 8, true); }},
                    {"halves of a mean, with nothing declared", Expect::kError,
                     [] { return OfWindows(0.5, 8, false); }},
-                   {"two whole losses, as in adversarial training", Expect::kNote,
-                    [] { return OfWindows(1, 8, false); }}},
+                   {"two whole losses, as in a sharpness-aware step", Expect::kNote,
+                    [] { return OfWindows(1, 8, false); }},
+                   {"two whole losses in two lines, as in adversarial training", Expect::kClean,
+                    [] { return OfTwoLines(); }}},
   };
 }
 

@@ -45,7 +45,10 @@ Check AdvantageWithGradient() {
 loss = -(policy.log_prob(actions) * advantage).mean())",
                  .good = R"(advantage = returns - critic(states).detach()
 loss = -(policy.log_prob(actions) * advantage).mean())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto advantage = returns - critic(states);
+auto loss = -(log_prob * advantage).mean();)",
+              .good = R"(auto advantage = returns - critic(states).detach();
+auto loss = -(log_prob * advantage).mean();)"},
       .sources = {"Sutton et al. 2000: the policy gradient theorem"},
       .covers = {"advantage-with-gradient"},
       .explains = {},

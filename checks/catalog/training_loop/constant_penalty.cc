@@ -44,7 +44,12 @@ Check ConstantPenalty() {
 loss = loss + 10 * (g.norm(dim=1) - 1).square().mean())",
                  .good = R"(g, = torch.autograd.grad(D(x).sum(), x, create_graph=True)
 loss = loss + 10 * (g.norm(dim=1) - 1).square().mean())"},
-      .cpp = {},
+      .cpp =
+          {.bad = R"(auto g = torch::autograd::grad({D(x).sum()}, {x})[0];
+loss = loss + 10 * (g.norm(2, 1) - 1).square().mean();)",
+           .good =
+               R"(auto g = torch::autograd::grad({D(x).sum()}, {x}, {}, true, /*create_graph=*/true)[0];
+loss = loss + 10 * (g.norm(2, 1) - 1).square().mean();)"},
       .sources = {"PyTorch documentation of torch.autograd.grad: create_graph"},
       .covers = {"ineffective-regularizer"},
       .explains = {},

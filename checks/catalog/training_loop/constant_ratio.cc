@@ -52,7 +52,16 @@ Check ConstantRatio() {
 for _ in range(epochs):
     ratio = (policy.log_prob(obs, actions) - old).exp()
     gain = torch.min(ratio * adv, ratio.clamp(0.8, 1.2) * adv))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (int epoch = 0; epoch < epochs; ++epoch) {
+  auto old = LogProb(policy, states, actions).detach();
+  auto ratio = (LogProb(policy, states, actions) - old).exp();
+  auto gain = torch::min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage);
+})",
+              .good = R"(auto old = LogProb(policy, states, actions).detach();
+for (int epoch = 0; epoch < epochs; ++epoch) {
+  auto ratio = (LogProb(policy, states, actions) - old).exp();
+  auto gain = torch::min(ratio * advantage, ratio.clamp(0.8, 1.2) * advantage);
+})"},
       .sources = {"Schulman et al. 2017 (PPO): the ratio to the policy before the update"},
       .covers = {"constant-policy-ratio"},
       .explains = {},

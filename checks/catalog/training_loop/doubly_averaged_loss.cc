@@ -85,7 +85,12 @@ Check DoublyAveragedLoss() {
     loss = F.cross_entropy(model(x), y)
     loss.backward()
     optimizer.step())"},
-      .cpp = {},
+      .cpp =
+          {.bad =
+               R"(auto loss = F::cross_entropy(model->forward(x), y) / x.size(0);  // already a mean
+loss.backward();)",
+           .good = R"(auto loss = F::cross_entropy(model->forward(x), y);
+loss.backward();)"},
       .sources = {"PyTorch documentation of the reduction of losses",
                   "own reasoning: the gradient is linear in the loss"},
       .covers = {"summed-instead-of-averaged-loss"},

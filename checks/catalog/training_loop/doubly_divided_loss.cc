@@ -95,7 +95,14 @@ Check DoublyDividedLoss() {
                  .good = R"(for x, y in loader:
     loss = criterion(model(x), y)
     accelerator.backward(loss)  # divides the loss)"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : micro_batches) {
+  auto loss = criterion(model->forward(batch.data), batch.target) / parts;
+  (loss / parts).backward();  // divides the loss again
+})",
+              .good = R"(for (auto& batch : micro_batches) {
+  auto loss = criterion(model->forward(batch.data), batch.target);
+  (loss / parts).backward();
+})"},
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"doubly-scaled-accumulation"},
       .explains = {"training_loop/split_dependence"},

@@ -51,7 +51,13 @@ Check IgnoredTargetsInMean() {
 loss.mean().backward())",
                  .good = R"(loss = F.cross_entropy(scores, y, ignore_index=0, reduction="none")
 (loss.sum() / (y != 0).sum()).backward())"},
-      .cpp = {},
+      .cpp =
+          {.bad =
+               R"(auto options = F::CrossEntropyFuncOptions().ignore_index(0).reduction(torch::kNone);
+auto loss = F::cross_entropy(scores, y, options).mean();)",
+           .good =
+               R"(auto options = F::CrossEntropyFuncOptions().ignore_index(0).reduction(torch::kNone);
+auto loss = F::cross_entropy(scores, y, options).sum() / (y != 0).sum();)"},
       .sources = {"PyTorch documentation of cross_entropy: ignore_index"},
       .covers = {"ignored-targets-in-denominator"},
       .explains = {"training_loop/split_dependence"},

@@ -50,7 +50,10 @@ Check InvertedClassWeights() {
 loss = F.cross_entropy(model(x), y, weight=weight))",
                  .good = R"(weight = counts.sum() / counts
 loss = F.cross_entropy(model(x), y, weight=weight))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto options = F::CrossEntropyFuncOptions().weight(counts / counts.sum());
+auto loss = F::cross_entropy(model->forward(x), y, options);)",
+              .good = R"(auto options = F::CrossEntropyFuncOptions().weight(counts.sum() / counts);
+auto loss = F::cross_entropy(model->forward(x), y, options);)"},
       .sources = {"own reasoning: with weights of the inverse counts, all classes count alike"},
       .covers = {"misassigned-class-weights"},
       .explains = {},

@@ -44,7 +44,10 @@ Check LogVarianceAsLogStd() {
 kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).sum(1))",
                  .good = R"(z = mu + torch.randn_like(mu) * (0.5 * logvar).exp()
 kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).sum(1))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto z = mu + torch::randn_like(mu) * logvar.exp();
+auto kl = -0.5 * (1 + logvar - mu.square() - logvar.exp()).sum(1);)",
+              .good = R"(auto z = mu + torch::randn_like(mu) * (0.5 * logvar).exp();
+auto kl = -0.5 * (1 + logvar - mu.square() - logvar.exp()).sum(1);)"},
       .sources =
           {"Kingma and Welling 2013, appendix B: the divergence of two normal distributions"},
       .covers = {"log-variance-as-log-deviation"},

@@ -114,7 +114,13 @@ Check LossSpike() {
     loss(model(x), y).backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0)
     optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(optimizer.zero_grad();
+criterion(model->forward(x), y).backward();
+optimizer.step();)",
+              .good = R"(optimizer.zero_grad();
+criterion(model->forward(x), y).backward();
+nn::utils::clip_grad_norm_(model->parameters(), 1);
+optimizer.step();)"},
       .sources = {"measured: losses of the healthy programs of tests/programs"},
       .covers = {"loss-spike"},
       .explains = {"training_loop/diverging_loss"},

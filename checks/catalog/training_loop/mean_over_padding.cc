@@ -44,7 +44,10 @@ Check MeanOverPadding() {
 loss = (loss * mask).mean())",
                  .good = R"(loss = F.cross_entropy(logits, y, reduction="none")
 loss = (loss * mask).sum() / mask.sum())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto options = F::CrossEntropyFuncOptions().reduction(torch::kNone);
+auto loss = (F::cross_entropy(logits, y, options) * mask).mean();)",
+              .good = R"(auto options = F::CrossEntropyFuncOptions().reduction(torch::kNone);
+auto loss = (F::cross_entropy(logits, y, options) * mask).sum() / mask.sum();)"},
       .sources = {"own reasoning: the gradient of a position must not depend on the padding of "
                   "others"},
       .covers = {"wrong-tokens-in-loss"},

@@ -50,7 +50,12 @@ loss = F.cross_entropy(model(x), y, weight=weight))",
                  .good = R"(counts = torch.bincount(labels, minlength=classes)
 weight = len(labels) / counts
 loss = F.cross_entropy(model(x), y, weight=weight))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto counts = std::get<0>(torch::bincount(y).sort());  // sorted by count
+auto options = F::CrossEntropyFuncOptions().weight(y.numel() / counts);
+auto loss = F::cross_entropy(model->forward(x), y, options);)",
+              .good = R"(auto counts = torch::bincount(y);
+auto options = F::CrossEntropyFuncOptions().weight(y.numel() / counts);
+auto loss = F::cross_entropy(model->forward(x), y, options);)"},
       .sources = {"own reasoning: with weights of the inverse counts, all products are equal"},
       .covers = {"misassigned-class-weights"},
       .explains = {"training_loop/inverted_class_weights"},

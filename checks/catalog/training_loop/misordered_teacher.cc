@@ -51,7 +51,12 @@ loss = loss + F.cross_entropy(model(x), y))",
                  .good = R"(soft = F.softmax(teacher(x)[:, order], dim=1)
 loss = F.kl_div(F.log_softmax(model(x), dim=1), soft, reduction="batchmean")
 loss = loss + F.cross_entropy(model(x), y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto soft = torch::softmax(teacher(x), 1);  // trained with sorted names
+auto loss = F::kl_div(torch::log_softmax(model(x), 1), soft);
+loss = loss + F::cross_entropy(model(x), y);)",
+              .good = R"(auto soft = torch::softmax(teacher(x).index_select(1, order), 1);
+auto loss = F::kl_div(torch::log_softmax(model(x), 1), soft);
+loss = loss + F::cross_entropy(model(x), y);)"},
       .sources = {"own reasoning: a teacher that is wrong in the same way for a whole class is not "
                   "wrong by chance"},
       .covers = {"teacher-with-other-classes"},

@@ -46,7 +46,10 @@ Check NegatedDivergence() {
 loss = reconstruction + kl)",
                  .good = R"(kl = -0.5 * (1 + logvar - mu**2 - logvar.exp()).sum()
 loss = reconstruction + kl)"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto kl = 0.5 * (1 + logvar - mu.square() - logvar.exp()).sum();
+auto loss = reconstruction + kl;)",
+              .good = R"(auto kl = -0.5 * (1 + logvar - mu.square() - logvar.exp()).sum();
+auto loss = reconstruction + kl;)"},
       .sources =
           {"Kingma and Welling 2013, appendix B: the divergence of two normal distributions"},
       .covers = {"inverted-loss-sign"},

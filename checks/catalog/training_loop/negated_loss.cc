@@ -157,7 +157,10 @@ optimizer.step())",
 loss = F.cross_entropy(model(x), y)
 loss.backward()
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto loss = -F::cross_entropy(model->forward(x), y);
+loss.backward();)",
+              .good = R"(auto loss = F::cross_entropy(model->forward(x), y);
+loss.backward();)"},
       .sources = {"own reasoning: the gradient is linear in the loss"},
       .covers = {"inverted-loss-sign"},
       .explains = {"gradients/exploding", "numerics/nonfinite_values",

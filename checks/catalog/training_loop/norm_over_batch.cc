@@ -43,7 +43,13 @@ Check NormOverBatch() {
 penalty = (g.norm() - 1).square())",
                  .good = R"(g, = torch.autograd.grad(D(x).sum(), x, create_graph=True)
 penalty = (g.flatten(1).norm(dim=1) - 1).square().mean())"},
-      .cpp = {},
+      .cpp =
+          {.bad =
+               R"(auto g = torch::autograd::grad({D(x).sum()}, {x}, {}, true, /*create_graph=*/true)[0];
+auto penalty = (g.norm() - 1).square();)",
+           .good =
+               R"(auto g = torch::autograd::grad({D(x).sum()}, {x}, {}, true, /*create_graph=*/true)[0];
+auto penalty = (g.flatten(1).norm(2, 1) - 1).square().mean();)"},
       .sources = {"Gulrajani et al. 2017: the penalty is an expectation over samples"},
       .covers = {"wrong-reduction-axis"},
       .explains = {},

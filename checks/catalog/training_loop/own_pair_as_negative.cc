@@ -47,7 +47,12 @@ loss = F.cross_entropy(z @ z.t() / 0.5, partner))",
                  .good = R"(z = F.normalize(torch.cat([a, b]), dim=1)
 similarity = (z @ z.t() / 0.5).fill_diagonal_(-torch.inf)
 loss = F.cross_entropy(similarity, partner))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto z = F::normalize(torch::cat({a, b}), F::NormalizeFuncOptions().dim(1));
+auto loss = F::cross_entropy(z.matmul(z.t()) / 0.5, partner);)",
+              .good =
+                  R"(auto z = F::normalize(torch::cat({a, b}), F::NormalizeFuncOptions().dim(1));
+auto similarity = (z.matmul(z.t()) / 0.5).fill_diagonal_(-INFINITY);
+auto loss = F::cross_entropy(similarity, partner);)"},
       .sources = {"Chen et al. 2020 (SimCLR), equation 1: the sum leaves out the sample itself"},
       .covers = {"sample-as-its-own-negative"},
       .explains = {},

@@ -87,7 +87,14 @@ optimizer.step())",
 loss_a.backward(retain_graph=True)
 loss_b.backward()
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(optimizer.zero_grad();
+loss_a.backward({}, /*retain_graph=*/true);
+loss_b.backward({}, /*retain_graph=*/true);
+optimizer.step();)",
+              .good = R"(optimizer.zero_grad();
+loss_a.backward({}, /*retain_graph=*/true);
+loss_b.backward();
+optimizer.step();)"},
       .sources = {"PyTorch documentation of Tensor.backward: retain_graph"},
       .covers = {"graph-kept-in-evaluation"},
       .explains = {"training_loop/graph_leak"},

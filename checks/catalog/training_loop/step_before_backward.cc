@@ -73,7 +73,14 @@ Check StepBeforeBackward() {
     optimizer.zero_grad()
     loss.backward()
     optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto loss = criterion(model->forward(x), y);
+optimizer.step();
+optimizer.zero_grad();
+loss.backward();)",
+              .good = R"(auto loss = criterion(model->forward(x), y);
+optimizer.zero_grad();
+loss.backward();
+optimizer.step();)"},
       .sources = {"PyTorch tutorial: optimizing model parameters", "own reasoning"},
       .covers = {"wrong-call-order"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch",

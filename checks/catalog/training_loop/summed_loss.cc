@@ -126,7 +126,10 @@ loss.backward())",
                  .good = R"(criterion = nn.CrossEntropyLoss(reduction="mean")
 loss = criterion(model(x), y)
 loss.backward())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto options = F::CrossEntropyFuncOptions().reduction(torch::kSum);
+F::cross_entropy(model->forward(x), y, options).backward();)",
+              .good = R"(auto options = F::CrossEntropyFuncOptions().reduction(torch::kMean);
+F::cross_entropy(model->forward(x), y, options).backward();)"},
       .sources = {"own reasoning: the gradient of a sum of n is n times that of their mean"},
       .covers = {"summed-instead-of-averaged-loss"},
       .explains = {},

@@ -63,7 +63,10 @@ loss.backward())",
     target = reward + gamma * critic(next_state).max(1).values
 loss = F.mse_loss(critic(state).gather(1, action), target)
 loss.backward())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto next = std::get<0>(critic(next_state).max(1));
+auto loss = F::mse_loss(critic(state).gather(1, action), reward + gamma * next);)",
+              .good = R"(auto next = std::get<0>(critic(next_state).max(1)).detach();
+auto loss = F::mse_loss(critic(state).gather(1, action), reward + gamma * next);)"},
       .sources = {"Mnih et al. 2015, Human-level control through deep reinforcement learning: the "
                   "target is held fixed"},
       .covers = {"target-with-gradient"},

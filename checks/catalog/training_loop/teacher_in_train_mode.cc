@@ -14,10 +14,11 @@ absl::StatusOr<Verdict> Judge(const Settings&,
   for (const Statement& statement : stated.all) {
     if (statement.count < kOften || 4 * statement.last_step < std::min(stated.steps, kRecorded) - 1)
       continue;
-    verdict.findings.push_back(StatementFinding(
-        statement, Severity::kWarning,
-        StrCat(statement.name, " runs in training mode with dropout or batch normalization, but ",
-               "nothing trains it.")));
+    verdict.findings.push_back(
+        StatementFinding(statement, Severity::kWarning,
+                         StrCat(statement.name == "network" ? "A network" : statement.name,
+                                " runs in training mode with dropout or batch normalization, but ",
+                                "nothing trains it.")));
   }
   return verdict;
 }
@@ -54,7 +55,11 @@ Check TeacherInTrainMode() {
                  .good = R"(teacher.eval()
 with torch.no_grad():
     target = teacher(x))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::NoGradGuard no_grad;
+auto target = teacher(x);)",
+              .good = R"(teacher->eval();
+torch::NoGradGuard no_grad;
+auto target = teacher(x);)"},
       .sources = {"PyTorch documentation of torch.nn.Dropout and torch.nn.BatchNorm2d: what "
                   "training mode does"},
       .covers = {"trained-teacher"},

@@ -48,7 +48,10 @@ Check UnlimitedLossWeight() {
 loss = (torch.exp(-s) * losses).sum())",
                  .good = R"(s = nn.Parameter(torch.zeros(3))
 loss = (torch.exp(-s) * losses + s).sum())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto s = register_parameter("s", torch::zeros(3));
+auto loss = (torch::exp(-s) * losses).sum();)",
+              .good = R"(auto s = register_parameter("s", torch::zeros(3));
+auto loss = (torch::exp(-s) * losses + s).sum();)"},
       .sources = {"Kendall, Gal and Cipolla 2018: the logarithm of the variance is a term of the "
                   "loss"},
       .covers = {"negligible-loss-term"},

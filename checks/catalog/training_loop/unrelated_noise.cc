@@ -49,7 +49,11 @@ loss = F.mse_loss(model(x_t, t), torch.randn_like(x)))",
                  .good = R"(noise = torch.randn_like(x)
 x_t = a * x + b * noise
 loss = F.mse_loss(model(x_t, t), noise))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto noisy = a * x + b * torch::randn_like(x);
+auto loss = F::mse_loss(denoiser(noisy), torch::randn_like(x));)",
+              .good = R"(auto noise = torch::randn_like(x);
+auto noisy = a * x + b * noise;
+auto loss = F::mse_loss(denoiser(noisy), noise);)"},
       .sources = {"Ho, Jain and Abbeel 2020, algorithm 1"},
       .covers = {"noise-drawn-twice"},
       .explains = {"learnability/no_better_than_constant", "training_loop/flat_loss"},

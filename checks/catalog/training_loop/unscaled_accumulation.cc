@@ -1,13 +1,29 @@
+#include <algorithm>
+#include <cmath>
+
 #include "checks/catalog/examples/window_runs.h"
 #include "checks/catalog/findings/window_finding.h"
 #include "checks/engine/reads.h"
 #include "checks/engine/status.h"
 #include "checks/engine/text.h"
+#include "checks/signals/run/stated.h"
 
 namespace dlcheck::training_loop {
 namespace {
 
-absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) {
+using Factors = IfSeen<Stated<Quantity::kGradientFactor>>;
+constexpr double kNear = 1e-3;  // relative, of a share in float32
+
+// Whether the program divides the gradients by the number of micro-batches after the last backward.
+bool DividesLater(const Windows::Window& window, const Factors& factors) {
+  const double parts = window.Share();
+  return factors && std::ranges::any_of(factors->all, [&](const Statement& statement) {
+           return std::abs(statement.value * parts - 1) < kNear;
+         });
+}
+
+absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows,
+                              const Factors& factors) {
   DLCHECK_RETURN_IF_ERROR(IsAWindowQuestion(windows));
   SortedWindows sorted = Sorted(windows, 2, settings[kShareTolerance]);
   const std::vector<const Windows::Window*>& undivided = sorted[Division::kUndivided];
@@ -21,6 +37,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Windows& windows) 
     return verdict;
   }
   if (static_cast<double>(count) < settings[kEnoughWindows]) return verdict;
+  if (DividesLater(*undivided.front(), factors)) return verdict;
   const bool declared = windows.declared == "mean";
   verdict.findings.push_back(
       WindowFinding(declared ? Severity::kError : Severity::kNote,
@@ -71,7 +88,18 @@ Check UnscaledAccumulation() {
     if (i + 1) % accumulation_steps == 0:
         optimizer.step()
         optimizer.zero_grad())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  criterion(model->forward(batch.data), batch.target).backward();
+  if (++batches % parts != 0) continue;
+  optimizer.step();
+  optimizer.zero_grad();
+})",
+              .good = R"(for (auto& batch : *loader) {
+  (criterion(model->forward(batch.data), batch.target) / parts).backward();
+  if (++batches % parts != 0) continue;
+  optimizer.step();
+  optimizer.zero_grad();
+})"},
       .sources = {"own reasoning: the gradient is linear in the loss",
                   "huggingface/transformers issues 35203 and 35438"},
       .covers = {"unscaled-accumulation"},

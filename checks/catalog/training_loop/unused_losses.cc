@@ -69,7 +69,12 @@ loss.backward())",
 for task, (x, y) in batches.items():
     loss = loss + F.cross_entropy(model(x, task), y)
 loss.backward())"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::Tensor loss;
+for (auto& batch : tasks) loss = criterion(model->forward(batch.data), batch.target);
+loss.backward();)",
+              .good = R"(torch::Tensor loss = torch::zeros({});
+for (auto& batch : tasks) loss += criterion(model->forward(batch.data), batch.target);
+loss.backward();)"},
       .sources = {"own reasoning: a loss without backward adds nothing to any gradient"},
       .covers = {"partial-loss-backward"},
       .explains = {},

@@ -122,7 +122,16 @@ Check UnweightedAccumulation() {
 for x, y in micro_batches:
     loss = F.cross_entropy(model(x), y, ignore_index=-100, reduction="sum")
     (loss / targets).backward())"},
-      .cpp = {},
+      .cpp = {.bad =
+                  R"(for (auto& batch : micro_batches) {  // each with a different number of targets
+  auto loss = F::cross_entropy(model->forward(batch.data), batch.target);
+  (loss / parts).backward();
+})",
+              .good = R"(auto options = F::CrossEntropyFuncOptions().reduction(torch::kSum);
+for (auto& batch : micro_batches) {
+  auto loss = F::cross_entropy(model->forward(batch.data), batch.target, options);
+  (loss / targets).backward();  // those of all micro-batches
+})"},
       .sources = {"huggingface/transformers issue 34191",
                   "own reasoning: the unweighted mean equals the mean only for equal counts"},
       .covers = {"unweighted-accumulation"},

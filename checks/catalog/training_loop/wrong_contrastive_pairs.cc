@@ -48,7 +48,10 @@ Check WrongContrastivePairs() {
 positive = (torch.arange(2 * n) + n) % (2 * n))",
                  .good = R"(x = torch.cat([a, b])  # a0, a1, ..., b0, b1, ...
 positive = (torch.arange(2 * n) + n) % (2 * n))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto x = torch::stack({a, b}, 1).flatten(0, 1);  // a0, b0, a1, b1, ...
+auto positive = (torch::arange(2 * n) + n) % (2 * n);)",
+              .good = R"(auto x = torch::cat({a, b});  // a0, a1, ..., b0, b1, ...
+auto positive = (torch::arange(2 * n) + n) % (2 * n);)"},
       .sources = {"Chen et al. 2020 (SimCLR): positives are two views of one sample"},
       .covers = {"wrong-contrastive-pairs"},
       .explains = {"training_loop/own_pair_as_negative"},

@@ -83,7 +83,12 @@ Check ZeroLoss() {
 loss = F.relu(positive - negative + 0.3).mean())",
                  .good = R"(negative = distance.masked_fill(same, inf).amin(1)  # the hardest
 loss = F.relu(positive - negative + 0.3).mean())"},
-      .cpp = {},
+      .cpp = {.bad =
+                  R"(auto negative = distance.masked_fill(same, -INFINITY).amax(1);  // the easiest
+auto loss = torch::relu(positive - negative + 0.3).mean();)",
+              .good =
+                  R"(auto negative = distance.masked_fill(same, INFINITY).amin(1);  // the hardest
+auto loss = torch::relu(positive - negative + 0.3).mean();)"},
       .sources = {"Schroff et al. 2015: FaceNet, on the choice of triplets"},
       .covers = {"loss-of-zero"},
       .explains = {},
