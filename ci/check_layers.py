@@ -39,15 +39,15 @@ TORCH = ("checks/observe", "include/dlcheck", "fixtures/programs", "fixtures/mod
 
 LIMITS = {".h": 120, ".cc": 300, ".py": 300}
 SHARED = ("checks/catalog/examples/", "checks/catalog/findings/", "checks/catalog/catalog.")
-CHECK_LIMIT = 190  # a fifth of it are texts and lines of code for users
+CHECK_LIMIT = 200  # a quarter of it are texts and lines of code for users, in two languages
 FUNCTION_LIMIT = 40
 
 # File: its own limit and the reason.
 LARGER = {
     "checks/engine/check.h": (135, "one value that every check is, all its fields beside each other"),
     "include/dlcheck/probe.h": (170, "every call that a program may make, each with what it means"),
-    "checks/catalog/initialization/wrong_initial_loss.cc": (200, "five settings, each with its measurement"),
-    "checks/catalog/gradients/exploding.cc": (235, "three settings, each with its measurement, and what is a new level"),
+    "checks/catalog/initialization/wrong_initial_loss.cc": (205, "five settings, each with its measurement"),
+    "checks/catalog/gradients/exploding.cc": (240, "three settings, each with its measurement, and what is a new level"),
     "checks/observe/python/dlcheck_shim/hooks/step.py": (320, "one step of an optimizer, from its arguments to the clock"),
 }
 

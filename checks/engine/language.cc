@@ -15,10 +15,11 @@ struct Term {
 // What is more than another way to write the same call. Longer terms come first where one holds
 // another.
 constexpr Term kTerms[] = {
+    {"optimizer.param_groups", "optimizer.param_groups()"},
     {"copy.deepcopy(model.state_dict())", "a clone() of each parameter and buffer"},
     {"optimizer.load_state_dict(checkpoint['optimizer'])", "torch::load(optimizer, path)"},
     {"DataLoader(drop_last=True)", "DataLoaderOptions().drop_last(true)"},
-    {"for group in optimizer.param_groups: group['lr'] = lr",
+    {"for group in optimizer.param_groups(): group['lr'] = lr",
      "for (auto& group : optimizer.param_groups()) group.options().set_lr(lr)"},
     {"p.mul_(1 - group['lr'] * decay)", "p.mul_(1 - options.lr() * decay)"},
     {"group['lr']", "group.options().get_lr()"},
@@ -60,7 +61,6 @@ constexpr Term kTerms[] = {
     {"no_grad()", "torch::NoGradGuard"},
     {"torch.autograd.set_detect_anomaly(True)", "torch::autograd::DetectAnomalyGuard"},
     {"detect_anomaly()", "torch::autograd::DetectAnomalyGuard"},
-    {"optimizer.param_groups", "optimizer.param_groups()"},
     {"torch.Generator", "torch::Generator"},
     {"shuffle=True to the DataLoader", "a RandomSampler to make_data_loader()"},
     {"drop_last=True", "drop_last(true)"},

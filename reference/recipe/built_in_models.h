@@ -8,8 +8,8 @@
 
 namespace dlcheck::reference {
 
-inline constexpr std::array<std::string_view, 7> kModels = {
-    "linear", "mlp", "resnet", "vit", "gpt", "lstm", "unet"};
+inline constexpr std::array<std::string_view, 7> kModels = {"linear", "mlp",  "resnet", "vit",
+                                                            "gpt",    "lstm", "unet"};
 
 inline bool IsNameOfModel(std::string_view name) {
   return std::find(kModels.begin(), kModels.end(), name) != kModels.end();

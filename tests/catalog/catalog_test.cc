@@ -58,7 +58,7 @@ TEST(Catalog, EveryCheckIsDocumented) {
 TEST(Catalog, NoFixForCppSpeaksPython) {
   for (const Check& check : Catalog()) {
     if (check.cpp.bad.empty()) continue;
-    for (const char* const python : {"torch.", "nn.", "=True", "=False", "None", "self.", "['"}) {
+    for (const char* const python : {"torch.", "nn.", "=True", "=False", "None", " self.", "['"}) {
       EXPECT_THAT(FixIn(check, Language::kCpp), testing::Not(testing::HasSubstr(python)))
           << check.id;
     }

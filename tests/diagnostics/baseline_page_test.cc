@@ -38,9 +38,10 @@ TEST(BaselinePage, RefusesWhatIsNoResult) {
 
 TEST(BaselinePage, ShowsACurveABandAndTheVerdict) {
   const std::string page = Kept("baseline", RenderBaselineHtml(Parsed(), "dlcheck-out"));
-  for (const char* part : {"dlcheck reference: warning", "A linear model learns more.",
-                           "Likely cause: the optimizer.", "class=\"curve c0\"", "class=\"band c1\"",
-                           "best constant prediction", "this program", "linear"}) {
+  for (const char* part :
+       {"dlcheck reference: warning", "A linear model learns more.", "Likely cause: the optimizer.",
+        "class=\"curve c0\"", "class=\"band c1\"", "best constant prediction", "this program",
+        "linear"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
   EXPECT_THAT(page, Not(HasSubstr("nan")));

@@ -17,6 +17,11 @@ TEST(InCppTerms, SpellsCallsAsLibTorchDoes) {
             "Use torch::nn::Dropout(0.1); torch::nn::functional::softmax takes retain_graph=true.");
 }
 
+TEST(InCppTerms, SpellsALoopOverGroupsOnce) {
+  EXPECT_EQ(InCppTerms("Write for group in optimizer.param_groups: group['lr'] = lr."),
+            "Write for (auto& group : optimizer.param_groups()) group.options().set_lr(lr).");
+}
+
 TEST(InCppTerms, NamesWhatLibTorchHasInsteadOfWhatPythonAloneHas) {
   EXPECT_EQ(InCppTerms("Draw from it, or run it inside torch.random.fork_rng()."),
             "Draw from it, or restore the state of the default generator after it.");

@@ -71,7 +71,15 @@ model.load_state_dict(best_state))",
     best_state = copy.deepcopy(model.state_dict())
 ...
 model.load_state_dict(best_state))"},
-      .cpp = {},
+      .cpp = {.bad = R"(if (accuracy > best) {
+  best = accuracy;
+  best_weights = model->parameters();  // the live weights
+})",
+              .good = R"(if (accuracy > best) {
+  best = accuracy;
+  best_weights.clear();
+  for (auto& p : model->parameters()) best_weights.push_back(p.detach().clone());
+})"},
       .sources = {"PyTorch documentation: saving and loading models", "own reasoning: exact"},
       .covers = {"unnoticed-missing-keys"},
       .explains = {},

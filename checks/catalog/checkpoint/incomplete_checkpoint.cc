@@ -130,7 +130,9 @@ Check IncompleteCheckpoint() {
     "scheduler": scheduler.state_dict(),
     "scaler": scaler.state_dict(),
 }, "checkpoint.pt"))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::save(model, "model.pt");)",
+              .good = R"(torch::save(model, "model.pt");
+torch::save(optimizer, "optimizer.pt");)"},
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
       .covers = {"optimizer-state-not-saved", "schedule-state-not-saved"},
       .explains = {},

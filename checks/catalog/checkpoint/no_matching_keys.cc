@@ -87,7 +87,14 @@ model.to(device))",
 state = {k.removeprefix("module."): v for k, v in state.items()}
 model.load_state_dict(state, strict=True)
 model.to(device))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::NoGradGuard no_grad;
+for (auto& p : saved) {  // keys start with "module."
+  if (auto* own = parameters.find(p.key())) own->copy_(p.value());
+})",
+              .good = R"(torch::NoGradGuard no_grad;
+for (auto& p : saved) {  // keys start with "module."
+  parameters[p.key().substr(7)].copy_(p.value());
+})"},
       .sources = {"PyTorch documentation of torch.nn.Module.load_state_dict", "own reasoning"},
       .covers = {"unnoticed-missing-keys", "key-prefix-mismatch", "pretrained-weights-lost"},
       .explains = {},

@@ -103,7 +103,11 @@ model.load_state_dict(checkpoint["model"])
 optimizer.load_state_dict(checkpoint["optimizer"])
 scheduler.load_state_dict(checkpoint["scheduler"])
 train(model, optimizer, scheduler))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::load(model, "model.pt");
+TrainOneEpoch(model, *loader, optimizer);)",
+              .good = R"(torch::load(model, "model.pt");
+torch::load(optimizer, "optimizer.pt");
+TrainOneEpoch(model, *loader, optimizer);)"},
       .sources = {"PyTorch tutorial: saving and loading a general checkpoint", "own reasoning"},
       .covers = {"optimizer-state-not-saved", "schedule-state-not-saved",
                  "pretrained-weights-lost"},

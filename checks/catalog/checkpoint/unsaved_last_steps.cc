@@ -120,7 +120,15 @@ Check UnsavedLastSteps() {
     if (step + 1) % 1000 == 0:
         torch.save(model.state_dict(), "last.pt")
 torch.save(model.state_dict(), "last.pt"))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (int step = 0; step < 2500; ++step) {
+  TrainStep(model, optimizer, NextBatch());
+  if ((step + 1) % 1000 == 0) torch::save(model, "last.pt");
+})",
+              .good = R"(for (int step = 0; step < 2500; ++step) {
+  TrainStep(model, optimizer, NextBatch());
+  if ((step + 1) % 1000 == 0) torch::save(model, "last.pt");
+}
+torch::save(model, "last.pt");)"},
       .sources = {"own reasoning"},
       .covers = {"final-weights-not-saved"},
       .explains = {},

@@ -51,7 +51,12 @@ Check CarriedState() {
     out, state = rnn(x, state))",
                  .good = R"(for x, y in DataLoader(data, 32, shuffle=True):
     out, _ = rnn(x))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *shuffled_loader) {
+  std::tie(out, state) = rnn->forward(batch.data, state);
+})",
+              .good = R"(for (auto& batch : *shuffled_loader) {
+  out = std::get<0>(rnn->forward(batch.data));
+})"},
       .sources = {"own reasoning: rows of two shuffled batches do not belong together"},
       .covers = {"hidden-state-carried-over"},
       .explains = {"data/order_dependence"},

@@ -47,7 +47,12 @@ Check ContradictingTargets() {
 y = torch.cat([y, y.roll(1)]))",
                  .good = R"(x, index = x.unique(dim=0, return_inverse=True)
 y = majority(y, index))"},
-      .cpp = {},
+      .cpp =
+          {.bad = R"(x = torch::cat({x, x});
+y = torch::cat({y, y.roll(1)});)",
+           .good =
+               R"(auto [rows, index, counts] = torch::unique_dim(x, 0, true, /*return_inverse=*/true);
+y = Majority(y, index);)"},
       .sources = {"own reasoning: a function has one value for one input"},
       .covers = {"contradicting-labels", "mispaired-targets"},
       .explains = {"data/inconsistent_targets"},

@@ -51,7 +51,9 @@ Check DominantClass() {
 accuracy = (model(x).argmax(1) == y).float().mean())",
                  .good = R"(weight = counts.sum() / counts
 loss = F.cross_entropy(model(x), y, weight=weight))"},
-      .cpp = {},
+      .cpp = {.bad = "auto loss = F::cross_entropy(model->forward(x), y);",
+              .good = R"(auto options = F::CrossEntropyFuncOptions().weight(counts.sum() / counts);
+auto loss = F::cross_entropy(model->forward(x), y, options);)"},
       .sources = {"own reasoning: a constant prediction reaches the share of the largest class"},
       .covers = {"unnoticed-class-imbalance"},
       .explains = {},

@@ -46,7 +46,9 @@ Check DuplicatedSamples() {
 data = Samples(files))",
                  .good = R"(files = sorted(set(glob("**/*.pt")))
 data = Samples(files))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto files = Glob("a/*.pt");
+for (auto& file : Glob("**/*.pt")) files.push_back(file);)",
+              .good = R"(auto files = Glob("**/*.pt");)"},
       .sources = {"own reasoning: equal rows of fractions are no chance"},
       .covers = {"duplicated-training-samples"},
       .explains = {},

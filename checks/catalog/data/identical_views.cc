@@ -44,7 +44,10 @@ Check IdenticalViews() {
                  .sensitivity = ""},
       .python = {.bad = R"(v1, v2 = augment(x, seed=step), augment(x, seed=step))",
                  .good = R"(v1, v2 = augment(x), augment(x))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto first = Augment(x, /*seed=*/step);
+auto second = Augment(x, /*seed=*/step);)",
+              .good = R"(auto first = Augment(x, /*seed=*/2 * step);
+auto second = Augment(x, /*seed=*/2 * step + 1);)"},
       .sources = {"Chen et al. 2020: SimCLR draws two augmentations for each sample"},
       .covers = {"identical-views"},
       .explains = {},

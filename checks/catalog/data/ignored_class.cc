@@ -45,7 +45,12 @@ Check IgnoredClass() {
 loss = F.cross_entropy(logits, targets, ignore_index=PAD))",
                  .good = R"(PAD = 0  # letters begin with 1
 loss = F.cross_entropy(logits, targets, ignore_index=PAD))"},
-      .cpp = {},
+      .cpp = {.bad = R"(const int64_t pad = 0;  // and the letter a is 0, too
+auto options = F::CrossEntropyFuncOptions().ignore_index(pad);
+auto loss = F::cross_entropy(logits, y, options);)",
+              .good = R"(const int64_t pad = 0;  // letters begin with 1
+auto options = F::CrossEntropyFuncOptions().ignore_index(pad);
+auto loss = F::cross_entropy(logits, y, options);)"},
       .sources = {"own reasoning"},
       .covers = {"wrong-tokens-in-loss"},
       .explains = {},

@@ -132,7 +132,12 @@ loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))",
                  .good = R"(labels = input_ids.clone()
 labels[:, :prompt_length] = -100
 loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto labels = tokens.clone();
+labels.slice(1, 0, max_length).fill_(-100);  // masks the answer as well as the prompt
+auto loss = F::cross_entropy(logits.flatten(0, 1), labels.flatten());)",
+              .good = R"(auto labels = tokens.clone();
+labels.slice(1, 0, prompt_length).fill_(-100);
+auto loss = F::cross_entropy(logits.flatten(0, 1), labels.flatten());)"},
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss: ignore_index",
                   "own reasoning"},
       .covers = {"all-targets-ignored"},

@@ -75,7 +75,10 @@ Check InconsistentTargets() {
                  .good = R"(for epoch in range(epochs):
     order = torch.randperm(len(x))
     loader = DataLoader(TensorDataset(x[order], y[order]), batch_size=32))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto order = torch::randperm(x.size(0));
+TrainOneEpoch(model, x.index_select(0, order), y);)",
+              .good = R"(auto order = torch::randperm(x.size(0));
+TrainOneEpoch(model, x.index_select(0, order), y.index_select(0, order));)"},
       .sources = {"own reasoning: exact"},
       .covers = {"mispaired-targets"},
       .explains = {"learnability/no_better_than_constant"},

@@ -49,7 +49,14 @@ Check InterpolatedClasses() {
 loss = F.cross_entropy(logits, mask[:, 0].long()))",
                  .good = R"(mask = F.interpolate(mask[:, None].float(), size, mode="nearest")
 loss = F.cross_entropy(logits, mask[:, 0].long()))"},
-      .cpp = {},
+      .cpp = {.bad =
+                  R"(auto options = F::InterpolateFuncOptions().size(shape).mode(torch::kBilinear);
+auto classes = F::interpolate(mask, options).squeeze(1).to(torch::kLong);
+auto loss = F::cross_entropy(logits, classes);)",
+              .good =
+                  R"(auto options = F::InterpolateFuncOptions().size(shape).mode(torch::kNearest);
+auto classes = F::interpolate(mask, options).squeeze(1).to(torch::kLong);
+auto loss = F::cross_entropy(logits, classes);)"},
       .sources = {"PyTorch documentation of torch.nn.functional.interpolate"},
       .covers = {"interpolated-class-masks"},
       .explains = {"data/unused_class"},

@@ -128,7 +128,15 @@ Check LostBatchDimension() {
     loss = criterion(model(x), y)
     loss.backward()
     optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  auto one = batch.data.slice(0, 0, 1);
+  criterion(model->forward(one), batch.target.slice(0, 0, 1)).backward();
+  optimizer.step();
+})",
+              .good = R"(for (auto& batch : *loader) {
+  criterion(model->forward(batch.data), batch.target).backward();
+  optimizer.step();
+})"},
       .sources = {"own reasoning"},
       .covers = {"lost-batch-dimension"},
       .explains = {},

@@ -44,7 +44,10 @@ Check MisalignedMasks() {
                  .sensitivity = ""},
       .python = {.bad = R"(image, mask = image.flip(-2), mask.flip(-1))",
                  .good = R"(image, mask = image.flip(-2), mask.flip(-2))"},
-      .cpp = {},
+      .cpp = {.bad = R"(image = image.flip(-2);
+mask = mask.flip(-1);)",
+              .good = R"(image = image.flip(-2);
+mask = mask.flip(-2);)"},
       .sources = {"torchvision documentation: transforms of images with masks"},
       .covers = {"label-breaking-augmentation"},
       .explains = {},

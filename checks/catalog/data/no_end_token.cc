@@ -69,7 +69,10 @@ Check NoEndToken() {
 labels = ids.masked_fill(ids == tokenizer.pad_token_id, -100))",
                  .good = R"(tokenizer.pad_token = tokenizer.eos_token
 labels = ids.masked_fill(attention_mask == 0, -100))"},
-      .cpp = {},
+      .cpp = {.bad = R"(const int64_t pad = end_of_text;
+auto labels = ids.masked_fill(ids == pad, -100);)",
+              .good = R"(const int64_t pad = end_of_text;
+auto labels = ids.masked_fill(is_padding, -100);)"},
       .sources = {"own reasoning: the loss of a position that is ignored has no gradient"},
       .covers = {"end-token-never-trained"},
       .explains = {},

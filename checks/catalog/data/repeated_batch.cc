@@ -143,7 +143,12 @@ Check RepeatedBatch() {
                  .good = R"(for epoch in range(epochs):
     for x, y in loader:
         train_step(model, optimizer, x, y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (int step = 0; step < steps; ++step) {
+  TrainStep(model, optimizer, *loader->begin());  // the first batch every time
+})",
+              .good = R"(for (auto& batch : *loader) {
+  TrainStep(model, optimizer, batch);
+})"},
       .sources = {"own reasoning"},
       .covers = {"one-batch-repeated"},
       .explains = {"learnability/no_better_than_constant"},

@@ -48,7 +48,16 @@ Check SameRowsDrawn() {
 for step in range(steps):
     i = torch.randint(len(x), (64,), generator=g)
     train_step(model, optimizer, x[i], y[i]))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (int step = 0; step < steps; ++step) {
+  torch::manual_seed(0);
+  auto rows = torch::randint(x.size(0), {64});
+  TrainStep(model, optimizer, x.index({rows}), y.index({rows}));
+})",
+              .good = R"(torch::manual_seed(0);
+for (int step = 0; step < steps; ++step) {
+  auto rows = torch::randint(x.size(0), {64});
+  TrainStep(model, optimizer, x.index({rows}), y.index({rows}));
+})"},
       .sources = {"own reasoning"},
       .covers = {"one-batch-repeated"},
       .explains = {"learnability/no_better_than_constant"},

@@ -100,7 +100,12 @@ loss = F.cross_entropy(logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten()))",
                  .good = R"(labels = tokens[:, 1:]
 logits = model(tokens[:, :-1])
 loss = F.cross_entropy(logits.flatten(0, 1), labels.flatten()))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto labels = tokens.slice(1, 1);
+auto logits = model->forward(tokens.slice(1, 0, -1)).slice(1, 0, -1);
+auto loss = F::cross_entropy(logits.flatten(0, 1), labels.slice(1, 1).flatten());)",
+              .good = R"(auto labels = tokens.slice(1, 1);
+auto logits = model->forward(tokens.slice(1, 0, -1));
+auto loss = F::cross_entropy(logits.flatten(0, 1), labels.flatten());)"},
       .sources = {"transformers #47394: labels shifted twice", "own reasoning: exact"},
       .covers = {"wrongly-shifted-labels"},
       .explains = {},

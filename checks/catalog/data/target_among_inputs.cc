@@ -54,7 +54,10 @@ Check TargetAmongInputs() {
 target = series[i + 23]  # the last value of the window)",
                  .good = R"(window = series[i : i + 24]
 target = series[i + 24])"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto window = series.slice(0, i, i + 24);
+auto target = series[i + 23];  // the last value of the window)",
+              .good = R"(auto window = series.slice(0, i, i + 24);
+auto target = series[i + 24];)"},
       .sources = {"own reasoning: an exact comparison"},
       .covers = {"targets-in-inputs"},
       .explains = {"data/shifted_targets", "data/target_leakage"},

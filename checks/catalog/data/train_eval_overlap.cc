@@ -120,7 +120,10 @@ test_loader = DataLoader(test, batch_size=64))",
                  .good = R"(train, test = random_split(dataset, [len(dataset) - 2000, 2000])
 train_loader = DataLoader(train, batch_size=64, shuffle=True)
 test_loader = DataLoader(test, batch_size=64))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto train = rows;
+auto test = rows.slice(0, 0, 2000);  // also part of train)",
+              .good = R"(auto train = rows.slice(0, 2000);
+auto test = rows.slice(0, 0, 2000);)"},
       .sources = {"marin issue 2700", "own reasoning"},
       .covers = {"evaluation-data-in-training"},
       .explains = {},

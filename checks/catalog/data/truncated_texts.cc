@@ -49,7 +49,15 @@ Check TruncatedTexts() {
 tokens = pad_sequence(ids, batch_first=True))",
                  .good = R"(ids = [part for text in texts for part in text.split(511)]
 tokens = pad_sequence(ids, batch_first=True))"},
-      .cpp = {},
+      .cpp =
+          {.bad =
+               R"(for (auto& text : texts) text = text.slice(0, 0, 512);  // the end token is lost
+auto tokens = nn::utils::rnn::pad_sequence(texts, /*batch_first=*/true);)",
+           .good = R"(std::vector<torch::Tensor> parts;
+for (auto& text : texts) {
+  for (auto& part : text.split(512)) parts.push_back(part);
+}
+auto tokens = nn::utils::rnn::pad_sequence(parts, /*batch_first=*/true);)"},
       .sources = {"own reasoning: an end token that all shorter rows have is lost"},
       .covers = {"silent-truncation"},
       .explains = {},

@@ -61,7 +61,8 @@ Check UnnormalizedInputs() {
     loss = criterion(model(x), y))",
                  .good = R"(for x, y in loader:
     loss = criterion(model((x - mean) / std), y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto loss = criterion(model->forward(x), y);  // x: 0 to 255, or dollars)",
+              .good = "auto loss = criterion(model->forward((x - mean) / deviation), y);"},
       .sources = {"LeCun et al. 1998: Efficient BackProp, section 4.3"},
       .covers = {"unnormalized-inputs"},
       .explains = {"gradients/always_clipped", "gradients/exploding",

@@ -54,7 +54,12 @@ loss = F.cross_entropy(head(h), labels))",
                  .good = R"(labels = torch.tensor(table["grade"]) - 1
 head = nn.Linear(64, 5)
 loss = F.cross_entropy(head(h), labels))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto labels = grades;  // 1 to 5
+nn::Linear head(64, 6);
+auto loss = F::cross_entropy(head(h), labels);)",
+              .good = R"(auto labels = grades - 1;
+nn::Linear head(64, 5);
+auto loss = F::cross_entropy(head(h), labels);)"},
       .sources = {"PyTorch documentation of cross_entropy: classes begin with 0"},
       .covers = {"invalid-class-labels", "unpredicted-classes"},
       .explains = {},

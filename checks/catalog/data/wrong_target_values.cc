@@ -59,7 +59,10 @@ Check WrongTargetValues() {
 loss = F.cosine_embedding_loss(model(a), model(b), y))",
                  .good = R"(y = 2 * (a_label == b_label).long() - 1  # -1 or 1
 loss = F.cosine_embedding_loss(model(a), model(b), y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto same = (a_label == b_label).to(torch::kLong);  // 0 or 1
+auto loss = F::cosine_embedding_loss(a, b, same);)",
+              .good = R"(auto same = 2 * (a_label == b_label).to(torch::kLong) - 1;  // -1 or 1
+auto loss = F::cosine_embedding_loss(a, b, same);)"},
       .sources = {"PyTorch documentation of these functions: shapes and values of target"},
       .covers = {"invalid-class-labels"},
       .explains = {"numerics/nonfinite_values"},

@@ -56,7 +56,8 @@ Check IdenticalUnits() {
                  .good = R"(for layer in model.modules():
     if isinstance(layer, nn.Linear):
         nn.init.kaiming_uniform_(layer.weight))"},
-      .cpp = {},
+      .cpp = {.bad = "for (auto& layer : layers) nn::init::constant_(layer->weight, 0.1);",
+              .good = "for (auto& layer : layers) nn::init::kaiming_uniform_(layer->weight);"},
       .sources = {"own reasoning: equal units of a layer have equal gradients"},
       .covers = {"constant-initialization"},
       .explains = {"learnability/no_better_than_constant", "initialization/wrong_initial_loss"},

@@ -167,7 +167,10 @@ loss = F.cross_entropy(logits, y))",
                  .good = R"(x = images.float() / 255
 logits = model((x - 0.5) / 0.25)
 loss = F.cross_entropy(logits, y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto x = images.to(torch::kFloat);  // values from 0 to 255
+auto loss = F::cross_entropy(model->forward(x), y);)",
+              .good = R"(auto x = images.to(torch::kFloat) / 255;
+auto loss = F::cross_entropy(model->forward((x - 0.5) / 0.25), y);)"},
       .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: verify loss at init",
                   "measured: 50 seeds of 8 set-ups"},
       .covers = {"wrong-initial-variance", "unscaled-regression-targets", "unnormalized-inputs"},

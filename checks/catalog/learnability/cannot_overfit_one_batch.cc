@@ -165,7 +165,14 @@ loss = F.cross_entropy(net(x), y))",
         return self.fc2(x)
 
 loss = F.cross_entropy(net(x), y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::Tensor forward(torch::Tensor x) {
+  x = torch::relu(fc1(x));
+  return torch::relu(fc2(x));  // ReLU on the logits
+})",
+              .good = R"(torch::Tensor forward(torch::Tensor x) {
+  x = torch::relu(fc1(x));
+  return fc2(x);
+})"},
       .sources = {"Karpathy 2019, A Recipe for Training Neural Networks: overfit one batch",
                   "measured: 20 seeds a rung"},
       .covers = {"restricting-output-activation", "softmax-before-log-softmax-loss"},

@@ -132,7 +132,11 @@ logits = model(x.float()))",
                  .good = R"(x = (x - x.mean()) / x.std()
 logits = model(x)
 loss = criterion(logits, y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(x = (x - x.mean()) / x.std();
+x = x.to(torch::kByte);  // almost all values become 0
+auto logits = model->forward(x.to(torch::kFloat));)",
+              .good = R"(x = (x - x.mean()) / x.std();
+auto logits = model->forward(x);)"},
       .sources =
           {"Karpathy 2019, A Recipe for Training Neural Networks: input-independent baseline",
            "measured: five strengths of signal, 40 runs with random labels"},

@@ -163,7 +163,11 @@ for x, y in zip(images.split(32), labels.split(32)):
 images, labels = images[order], labels[order]
 for x, y in zip(images.split(32), labels.split(32)):
     train_step(x, y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto order = torch::randperm(images.size(0));
+images = images.index({order});  // the labels stay where they are)",
+              .good = R"(auto order = torch::randperm(images.size(0));
+images = images.index({order});
+labels = labels.index({order});)"},
       .sources = {"measured: tests/planting"},
       .covers = {"mispaired-targets"},
       .explains = {"training_loop/diverging_loss", "training_loop/flat_loss"},

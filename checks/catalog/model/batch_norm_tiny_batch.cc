@@ -50,7 +50,13 @@ Check BatchNormTinyBatch() {
 model = nn.Sequential(nn.Linear(64, 32), nn.BatchNorm1d(32)))",
                  .good = R"(loader = DataLoader(data, batch_size=2)
 model = nn.Sequential(nn.Linear(64, 32), nn.LayerNorm(32)))"},
-      .cpp = {},
+      .cpp =
+          {.bad =
+               R"(auto loader = torch::data::make_data_loader(dataset, torch::data::DataLoaderOptions(2));
+nn::Sequential model(nn::Linear(64, 32), nn::BatchNorm1d(32));)",
+           .good =
+               R"(auto loader = torch::data::make_data_loader(dataset, torch::data::DataLoaderOptions(2));
+nn::Sequential model(nn::Linear(64, 32), nn::LayerNorm(nn::LayerNormOptions({32})));)"},
       .sources = {"Ioffe and Szegedy 2015: statistics of a mini-batch stand for those of the data"},
       .covers = {"batch-norm-on-tiny-batches"},
       .explains = {"evaluation/in_train_mode"},

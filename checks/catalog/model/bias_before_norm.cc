@@ -43,7 +43,12 @@ Check BiasBeforeNorm() {
 self.norm = nn.BatchNorm2d(64))",
                  .good = R"(self.conv = nn.Conv2d(3, 64, 3, bias=False)
 self.norm = nn.BatchNorm2d(64))"},
-      .cpp = {},
+      .cpp =
+          {.bad = R"(conv = register_module("conv", nn::Conv2d(nn::Conv2dOptions(3, 64, 3)));
+norm = register_module("norm", nn::BatchNorm2d(64));)",
+           .good =
+               R"(conv = register_module("conv", nn::Conv2d(nn::Conv2dOptions(3, 64, 3).bias(false)));
+norm = register_module("norm", nn::BatchNorm2d(64));)"},
       .sources = {"PyTorch performance tuning guide: disable bias for convolutions directly "
                   "followed by a batch norm"},
       .covers = {"wrong-normalization-setup"},

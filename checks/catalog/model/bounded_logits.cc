@@ -73,7 +73,10 @@ loss = F.cross_entropy(model(x), y))",
     return self.fc2(x)
 
 loss = F.cross_entropy(model(x), y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto logits = torch::sigmoid(fc2(torch::relu(fc1(x))));
+auto loss = F::cross_entropy(logits, y);)",
+              .good = R"(auto logits = fc2(torch::relu(fc1(x)));
+auto loss = F::cross_entropy(logits, y);)"},
       .sources = {"PyTorch documentation of torch.nn.CrossEntropyLoss", "own reasoning"},
       .covers = {"wrong-loss-input", "restricting-output-activation"},
       .explains = {"learnability/cannot_overfit_one_batch"},

@@ -104,7 +104,10 @@ loss = F.mse_loss(output, target))",
                  .good = R"(output = model(x).squeeze(1)  # 64
 target = y                    # 64
 loss = F.mse_loss(output, target))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto output = model->forward(x);  // 64x1
+auto loss = F::mse_loss(output, y);  // y: 64)",
+              .good = R"(auto output = model->forward(x).squeeze(1);  // 64
+auto loss = F::mse_loss(output, y);  // y: 64)"},
       .sources = {"PyTorch documentation: broadcasting semantics", "own reasoning"},
       .covers = {"broadcast-loss"},
       .explains = {"learnability/input_independence", "learnability/cannot_overfit_one_batch"},

@@ -55,7 +55,10 @@ Check CrossSampleLeak() {
 
     def forward(self, x):  # (batch, time, features)
         return self.lstm(x)[0])"},
-      .cpp = {},
+      .cpp = {.bad = R"(nn::LSTM lstm(64, 64);  // expects (time, batch, features)
+auto out = std::get<0>(lstm(x));  // x: (batch, time, features))",
+              .good = R"(nn::LSTM lstm(nn::LSTMOptions(64, 64).batch_first(true));
+auto out = std::get<0>(lstm(x));  // x: (batch, time, features))"},
       .sources = {"PyTorch: nn.LSTM and nn.MultiheadAttention, batch_first",
                   "own reasoning: exact"},
       .covers = {"reshape-instead-of-transpose", "normalization-over-batch-axis"},

@@ -54,7 +54,10 @@ Check DeadReluUnits() {
 nn.init.constant_(self.hidden.bias, -10))",
                  .good = R"(self.hidden = nn.Linear(64, 256)
 nn.init.zeros_(self.hidden.bias))"},
-      .cpp = {},
+      .cpp = {.bad = R"(hidden = register_module("hidden", nn::Linear(64, 256));
+nn::init::constant_(hidden->bias, -10);)",
+              .good = R"(hidden = register_module("hidden", nn::Linear(64, 256));
+nn::init::zeros_(hidden->bias);)"},
       .sources = {"own reasoning: the gradient of a ReLU at a negative input is zero"},
       .covers = {"dead-relu-units"},
       .explains = {"learnability/no_better_than_constant", "gradients/vanishing",

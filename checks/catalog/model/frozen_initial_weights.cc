@@ -46,7 +46,11 @@ for p in backbone.parameters():
 backbone.load_state_dict(torch.load("backbone.pt"))
 for p in backbone.parameters():
     p.requires_grad = False)"},
-      .cpp = {},
+      .cpp = {.bad = R"(ResNet backbone;
+for (auto& p : backbone->parameters()) p.set_requires_grad(false);)",
+              .good = R"(ResNet backbone;
+torch::load(backbone, "backbone.pt");
+for (auto& p : backbone->parameters()) p.set_requires_grad(false);)"},
       .sources = {"PyTorch source of Linear.reset_parameters: uniform within 1 / sqrt(inputs)"},
       .covers = {"too-much-frozen"},
       .explains = {"learnability/no_better_than_constant"},

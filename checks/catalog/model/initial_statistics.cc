@@ -69,7 +69,10 @@ Check InitialStatistics() {
     if isinstance(layer, nn.BatchNorm2d):
         layer.eval())",
                  .good = R"(model.train())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& module : model->modules()) {
+  if (auto* norm = module->as<nn::BatchNorm2d>()) norm->eval();
+})",
+              .good = "model->train();"},
       .sources = {"PyTorch documentation of torch.nn.BatchNorm2d: running_mean and running_var "
                   "begin with 0 and 1"},
       .covers = {"batch-norm-stuck-in-eval"},

@@ -74,7 +74,15 @@ Check LayersCreatedInForward() {
 
     def forward(self, x):
         return self.layer(x))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::Tensor forward(torch::Tensor x) {
+  nn::Linear layer(64, 10);  // new random weights at every call
+  return layer(x);
+})",
+              .good = R"(struct HeadImpl : nn::Module {
+  HeadImpl() { register_module("layer", layer); }
+  torch::Tensor forward(torch::Tensor x) { return layer(x); }
+  nn::Linear layer{64, 10};
+};)"},
       .sources = {"PyTorch documentation of torch.nn.Module", "own reasoning"},
       .covers = {"detached-path"},
       .explains = {"learnability/cannot_overfit_one_batch", "gradients/missing"},

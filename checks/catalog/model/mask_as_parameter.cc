@@ -44,7 +44,8 @@ Check MaskAsParameter() {
 self.mask = nn.Parameter(mask))",
                  .good = R"(mask = torch.tril(torch.ones(n, n))
 self.register_buffer("mask", mask))"},
-      .cpp = {},
+      .cpp = {.bad = R"(mask = register_parameter("mask", torch::ones({n, n}).tril());)",
+              .good = R"(mask = register_buffer("mask", torch::ones({n, n}).tril());)"},
       .sources = {"PyTorch documentation of torch.nn.Module.register_buffer"},
       .covers = {"mask-stored-as-parameter"},
       .explains = {"attention/causal_mask_leak", "numerics/nonfinite_values"},

@@ -55,7 +55,9 @@ Check MissingActivation() {
     nn.ReLU(),
     nn.Linear(128, 10),
 ))"},
-      .cpp = {},
+      .cpp = {.bad = "nn::Sequential net(nn::Linear(64, 128), nn::Linear(128, 10));",
+              .good =
+                  R"(nn::Sequential net(nn::Linear(64, 128), nn::ReLU(), nn::Linear(128, 10));)"},
       .sources = {"linear algebra: a product of two matrices is a matrix"},
       .covers = {"missing-activation"},
       .explains = {"learnability/no_better_than_constant"},

@@ -107,7 +107,10 @@ loss = F.nll_loss(scores, y))",
                  .good = R"(model = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
 scores = model(x)
 loss = F.nll_loss(F.log_softmax(scores, dim=1), y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto scores = model->forward(x);
+auto loss = F::nll_loss(scores, y);)",
+              .good = R"(auto scores = model->forward(x);
+auto loss = F::nll_loss(torch::log_softmax(scores, 1), y);)"},
       .sources = {"PyTorch documentation of torch.nn.NLLLoss", "own reasoning"},
       .covers = {"wrong-loss-input", "nll-without-log-softmax"},
       .explains = {"learnability/cannot_overfit_one_batch", "gradients/always_clipped",

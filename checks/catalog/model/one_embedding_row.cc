@@ -44,7 +44,10 @@ Check OneEmbeddingRow() {
 x = self.words(tokens) + self.places(positions))",
                  .good = R"(positions = torch.arange(tokens.shape[1])
 x = self.words(tokens) + self.places(positions))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto positions = torch::zeros_like(tokens);
+auto x = words(tokens) + places(positions);)",
+              .good = R"(auto positions = torch::arange(tokens.size(1));
+auto x = words(tokens) + places(positions);)"},
       .sources = {"own reasoning: a constant vector carries no position"},
       .covers = {"wrong-positions"},
       .explains = {},

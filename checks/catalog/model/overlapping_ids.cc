@@ -45,7 +45,10 @@ Check OverlappingIds() {
 vectors = table(torch.stack([user, item], dim=1)))",
                  .good = R"(table = nn.Embedding(users + items, 16)
 vectors = table(torch.stack([user, users + item], dim=1)))"},
-      .cpp = {},
+      .cpp = {.bad = R"(nn::Embedding table(users + items, 16);
+auto vectors = table(torch::stack({user, item}, 1));)",
+              .good = R"(nn::Embedding table(users + items, 16);
+auto vectors = table(torch::stack({user, users + item}, 1));)"},
       .sources = {"own reasoning: the size of the table says how many rows were meant"},
       .covers = {"overlapping-ids"},
       .explains = {},

@@ -48,7 +48,10 @@ h = torch.sigmoid(h)
 return self.head(h))",
                  .good = R"(h = torch.sigmoid(self.hidden(x))
 return self.head(h))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto h = torch::sigmoid(hidden(x));
+return head(torch::sigmoid(h));)",
+              .good = R"(auto h = torch::sigmoid(hidden(x));
+return head(h);)"},
       .sources = {"own reasoning: relu(relu(x)) is relu(x); softmax of a softmax has ratios of at "
                   "most e"},
       .covers = {"redundant-activation"},

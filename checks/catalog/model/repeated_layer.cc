@@ -45,7 +45,9 @@ Check RepeatedLayer() {
 self.blocks = nn.ModuleList([block] * 6))",
                  .good = R"(self.blocks = nn.ModuleList(
     [Block(64) for _ in range(6)]))"},
-      .cpp = {},
+      .cpp = {.bad = R"(Block block(64);
+for (int i = 0; i < 6; ++i) blocks->push_back(block);)",
+              .good = "for (int i = 0; i < 6; ++i) blocks->push_back(Block(64));"},
       .sources = {"own reasoning: a list of one object has one object"},
       .covers = {"repeated-module-object"},
       .explains = {},

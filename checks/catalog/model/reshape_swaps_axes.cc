@@ -48,10 +48,8 @@ heads = x.reshape(batch, n_head, time, width // n_head))",
                  .good = R"(batch, time, width = x.shape
 heads = x.reshape(batch, time, n_head, width // n_head)
 heads = heads.transpose(1, 2))"},
-      .cpp =
-          {.bad = R"(auto heads = x.reshape({batch, heads_, time, width / heads_});)",
-           .good =
-               R"(auto heads = x.reshape({batch, time, heads_, width / heads_}).transpose(1, 2);)"},
+      .cpp = {.bad = R"(auto heads = x.view({n, heads_, -1, width / heads_});)",
+              .good = R"(auto heads = x.view({n, -1, heads_, width / heads_}).transpose(1, 2);)"},
       .sources = {"PyTorch documentation of torch.Tensor.view", "own reasoning"},
       .covers = {"reshape-instead-of-transpose", "mixed-up-attention-heads"},
       .explains = {"learnability/no_better_than_constant", "model/cross_sample_leak",

@@ -52,7 +52,10 @@ Check SaturatedUnits() {
 h = torch.tanh(self.hidden(x)))",
                  .good = R"(nn.init.xavier_normal_(self.hidden.weight)
 h = torch.tanh(self.hidden(x)))"},
-      .cpp = {},
+      .cpp = {.bad = R"(nn::init::normal_(hidden->weight, 0, 10);
+auto h = torch::tanh(hidden(x));)",
+              .good = R"(nn::init::xavier_normal_(hidden->weight);
+auto h = torch::tanh(hidden(x));)"},
       .sources = {"own reasoning: the slope of tanh is 1 - y^2, at y = 0.99 one fiftieth"},
       .covers = {"saturated-activations"},
       .explains = {"learnability/no_better_than_constant", "gradients/vanishing"},

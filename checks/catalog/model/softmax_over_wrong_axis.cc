@@ -46,7 +46,10 @@ Check SoftmaxOverWrongAxis() {
 loss = F.nll_loss(F.log_softmax(logits, dim=-1), y))",
                  .good = R"(logits = net(x)  # batch, classes, height, width
 loss = F.nll_loss(F.log_softmax(logits, dim=1), y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto logits = net->forward(x);  // batch, classes, height, width
+auto loss = F::nll_loss(torch::log_softmax(logits, -1), y);)",
+              .good = R"(auto logits = net->forward(x);  // batch, classes, height, width
+auto loss = F::nll_loss(torch::log_softmax(logits, 1), y);)"},
       .sources = {"PyTorch documentation of torch.nn.NLLLoss: classes are axis 1"},
       .covers = {"classes-on-another-axis"},
       .explains = {"learnability/no_better_than_constant", "initialization/wrong_initial_loss",

@@ -51,7 +51,13 @@ return self.head(out[:, -1]))",
                          enforce_sorted=False)
 _, state = self.rnn(x)
 return self.head(state[-1]))"},
-      .cpp = {},
+      .cpp =
+          {.bad = R"(auto out = std::get<0>(rnn->forward(embed(tokens)));  // padded with 0
+return head(out.select(1, -1));)",
+           .good =
+               R"(auto packed = nn::utils::rnn::pack_padded_sequence(embed(tokens), lengths, true, false);
+auto state = std::get<1>(rnn->forward_with_packed_input(packed));
+return head(state[-1]);)"},
       .sources = {"PyTorch documentation of torch.nn.utils.rnn.pack_padded_sequence"},
       .covers = {"state-after-padding"},
       .explains = {"attention/unmasked_padding"},

@@ -44,7 +44,10 @@ Check StrongDropout() {
 self.drop = nn.Dropout(keep))",
                  .good = R"(drop = 0.1
 self.drop = nn.Dropout(drop))"},
-      .cpp = {},
+      .cpp = {.bad = R"(const double keep = 0.9;
+nn::Dropout dropout(keep);)",
+              .good = R"(const double rate = 0.1;
+nn::Dropout dropout(rate);)"},
       .sources = {"PyTorch documentation of torch.nn.Dropout: p is the probability of a zero"},
       .covers = {"unsuitable-dropout"},
       .explains = {"learnability/no_better_than_constant"},

@@ -48,7 +48,12 @@ Check ChangedMatmulPrecision() {
                  .good = R"(torch.set_float32_matmul_precision("high")
 train(model)
 evaluate(model))"},
-      .cpp = {},
+      .cpp =
+          {.bad = R"(at::globalContext().setFloat32MatmulPrecision("medium");  // in each evaluation
+Evaluate(model, *val_loader);)",
+           .good =
+               R"(at::globalContext().setFloat32MatmulPrecision("high");  // once, before training
+TrainOneEpoch(model, *loader, optimizer);)"},
       .sources = {"PyTorch documentation of torch.set_float32_matmul_precision"},
       .covers = {"changed-matmul-precision"},
       .explains = {},

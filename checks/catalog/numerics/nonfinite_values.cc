@@ -112,7 +112,12 @@ loss = criterion(logits, y) - 0.01 * entropy.mean())",
                  .good = R"(log_p = torch.log_softmax(logits, dim=1)
 entropy = -(log_p.exp() * log_p).sum(1)
 loss = criterion(logits, y) - 0.01 * entropy.mean())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto p = torch::softmax(logits, 1);
+auto entropy = -(p * p.log()).sum(1);  // 0 * log(0) is NaN
+auto loss = criterion(logits, y) - 0.01 * entropy.mean();)",
+              .good = R"(auto log_p = torch::log_softmax(logits, 1);
+auto entropy = -(log_p.exp() * log_p).sum(1);
+auto loss = criterion(logits, y) - 0.01 * entropy.mean();)"},
       .sources = {"own reasoning: NaN is absorbing under every optimizer's arithmetic"},
       .covers = {"log-of-nonpositive", "division-by-zero", "infinite-gradient-of-root",
                  "exponential-overflow", "masked-nan", "function-domain-violation",

@@ -44,7 +44,10 @@ Check DecayInGradients() {
     p.grad += 1e-2 * p
 optimizer.step()  # Adam)",
                  .good = R"(optimizer = torch.optim.AdamW(model.parameters(), weight_decay=1e-2))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& p : model->parameters()) p.mutable_grad().add_(p.detach(), 1e-2);
+optimizer.step();  // Adam)",
+              .good = R"(auto options = torch::optim::AdamWOptions(1e-3).weight_decay(1e-2);
+torch::optim::AdamW optimizer(model->parameters(), options);)"},
       .sources = {"Loshchilov and Hutter 2019: decoupled weight decay"},
       .covers = {"coupled-weight-decay"},
       .explains = {},

@@ -47,7 +47,10 @@ for n, p in model.named_parameters():
                  .good = R"(shadow = {n: p.detach().clone() for n, p in model.named_parameters()}
 for n, p in model.named_parameters():
     shadow[n].mul_(0.99).add_(p.data, alpha=0.01))"},
-      .cpp = {},
+      .cpp = {.bad = R"(std::vector<torch::Tensor> average;
+for (auto& p : model->parameters()) average.push_back(p.detach());)",
+              .good = R"(std::vector<torch::Tensor> average;
+for (auto& p : model->parameters()) average.push_back(p.detach().clone());)"},
       .sources = {"PyTorch documentation of torch.Tensor.data: it shares the memory"},
       .covers = {"wrong-ema-weights"},
       .explains = {"optimizer/wrong_update"},

@@ -68,7 +68,11 @@ for p in model.head.parameters():
                  .good = R"(model.backbone.load_state_dict(torch.load("backbone.pt"))
 model.backbone.requires_grad_(False)
 optimizer = SGD(model.head.parameters(), lr=0.1))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::SGD optimizer(model->parameters(), /*lr=*/0.1);
+for (auto& p : model->head->parameters()) p.set_requires_grad(false);)",
+              .good = R"(torch::load(model->backbone, "backbone.pt");
+for (auto& p : model->backbone->parameters()) p.set_requires_grad(false);
+torch::optim::SGD optimizer(model->head->parameters(), /*lr=*/0.1);)"},
       .sources = {"PyTorch source of Optimizer.step: parameters without a gradient are skipped"},
       .covers = {"missing-or-repeated-parameter", "too-much-frozen"},
       .explains = {},

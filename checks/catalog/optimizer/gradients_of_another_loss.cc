@@ -101,7 +101,16 @@ loss_d.backward()
 opt_d.step()
 bce(D(fake), one).backward()
 opt_g.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto loss_d = bce(D(real), one) + bce(D(fake), zero);
+loss_d.backward();  // also fills the gradients of G
+opt_d.step();
+bce(D(fake), one).backward();
+opt_g.step();)",
+              .good = R"(auto loss_d = bce(D(real), one) + bce(D(fake.detach()), zero);
+loss_d.backward();
+opt_d.step();
+bce(D(fake), one).backward();
+opt_g.step();)"},
       .sources = {"PyTorch tutorial on DCGAN: detach() in the step of the discriminator"},
       .covers = {"wrong-network-stepped"},
       .explains = {},

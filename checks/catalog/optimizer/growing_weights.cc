@@ -54,7 +54,10 @@ Check GrowingWeights() {
                  .good = R"(with torch.no_grad():
     for p in model.parameters():
         p *= 1 - 1e-2)"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::NoGradGuard no_grad;
+for (auto& p : model->parameters()) p.mul_(1 + 1e-2);)",
+              .good = R"(torch::NoGradGuard no_grad;
+for (auto& p : model->parameters()) p.mul_(1 - 1e-2);)"},
       .sources = {"measured: weights of 91 healthy programs"},
       .covers = {"growing-weights"},
       .explains = {"numerics/nonfinite_values", "gradients/exploding"},

@@ -140,7 +140,11 @@ with torch.no_grad():
     for p in model.parameters():
         p.mul_(1 - lr * weight_decay)
 optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::NoGradGuard no_grad;
+for (auto& p : model->parameters()) p.mul_(1 - weight_decay);)",
+              .good = R"(const double lr = optimizer.param_groups()[0].options().get_lr();
+torch::NoGradGuard no_grad;
+for (auto& p : model->parameters()) p.mul_(1 - lr * weight_decay);)"},
       .sources = {"own reasoning: exact",
                   "Loshchilov and Hutter, Decoupled weight decay regularization: the schedule "
                   "scales the decay too"},

@@ -111,7 +111,10 @@ for x, y in loader:
     optimizer.zero_grad()
     criterion(model(x), y).backward()
     optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::Adam optimizer(model->parameters(), /*lr=*/1);
+TrainOneEpoch(model, *loader, optimizer);)",
+              .good = R"(torch::optim::Adam optimizer(model->parameters(), /*lr=*/1e-3);
+TrainOneEpoch(model, *loader, optimizer);)"},
       .sources = {"measured: tests/planting"},
       .covers = {"unsuitable-learning-rate"},
       .explains = {"training_loop/loss_spike", "numerics/nonfinite_values", "gradients/exploding",

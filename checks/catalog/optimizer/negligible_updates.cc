@@ -103,7 +103,10 @@ for x, y in loader:
     optimizer.zero_grad()
     criterion(model(x), y).backward()
     optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::Adam optimizer(model->parameters(), /*lr=*/1e-10);
+TrainOneEpoch(model, *loader, optimizer);)",
+              .good = R"(torch::optim::Adam optimizer(model->parameters(), /*lr=*/1e-3);
+TrainOneEpoch(model, *loader, optimizer);)"},
       .sources = {"measured: tests/planting"},
       .covers = {"unsuitable-learning-rate", "zero-learning-rate"},
       .explains = {"learnability/no_better_than_constant", "training_loop/flat_loss"},

@@ -110,7 +110,15 @@ Check NeverStepped() {
     loss = criterion(model(x), y)
     loss.backward()
     optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  optimizer.zero_grad();
+  criterion(model->forward(batch.data), batch.target).backward();
+})",
+              .good = R"(for (auto& batch : *loader) {
+  optimizer.zero_grad();
+  criterion(model->forward(batch.data), batch.target).backward();
+  optimizer.step();
+})"},
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning"},
       .covers = {"wrong-number-of-steps", "wrong-network-stepped"},

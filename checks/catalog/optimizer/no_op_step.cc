@@ -109,7 +109,10 @@ def step(self):
     for group in self.param_groups:
         for p in group["params"]:
             p.sub_(group["lr"] * p.grad))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::NoGradGuard no_grad;
+for (auto& p : group.params()) p = p - lr * p.grad();  // a new tensor)",
+              .good = R"(torch::NoGradGuard no_grad;
+for (auto& p : group.params()) p.sub_(lr * p.grad());)"},
       .sources = {"PyTorch before 2.4 on MPS: in-place operations on non-contiguous tensors",
                   "own reasoning for what rounding can hide"},
       .covers = {"lost-in-place-write", "stale-compiled-step"},

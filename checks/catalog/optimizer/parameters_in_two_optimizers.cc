@@ -90,7 +90,16 @@ opt_b = torch.optim.Adam(head_b.parameters())
 (loss_a + loss_b).backward()
 opt_a.step()
 opt_b.step())"},
-      .cpp = {},
+      .cpp = {.bad =
+                  R"(torch::optim::Adam opt_a(Joined(trunk, head_a)), opt_b(Joined(trunk, head_b));
+(loss_a + loss_b).backward();
+opt_a.step();
+opt_b.step();  // steps the trunk again)",
+              .good =
+                  R"(torch::optim::Adam opt_a(Joined(trunk, head_a)), opt_b(head_b->parameters());
+(loss_a + loss_b).backward();
+opt_a.step();
+opt_b.step();)"},
       .sources = {"own reasoning"},
       .covers = {"missing-or-repeated-parameter"},
       .explains = {},

@@ -154,7 +154,18 @@ for x, y in loader:
     loss.backward()
     optimizer.step()
     optimizer.zero_grad())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  torch::optim::Adam optimizer(model->parameters());
+  criterion(model->forward(batch.data), batch.target).backward();
+  optimizer.step();
+  optimizer.zero_grad();
+})",
+              .good = R"(torch::optim::Adam optimizer(model->parameters());
+for (auto& batch : *loader) {
+  criterion(model->forward(batch.data), batch.target).backward();
+  optimizer.step();
+  optimizer.zero_grad();
+})"},
       .sources = {"PyTorch documentation of torch.optim", "own reasoning"},
       .covers = {"optimizer-state-reset"},
       .explains = {},

@@ -84,7 +84,13 @@ Check RepeatedSteps() {
     accelerator.backward(loss)
     optimizer.step()
     optimizer.zero_grad())"},
-      .cpp = {},
+      .cpp = {.bad = R"(criterion(model->forward(x), y).backward();
+optimizer.step();
+optimizer.step();
+optimizer.zero_grad();)",
+              .good = R"(criterion(model->forward(x), y).backward();
+optimizer.step();
+optimizer.zero_grad();)"},
       .sources = {"PyTorch documentation of torch.optim: taking an optimization step",
                   "own reasoning: exact"},
       .covers = {"wrong-number-of-steps"},

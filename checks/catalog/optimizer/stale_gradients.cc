@@ -33,6 +33,11 @@ std::string Message(const Clearing& clearing, int64_t updates,
   return message + ".";
 }
 
+// A gap may have begun with steps of another optimizer.
+int64_t FirstStep(const Clearing::Stale& stale) {
+  return stale.parameters.empty() ? stale.last_step : stale.step;
+}
+
 absl::StatusOr<Verdict> Judge(const Settings&, const Clearing& clearing) {
   Verdict verdict{.findings = {},
                   .judged = StrCat(Counted(clearing.parameters, "parameter"), ", ",
@@ -58,7 +63,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Clearing& clearing) {
   verdict.findings.push_back({.severity = Severity::kError,
                               .message = Message(clearing, updates, parameters),
                               .places = std::move(places),
-                              .first_step = clearing.stale.front().step,
+                              .first_step = FirstStep(clearing.stale.front()),
                               .last_step = clearing.stale.back().last_step,
                               .count = updates,
                               .measured = static_cast<double>(updates),
@@ -120,7 +125,15 @@ Check StaleGradients() {
     loss = criterion(model(x), y)
     loss.backward()
     optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  criterion(model->forward(batch.data), batch.target).backward();
+  optimizer.step();
+})",
+              .good = R"(for (auto& batch : *loader) {
+  optimizer.zero_grad();
+  criterion(model->forward(batch.data), batch.target).backward();
+  optimizer.step();
+})"},
       .sources = {"PyTorch documentation of Optimizer.zero_grad",
                   "own reasoning: the gradient is checked, not the call"},
       .covers = {"gradients-not-zeroed", "wrong-network-stepped"},

@@ -54,7 +54,10 @@ Check UnsuitableEpsilon() {
            .sensitivity = ""},
       .python = {.bad = R"(optimizer = torch.optim.Adam(model.parameters(), eps=1))",
                  .good = R"(optimizer = torch.optim.Adam(model.parameters()))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto options = torch::optim::AdamOptions(1e-3).eps(1);
+torch::optim::Adam optimizer(model->parameters(), options);)",
+              .good = R"(auto options = torch::optim::AdamOptions(1e-3);
+torch::optim::Adam optimizer(model->parameters(), options);)"},
       .sources = {"Kingma and Ba 2015: epsilon only keeps the division finite"},
       .covers = {"unsuitable-epsilon"},
       .explains = {"optimizer/negligible_updates", "learnability/no_better_than_constant"},

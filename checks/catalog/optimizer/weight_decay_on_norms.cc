@@ -88,7 +88,14 @@ no_decay = [p for p in model.parameters() if p.ndim < 2]
 optimizer = torch.optim.AdamW(
     [{"params": decay, "weight_decay": 0.1},
      {"params": no_decay, "weight_decay": 0.0}], lr=1e-3))"},
-      .cpp = {},
+      .cpp = {.bad = R"(auto options = torch::optim::AdamWOptions(1e-3).weight_decay(0.1);
+torch::optim::AdamW optimizer(model->parameters(), options);)",
+              .good = R"(std::vector<torch::Tensor> matrices, others;
+for (auto& p : model->parameters()) (p.dim() > 1 ? matrices : others).push_back(p);
+auto options = torch::optim::AdamWOptions(1e-3).weight_decay(0.1);
+torch::optim::AdamW optimizer(matrices, options);
+options.weight_decay(0);
+optimizer.add_param_group({others, std::make_unique<torch::optim::AdamWOptions>(options)});)"},
       .sources = {"Fast-LLM issues 542 and 545", "own reasoning"},
       .covers = {"wrong-weight-decay-group", "weight-decay-on-norm-and-bias"},
       .explains = {},

@@ -134,7 +134,10 @@ p.addcdiv_(exp_avg / bias_correction1, denom, value=-lr))",
 exp_avg_sq.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
 denom = (exp_avg_sq / bias_correction2).sqrt().add_(eps)
 p.addcdiv_(exp_avg / bias_correction1, denom, value=-lr))"},
-      .cpp = {},
+      .cpp = {.bad = R"(exp_avg.mul_(beta2).add_(grad, 1 - beta2);  // beta1 and beta2 are swapped
+exp_avg_sq.mul_(beta1).addcmul_(grad, grad, 1 - beta1);)",
+              .good = R"(exp_avg.mul_(beta1).add_(grad, 1 - beta1);
+exp_avg_sq.mul_(beta2).addcmul_(grad, grad, 1 - beta2);)"},
       .sources = {"Kingma and Ba 2015", "Loshchilov and Hutter 2019",
                   "measured: 14 healthy runs, 8 planted faults"},
       .covers = {"wrong-weight-decay-group", "coupled-weight-decay", "unsuitable-epsilon",

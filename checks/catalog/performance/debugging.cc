@@ -71,7 +71,10 @@ for x, y in loader:
                  .good = R"(torch.autograd.set_detect_anomaly(False)
 for x, y in loader:
     train_step(model, optimizer, x, y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::autograd::AnomalyMode::set_enabled(true);
+TrainOneEpoch(model, *loader, optimizer);)",
+              .good = R"(torch::autograd::AnomalyMode::set_enabled(false);
+TrainOneEpoch(model, *loader, optimizer);)"},
       .sources = {"PyTorch documentation of torch.autograd.set_detect_anomaly",
                   "measured elsewhere: 22 to 52-57 s an epoch (ignite pull request 219)"},
       .covers = {"debug-mode-left-on"},

@@ -105,7 +105,12 @@ for x, y in loader:
 for x, y in loader:
     loss = train_step(model, optimizer, x, y)
     losses.append(loss.item()))"},
-      .cpp = {},
+      .cpp = {.bad = R"(std::vector<torch::Tensor> losses;
+for (auto& batch : *loader) losses.push_back(TrainStep(model, optimizer, batch));)",
+              .good = R"(std::vector<double> losses;
+for (auto& batch : *loader) {
+  losses.push_back(TrainStep(model, optimizer, batch).item<double>());
+})"},
       .sources = {"Mann 1945", "measured on synthetic traces", "pytorch issue 6017"},
       .covers = {"graph-kept-alive"},
       .explains = {"performance/memory"},

@@ -108,7 +108,15 @@ Check StepTimeGrowth() {
                  .good = R"(model.fc.register_forward_hook(log_activations)
 for x, y in loader:
     train_step(model, optimizer, x, y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  seen = torch::cat({seen, batch.target});  // copies all of it in each step
+  TrainStep(model, optimizer, batch);
+})",
+              .good = R"(std::vector<torch::Tensor> seen;
+for (auto& batch : *loader) {
+  seen.push_back(batch.target);
+  TrainStep(model, optimizer, batch);
+})"},
       .sources = {"Mann 1945", "own reasoning"},
       .covers = {"growing-step-work"},
       .explains = {"performance/step_time"},

@@ -47,7 +47,12 @@ Check HalfPrecisionLoss() {
 loss = F.cross_entropy(model(x.half()), y))",
                  .good = R"(model = model.half()
 loss = F.cross_entropy(model(x.half()).float(), y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(model->to(torch::kHalf);
+auto logits = model->forward(x.to(torch::kHalf));
+auto loss = F::cross_entropy(logits, y);)",
+              .good = R"(model->to(torch::kHalf);
+auto logits = model->forward(x.to(torch::kHalf));
+auto loss = F::cross_entropy(logits.to(torch::kFloat), y);)"},
       .sources = {"PyTorch documentation of torch.amp: operations that autocast to float32"},
       .covers = {"half-precision-loss"},
       .explains = {},

@@ -48,7 +48,10 @@ Check HalfPrecisionNorm() {
 for layer in model.modules():
     if isinstance(layer, nn.LayerNorm):
         layer.float())"},
-      .cpp = {},
+      .cpp = {.bad = "model->to(torch::kHalf);", .good = R"(model->to(torch::kHalf);
+for (auto& module : model->modules()) {
+  if (auto* norm = module->as<nn::LayerNorm>()) norm->to(torch::kFloat);
+})"},
       .sources = {"PyTorch documentation of torch.amp: operations that autocast to float32"},
       .covers = {"low-precision-norm-layers"},
       .explains = {},

@@ -49,7 +49,14 @@ for x, y in micro_batches:  # 32 of them
     with torch.autocast("cuda", torch.bfloat16):
         value = loss(model(x), y) / 32
     value.backward())"},
-      .cpp = {},
+      .cpp = {.bad = R"(model->to(torch::kBFloat16);
+for (auto& batch : micro_batches) {  // 32 of them
+  (criterion(model->forward(batch.data), batch.target) / 32).backward();
+})",
+              .good = R"(model->to(torch::kFloat);
+for (auto& batch : micro_batches) {  // 32 of them
+  (criterion(model->forward(batch.data), batch.target) / 32).backward();
+})"},
       .sources = {"own reasoning: a sum of n equal terms grows to n times the last one"},
       .covers = {"low-precision-accumulation"},
       .explains = {},

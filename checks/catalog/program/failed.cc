@@ -101,7 +101,18 @@ Check Failed() {
         logging.warning("loss too high: %s", loss)
     loss.backward()
     optimizer.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  auto loss = criterion(model->forward(batch.data), batch.target);
+  TORCH_CHECK(loss.item<float>() < 10, "loss too high");  // ends the run
+  loss.backward();
+  optimizer.step();
+})",
+              .good = R"(for (auto& batch : *loader) {
+  auto loss = criterion(model->forward(batch.data), batch.target);
+  if (loss.item<float>() >= 10) std::cerr << "loss too high";
+  loss.backward();
+  optimizer.step();
+})"},
       .sources = {"POSIX: wait status"},
       .covers = {"failed-program"},
       .explains = {},

@@ -142,7 +142,11 @@ torch.use_deterministic_algorithms(True)
 model = Net()
 generator = torch.Generator().manual_seed(0)
 loader = DataLoader(dataset, shuffle=True, generator=generator))"},
-      .cpp = {},
+      .cpp = {.bad = R"(Net model;
+torch::manual_seed(0);  // too late for the initial weights)",
+              .good = R"(torch::manual_seed(0);
+at::globalContext().setDeterministicAlgorithms(true, false);
+Net model;)"},
       .sources = {"PyTorch notes on reproducibility"},
       .covers = {"unrepeatable-run", "hardware-corruption"},
       .explains = {},

@@ -106,7 +106,14 @@ Check RngReset() {
 for epoch in range(epochs):
     for x, y in loader:
         train_step(model, optimizer, x, y))"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (int epoch = 0; epoch < epochs; ++epoch) {
+  torch::manual_seed(0);
+  TrainOneEpoch(model, *loader, optimizer);
+})",
+              .good = R"(torch::manual_seed(0);
+for (int epoch = 0; epoch < epochs; ++epoch) {
+  TrainOneEpoch(model, *loader, optimizer);
+})"},
       .sources = {"PyTorch documentation: reproducibility", "own reasoning: exact"},
       .covers = {"random-state-reset", "same-dropout-in-micro-batches"},
       .explains = {"data/repeated_shuffle"},

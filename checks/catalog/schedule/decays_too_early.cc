@@ -144,7 +144,16 @@ for x, y in loader:
 for x, y in loader:
     train_step(x, y)
     scheduler.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::StepLR scheduler(optimizer, /*step_size=*/30);
+for (auto& batch : *loader) {
+  TrainStep(model, optimizer, batch);
+  scheduler.step();
+})",
+              .good = R"(torch::optim::StepLR scheduler(optimizer, /*step_size=*/30 * batches);
+for (auto& batch : *loader) {
+  TrainStep(model, optimizer, batch);
+  scheduler.step();
+})"},
       .sources = {"own reasoning"},
       .covers = {"wrong-schedule-length"},
       .explains = {"training_loop/plateaued_loss"},

@@ -130,7 +130,10 @@ for epoch in range(100):
 for epoch in range(100):
     train_one_epoch(model, optimizer, loader)
     scheduler.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(const double factor = std::max(0.0, 1 - epoch / 10.0);  // of 100 epochs
+for (auto& group : optimizer.param_groups()) group.options().set_lr(0.1 * factor);)",
+              .good = R"(const double factor = std::max(0.0, 1 - epoch / 100.0);  // of 100 epochs
+for (auto& group : optimizer.param_groups()) group.options().set_lr(0.1 * factor);)"},
       .sources = {"own reasoning"},
       .covers = {"zero-learning-rate"},
       .explains = {"learnability/no_better_than_constant"},

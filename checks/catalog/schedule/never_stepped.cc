@@ -81,7 +81,15 @@ for epoch in range(90):
 for epoch in range(90):
     train_one_epoch(model, optimizer, loader)
     scheduler.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::StepLR scheduler(optimizer, /*step_size=*/30);
+for (int epoch = 0; epoch < 90; ++epoch) {
+  TrainOneEpoch(model, *loader, optimizer);
+})",
+              .good = R"(torch::optim::StepLR scheduler(optimizer, /*step_size=*/30);
+for (int epoch = 0; epoch < 90; ++epoch) {
+  TrainOneEpoch(model, *loader, optimizer);
+  scheduler.step();
+})"},
       .sources = {"PyTorch documentation: how to adjust learning rate", "own reasoning"},
       .covers = {"zero-learning-rate"},
       .explains = {"learnability/no_better_than_constant"},

@@ -91,7 +91,13 @@ train(model, optimizer, scheduler))",
                  .good = R"(optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
 scheduler = CosineAnnealingLR(optimizer, T_max=epochs)
 train(model, optimizer, scheduler))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::SGD first(model->parameters(), /*lr=*/0.1);
+torch::optim::StepLR scheduler(first, /*step_size=*/30);
+torch::optim::AdamW optimizer(model->parameters());
+TrainOneEpoch(model, *loader, optimizer, scheduler);)",
+              .good = R"(torch::optim::AdamW optimizer(model->parameters());
+torch::optim::StepLR scheduler(optimizer, /*step_size=*/30);
+TrainOneEpoch(model, *loader, optimizer, scheduler);)"},
       .sources = {"PyTorch documentation: how to adjust learning rate", "own reasoning"},
       .covers = {"scheduler-of-another-optimizer"},
       .explains = {},

@@ -140,7 +140,16 @@ scheduler = SequentialLR(optimizer, [warmup, cosine], [500])
 for x, y in loader:
     train_step(model, optimizer, x, y)
     scheduler.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(for (auto& batch : *loader) {
+  group.options().set_lr(1e-3);  // sets the initial rate again
+  TrainStep(model, optimizer, batch);
+  scheduler.step();
+})",
+              .good = R"(group.options().set_lr(1e-3);
+for (auto& batch : *loader) {
+  TrainStep(model, optimizer, batch);
+  scheduler.step();
+})"},
       .sources = {"PyTorch source: get_lr() of LambdaLR, OneCycleLR, CyclicLR and "
                   "CosineAnnealingWarmRestarts reads no current learning rate"},
       .covers = {"conflicting-schedules"},

@@ -51,7 +51,11 @@ Check PlateauInWrongMode() {
 scheduler.step(accuracy))",
                  .good = R"(scheduler = ReduceLROnPlateau(optimizer, mode="max")
 scheduler.step(accuracy))"},
-      .cpp = {},
+      .cpp = {.bad = R"(torch::optim::ReduceLROnPlateauScheduler scheduler(optimizer);
+scheduler.step(accuracy);)",
+              .good = R"(using Plateau = torch::optim::ReduceLROnPlateauScheduler;
+Plateau scheduler(optimizer, Plateau::max);
+scheduler.step(accuracy);)"},
       .sources = {"PyTorch documentation of ReduceLROnPlateau: mode"},
       .covers = {"wrong-plateau-metric"},
       .explains = {"schedule/lr_is_zero"},

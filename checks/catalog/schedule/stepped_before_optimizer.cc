@@ -105,7 +105,14 @@ optimizer.zero_grad())",
 optimizer.step()
 scheduler.step()
 optimizer.zero_grad())"},
-      .cpp = {},
+      .cpp = {.bad = R"(loss.backward();
+scheduler.step();
+optimizer.step();
+optimizer.zero_grad();)",
+              .good = R"(loss.backward();
+optimizer.step();
+scheduler.step();
+optimizer.zero_grad();)"},
       .sources = {"PyTorch documentation: how to adjust learning rate, on the order since 1.1"},
       .covers = {"shifted-schedule"},
       .explains = {"schedule/off_by_one"},

@@ -125,7 +125,12 @@ for epoch in range(epochs):
     for x, y in loader:
         train_step(model, optimizer, x, y)
         scheduler.step())"},
-      .cpp = {},
+      .cpp = {.bad = R"(const double share = 1.0 * step / epochs;
+group.options().set_lr(0.1 * (1 + std::cos(M_PI * share)) / 2);
+TrainStep(model, optimizer, batch);)",
+              .good = R"(const double share = 1.0 * step / (epochs * batches);
+group.options().set_lr(0.1 * (1 + std::cos(M_PI * share)) / 2);
+TrainStep(model, optimizer, batch);)"},
       .sources = {"lightning issue 1476 and accelerate issues 963 and 999: per epoch or per step",
                   "own reasoning for which counts have to agree"},
       .covers = {"wrong-scheduler-interval", "wrong-schedule-length", "wrong-training-length"},
