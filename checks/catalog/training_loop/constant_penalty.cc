@@ -10,7 +10,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Stated<Quantity::kConstantT
   for (const Statement& statement : stated.all) {
     verdict.findings.push_back(
         StatementFinding(statement, Severity::kNote,
-                         "torch.autograd.grad made gradients without create_graph=True, and the "
+                         "Gradients were made without create_graph, and the "
                          "loss has a term without a "
                          "gradient: a penalty on these gradients trains nothing."));
   }

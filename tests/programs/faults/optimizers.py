@@ -80,6 +80,18 @@ add(
     closures=[("    update = make_update(", "    network = build(32)\n    update = make_update(")],
 )
 add(
+    "copied_while_training",
+    "optimizer/stale_parameters",
+    plain_script=[("import os\n", "import copy\nimport os\n"),
+                  ("for epoch in range(EPOCHS):\n",
+                   "for epoch in range(EPOCHS):\n    model = copy.deepcopy(model) if epoch == 1 else model\n")],
+    trainer_class=[("            loss = self.training_epoch()\n",
+                    "            if epoch == 1:\n"
+                    "                self.net, state = Net(), self.net.state_dict()\n"
+                    "                self.net.load_state_dict(state)\n"
+                    "            loss = self.training_epoch()\n")],
+)
+add(
     "steps_on_copies",
     "optimizer/no_op_step",
     plain_script=[("EPOCHS * len(train_loader))\n",
