@@ -36,6 +36,8 @@ def run(name, *before):
 # What the tutorial does in the same way.
 # Pictures of MNIST's number are drawn from 300.
 TRUE_NOTES = {"captioning": ["model/bias_before_norm"], "mnist": ["data/duplicated_samples"]}
+# Episodes of actor_critic become longer, and so do its steps; how much, the machine decides.
+BY_THE_CLOCK = "performance/step_time"
 
 
 @unittest.skipUnless(PROGRAM.exists(), "the programs are not built: no LibTorch")
@@ -57,7 +59,8 @@ class Examples(unittest.TestCase):
                 self.assertEqual(alone.returncode, 0, alone.stderr)
                 self.assertEqual((watched.returncode, watched.stdout), (0, alone.stdout), watched.stderr)
                 self.assertEqual(files_watched, files)
-                found = [check["id"] for check in result["checks"] for _ in check["findings"]]
+                found = [check["id"] for check in result["checks"] for _ in check["findings"]
+                         if not check["id"].startswith(BY_THE_CLOCK)]  # fmt: skip
                 self.assertEqual(found, TRUE_NOTES.get(name, []), watched.stderr)
                 self.assertEqual(result["coverage"]["steps"], steps)
                 self.assertGreaterEqual(result["exit"]["counts"]["passed"], 25)

@@ -146,7 +146,7 @@ FAULTS = {
     ("encodes", "divergence_subtracted"): ("training_loop/negated_divergence", "loss.backward();"),
     ("follows", "teacher_in_training_mode"): ("training_loop/teacher_in_train_mode",),
     ("made_anew", "old_optimizer"): ("optimizer/stale_parameters", "torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(3e-3));"),
-    ("made_anew", "rate_in_defaults"): ("schedule/lr_attribute_ignored", "torch::optim::Adam optimizer(net->parameters(), torch::optim::AdamOptions(3e-3));"),
+    ("made_anew", "rate_in_defaults"): ("schedule/lr_attribute_ignored", "optimizer.step();"),
     ("learns_from", "probabilities"): ("model/double_softmax", "F::kl_div(given, soft, F::KLDivFuncOptions().reduction(torch::kBatchMean)).backward();"),
     ("loads", "drawn_anew"): ("evaluation/redrawn_data", "}", "torch::cross_entropy_loss(net->forward(batch.data), batch.target).template item<double>();"),
 }
