@@ -33,11 +33,6 @@ std::string Message(const Clearing& clearing, int64_t updates,
   return message + ".";
 }
 
-// A gap may have begun with steps of another optimizer.
-int64_t FirstStep(const Clearing::Stale& stale) {
-  return stale.parameters.empty() ? stale.last_step : stale.step;
-}
-
 absl::StatusOr<Verdict> Judge(const Settings&, const Clearing& clearing) {
   Verdict verdict{.findings = {},
                   .judged = StrCat(Counted(clearing.parameters, "parameter"), ", ",
@@ -63,7 +58,7 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Clearing& clearing) {
   verdict.findings.push_back({.severity = Severity::kError,
                               .message = Message(clearing, updates, parameters),
                               .places = std::move(places),
-                              .first_step = FirstStep(clearing.stale.front()),
+                              .first_step = clearing.stale.front().step,
                               .last_step = clearing.stale.back().last_step,
                               .count = updates,
                               .measured = static_cast<double>(updates),

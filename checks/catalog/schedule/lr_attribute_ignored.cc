@@ -13,8 +13,8 @@ absl::StatusOr<Verdict> Judge(const Settings&, const Optimizers& optimizers) {
     if (optimizer.rate_beside.empty()) continue;
     verdict.findings.push_back(
         {.severity = Severity::kWarning,
-         .message = StrCat("The program set the learning rate in ", optimizer.name, ".",
-                           optimizer.rate_place, ", last to ", optimizer.rate_beside,
+         .message = StrCat("The program set the learning rate in ", optimizer.rate_place,
+                           ", last to ", optimizer.rate_beside,
                            ", but no step reads it there: the parameter "
                            "groups kept other learning rates."),
          .places = {{.thing = optimizer.name, .file = ""}},
@@ -43,10 +43,9 @@ Check LrAttributeIgnored() {
       .promise = "The optimizer reads every learning rate that the program sets.",
       .why = "The optimizer continues with the old learning rate, and PyTorch raises no error.",
       .method =
-          "Looks for an attribute `lr` on an optimizer of torch.optim, which none of these classes "
-          "reads, or in C++ for a changed `defaults()`. Its value differs from the learning rate "
-          "of "
-          "every group when a step is taken.",
+          "Looks for a rate that is set where no step reads it: the attribute `lr` of an optimizer "
+          "of torch.optim, or in C++ defaults() or a copy of the options. The value differs from "
+          "the learning rate of every group when a step is taken.",
       .fix =
           "Delete the assignment if a scheduler sets the learning rate. Otherwise set it in the "
           "groups: for group in optimizer.param_groups: group['lr'] = lr.",

@@ -195,6 +195,14 @@ void PlateauStep(Plateau* scheduler, float metric) {
   OriginalOf<void(Plateau*, float)>(Entry::kPlateauStep)(scheduler, metric);
 }
 
+using torch::optim::OptimizerOptions;
+
+template <Entry kEntry>
+void SetRate(OptimizerOptions* options, double lr) {
+  OriginalOf<void(OptimizerOptions*, double)>(kEntry)(options, lr);
+  Tell([&](Watcher& watcher) { watcher.RateSet(*options, lr); });
+}
+
 void SchedulerBuilt(torch::optim::LRScheduler* scheduler, Optimizer& optimizer) {
   OriginalOf<void(torch::optim::LRScheduler*, Optimizer&)>(Entry::kSchedulerBuilt)(scheduler,
                                                                                    optimizer);
@@ -222,6 +230,11 @@ void* HookOf(Entry entry) {
       {Entry::kScheduled, Address(&Scheduled)},
       {Entry::kSchedulerBuilt, Address(&SchedulerBuilt)},
       {Entry::kPlateauStep, Address(&PlateauStep)},
+      {Entry::kSgdRate, Address(&SetRate<Entry::kSgdRate>)},
+      {Entry::kAdamRate, Address(&SetRate<Entry::kAdamRate>)},
+      {Entry::kAdamWRate, Address(&SetRate<Entry::kAdamWRate>)},
+      {Entry::kRmspropRate, Address(&SetRate<Entry::kRmspropRate>)},
+      {Entry::kAdagradRate, Address(&SetRate<Entry::kAdagradRate>)},
   };
   const auto found = hooks->find(entry);
   if (found != hooks->end()) return found->second;

@@ -14,6 +14,7 @@ namespace dlcheck {
 namespace {
 
 constexpr size_t kMostParameters = 4;  // of each group whose state is read
+constexpr int64_t kStepsOfCopies = 3;  // whose rates went into a copy
 constexpr double kNearlyAll = 0.99;    // as optimizer/unsuitable_epsilon says
 
 using torch::optim::OptimizerOptions;
@@ -126,7 +127,23 @@ void OptimizerSettings::LookAtDefaults(const torch::optim::Optimizer& optimizer,
   }
   const uint32_t thing = recorder.Optimizer(number).thing();
   recorder.clock().writer().Attribute(thing, "rate_beside", Written(lr));
-  recorder.clock().writer().Attribute(thing, "rate_beside_in", "defaults()");
+  recorder.clock().writer().Attribute(thing, "rate_beside_in", "defaults");
+}
+
+// Beside a second optimizer, the options may be those of the other one.
+void OptimizerSettings::LookAtCopy(const torch::optim::Optimizer& optimizer, int number,
+                                   ProbeRecorder& recorder) {
+  const auto [options, lr] = std::exchange(set_, {nullptr, 0});
+  if (options == nullptr || steps_.size() > 1 || steps_[number] == 1) return;
+  bool is_own = options == &optimizer.defaults();
+  for (const auto& group : optimizer.param_groups()) {
+    is_own = is_own || options == &group.options() ||
+             (HasRate(group.options()) && group.options().get_lr() == lr);
+  }
+  if (is_own || ++copies_set_ != kStepsOfCopies) return;
+  const uint32_t thing = recorder.Optimizer(number).thing();
+  recorder.clock().writer().Attribute(thing, "rate_beside", Written(lr));
+  recorder.clock().writer().Attribute(thing, "rate_beside_in", "copy");
 }
 
 void OptimizerSettings::Look(const torch::optim::Optimizer& optimizer, int number,
@@ -134,6 +151,7 @@ void OptimizerSettings::Look(const torch::optim::Optimizer& optimizer, int numbe
   const auto& groups = optimizer.param_groups();
   const int64_t step = steps_[number]++;
   LookAtDefaults(optimizer, number, recorder);
+  LookAtCopy(optimizer, number, recorder);
   if (step == 0) {
     WriteRepeated(groups, number, recorder);
     for (size_t i = 0; i < groups.size(); ++i) {

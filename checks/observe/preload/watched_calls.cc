@@ -28,6 +28,11 @@ void Watcher::PlateauGiven(bool is_max, double metric) {
   Guarded(recorder_.get(), [&](ProbeRecorder&) { operations_.PlateauGiven(is_max, metric); });
 }
 
+void Watcher::RateSet(const torch::optim::OptimizerOptions& options, double lr) {
+  const Inside inside;
+  settings_.RateSet(options, lr);
+}
+
 void Watcher::GeneratorAsked() {
   const Inside inside;
   operations_.GeneratorAsked();

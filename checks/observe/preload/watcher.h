@@ -50,7 +50,6 @@ class Watcher {
    private:
     bool before_;
   };
-
   // A model is certainly alive and whole: somebody asks for its parameters.
   static void SawModel(const torch::nn::Module& model) noexcept;
   void ModeSet(const torch::nn::Module& module, bool is_training, bool is_outermost);
@@ -68,6 +67,7 @@ class Watcher {
   void GradientsGiven(const std::vector<at::Tensor>& inputs,
                       const std::vector<at::Tensor>& gradients, bool creates_graph);
   void PlateauGiven(bool is_max, double metric);
+  void RateSet(const torch::optim::OptimizerOptions& options, double lr);
   void GeneratorAsked();  // by the program itself
   void BatchChosen(const ChosenBatch& batch);
   void SchedulerBuilt(torch::optim::Optimizer& optimizer);

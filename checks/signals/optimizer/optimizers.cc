@@ -11,6 +11,12 @@ constexpr std::array<std::string_view, 8> kAdaptive = {"Adam",  "AdamW", "Adamax
 constexpr std::array<std::string_view, 6> kOther = {"SGD",   "ASGD",      "Adadelta",
                                                     "LBFGS", "Adafactor", "Rprop"};
 
+// `kind`: "defaults" or "copy" in C++, empty in Python.
+std::string PlaceOfRate(const std::string& name, std::string_view kind) {
+  if (kind == "defaults") return name + ".defaults()";
+  return kind == "copy" ? "a copy of the options of " + name : name + ".lr";
+}
+
 }  // namespace
 
 bool Optimizers::Optimizer::is_adaptive() const { return std::ranges::count(kAdaptive, type) > 0; }
@@ -34,8 +40,8 @@ absl::StatusOr<Optimizers> Optimizers::From(const Run& run) {
     optimizer.name = trace.Display(event.thing);
     optimizer.type = std::string(trace.Attribute(event.thing, "type"));
     optimizer.rate_beside = std::string(trace.Attribute(event.thing, "rate_beside"));
-    optimizer.rate_place = std::string(trace.Attribute(event.thing, "rate_beside_in"));
-    if (optimizer.rate_place.empty()) optimizer.rate_place = "lr";
+    optimizer.rate_place =
+        PlaceOfRate(optimizer.name, trace.Attribute(event.thing, "rate_beside_in"));
   }
   if (result.optimizers.empty()) return absl::NotFoundError("no optimizer step was observed");
   return result;

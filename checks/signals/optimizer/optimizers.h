@@ -17,7 +17,7 @@ struct Optimizers {
     std::string name;         // "optimizer#0"
     std::string type;         // of its class; empty if not known
     std::string rate_beside;  // a rate set where nothing reads it; empty if none
-    std::string rate_place;   // "lr" or "defaults()"
+    std::string rate_place;   // where that is: "optimizer#0.lr"
     // Its class is one of torch.optim: its rates, state and updates are its own.
     bool is_plain() const;
     // Its updates are the rate times what does not grow with the gradient.
