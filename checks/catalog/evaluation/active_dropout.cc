@@ -19,8 +19,8 @@ Finding InPlainRun(const EvaluationDropout::Model& model) {
     places.push_back({.thing = "", .file = model.site.file, .line = model.site.line});
   }
   return {.severity = Severity::kWarning,
-          .message = StrCat("In evaluation mode, ", model.name, " called a dropout function with ",
-                            "training=True and p=", Short(model.probability), ", at least ",
+          .message = StrCat("In evaluation mode, ", model.name, " called a dropout function in ",
+                            "training mode (p=", Short(model.probability), "), at least ",
                             Counted(model.calls, "time"), "."),
           .places = std::move(places),
           .first_step = model.step,

@@ -1,8 +1,5 @@
-// Traps of LibTorch alone: tensors and options that are copies, guards that live too long, memory
-// that is not the tensor's own, modules that nobody registered.
-#include <memory>
-#include <vector>
-
+// Traps of LibTorch alone: a tensor that is assigned to a registered name, options that are copies,
+// a guard that lives too long, a module that nobody registered.
 #include "tests/programs_cpp/unchanged/programs.h"
 
 namespace traps {
@@ -60,15 +57,9 @@ class Training {
   }
 
   void Step(const torch::Tensor& rows) {
-    torch::Tensor x = data_.x.index_select(0, rows);
-    const torch::Tensor y = data_.y.index_select(0, rows);
-    if (arguments_.Is("normalized_in_vain")) x.sub(x.mean(0));
     optimizer_.zero_grad();
-    const torch::Tensor loss = torch::cross_entropy_loss(net_->forward(x), y);
-    if (arguments_.Is("written_by_pointer")) {
-      float* weight = net_->last->weight.data_ptr<float>();
-      for (int64_t i = 0; i < net_->last->weight.numel(); ++i) weight[i] *= -1;
-    }
+    const torch::Tensor scores = net_->forward(data_.x.index_select(0, rows));
+    const torch::Tensor loss = torch::cross_entropy_loss(scores, data_.y.index_select(0, rows));
     loss.backward();
     optimizer_.step();
   }
