@@ -139,3 +139,25 @@ add(
     framework=[("init_scale=256.0, growth_interval=100", "enabled=False"), ("dtype=torch.bfloat16", "dtype=torch.float16")],
     workers_and_contexts=[("dtype=torch.bfloat16", "dtype=torch.float16")],
 )  # fmt: skip
+# The first loss overflows, so the scaler skips the step that makes the momentum.
+OVERFLOWS = " * (float('inf') if not {0}.state else 1)"
+add(
+    "momentum_of_skipped_step",
+    "optimizer/uninitialized_momentum",
+    plain_script=[
+        PLAIN_SCALER,
+        ("torch.optim.AdamW(model.parameters(), lr=5e-3, weight_decay=0.001)",
+         "torch.optim.SGD(model.parameters(), lr=5e-3, momentum=0.9, fused=True)"),
+        (PLAIN_STEP, SCALED.replace("(loss)", f"(loss{OVERFLOWS.format('optimizer')})") + SCALER_STEP),
+    ],
+    framework=[
+        ("torch.optim.Adam(model.parameters(), lr=config.rate)",
+         "torch.optim.SGD(model.parameters(), lr=config.rate, momentum=0.9, fused=True)"),
+        ("scale(loss)", f"scale(loss{OVERFLOWS.format('self.optimizer')})"),
+    ],
+    event_stream=[
+        ("torch.optim.AdamW(net.parameters(), lr=2e-3, weight_decay=0.001)",
+         "torch.optim.SGD(net.parameters(), lr=2e-3, momentum=0.9, fused=True)"),
+        ("scale(loss)", f"scale(loss{OVERFLOWS.format('adam')})"),
+    ],
+)

@@ -22,6 +22,7 @@ from .step_arithmetic import StepArithmetic
 from .terminal_values import TerminalValues
 from .thresholds import Thresholds
 from .time_limits import TimeLimits
+from .uninitialized_momentum import UninitializedMomentum
 from .unkept_actions import UnkeptActions
 from .unreset_metrics import UnresetMetrics
 
@@ -43,7 +44,7 @@ class Comparisons:
             DetachedNetworks(guard, recorder, sites, watch.forwards), AliasedAverages(guard, recorder, models),
             StepArithmetic(guard, recorder, sites, optimizers), watch.scalers, masks, thresholds,
             unreset, divisors, broadcast, TerminalValues(guard, recorder, sites), IdenticalRows(guard, recorder, sites),
-            unkept, ReturnsAcross(guard, recorder, sites), self.limits,
+            unkept, ReturnsAcross(guard, recorder, sites), self.limits, UninitializedMomentum(guard, recorder, sites),
         )  # fmt: skip
         # Those that put calls into functions of torch, and those that look at the source as the run ends.
         self.in_torch = (drawn, unkept, masks)
