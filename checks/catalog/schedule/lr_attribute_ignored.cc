@@ -44,9 +44,8 @@ Check LrAttributeIgnored() {
       .why = "The optimizer continues with the old learning rate, and PyTorch raises no error.",
       .method =
           "Looks for a rate that is set where no step reads it. In Python, this is the attribute "
-          "`lr` "
-          "of an optimizer of torch.optim. In C++, it is defaults() or a copy of the options. The "
-          "value differs from the learning rate of every group when a step is taken.",
+          "`lr` of an optimizer of torch.optim. In C++, it is defaults() or a copy of the options. "
+          "The value differs from the learning rate of every group when a step is taken.",
       .fix =
           "Delete the assignment if a scheduler sets the learning rate. Otherwise set it in the "
           "groups: for group in optimizer.param_groups: group['lr'] = lr.",

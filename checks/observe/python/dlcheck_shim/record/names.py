@@ -256,4 +256,5 @@ QUANTITIES = {
     "wrong_time_step": 211,
     "repeated_targets": 212,
     "listed_twice": 213,
+    "uninitialized_momentum": 214,
 }
