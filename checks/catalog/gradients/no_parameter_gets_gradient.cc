@@ -48,7 +48,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
     }
     stepped += parameter.optimizer_steps > 0 ? 1 : 0;
     last_step = std::max(last_step, parameter.last_gradient);
-    if (parameter.EndedEarly(settings[kSteps])) no_more.push_back(parameter.name);
+    if (parameter.HasNoneAtTheEnd(settings[kSteps])) no_more.push_back(parameter.name);
   }
   if (judged == 0) return absl::NotFoundError("no optimized parameter was seen");
   Verdict verdict{.findings = {}, .judged = JudgedParameters(judged, gradients)};
@@ -69,6 +69,7 @@ absl::StatusOr<Verdict> Judge(const Settings& settings, const Gradients& gradien
 struct Facts {
   int reached = -1;  // the step at which the last parameter has a gradient
   bool backward = true;
+  bool zeros = false;  // after it, it has one of zeros
 };
 
 // Steps on parameters of models that never ran in training.
@@ -81,8 +82,9 @@ Evidence Steps(const Facts& facts) {
   }
   for (int step = 0; step < 64; ++step) {
     if (facts.backward) run.Event(Event::kBackward, 0, "loss", "cross_entropy");
-    if (step == facts.reached) {
-      run.Quantity(Quantity::kGradientNorm, "parameter", "optimizer#0/group#0/1", 0.1);
+    if (step == facts.reached || (facts.zeros && step > facts.reached)) {
+      run.Quantity(Quantity::kGradientNorm, "parameter", "optimizer#0/group#0/1",
+                   step == facts.reached ? 0.1 : 0);
     }
     run.Event(Event::kStep, 0, "optimizer", "optimizer#0");
   }
@@ -138,6 +140,8 @@ loss.backward();)"},
                     [] { return Steps({.reached = 63}); }},
                    {"no gradient in the last 40 steps", Expect::kWarning,
                     [] { return Steps({.reached = 23}); }},
+                   {"gradients of zeros in the last 40 steps", Expect::kClean,
+                    [] { return Steps({.reached = 23, .zeros = true}); }},
                    {"no gradient in the last 20 steps", Expect::kClean,
                     [] { return Steps({.reached = 43}); }},
                    {"no gradient at any step", Expect::kError, [] { return Steps({}); }},

@@ -37,12 +37,16 @@ std::map<int, std::vector<int64_t>> StepsByOptimizer(const Trace& trace) {
 
 void CountSteps(const std::vector<int64_t>& steps, Gradients::Parameter& parameter) {
   for (const Sample& sample : parameter.consumed) {
-    if (sample.value != 0) parameter.last_gradient = std::max(parameter.last_gradient, sample.step);
+    parameter.last_gradient = std::max(parameter.last_gradient, sample.step);
+    if (sample.value != 0) parameter.last_nonzero = std::max(parameter.last_nonzero, sample.step);
   }
   parameter.optimizer_steps = static_cast<int64_t>(steps.size());
   if (!steps.empty()) parameter.last_step = steps.back();
-  parameter.steps_without =
-      std::ranges::count_if(steps, [&](int64_t step) { return step > parameter.last_gradient; });
+  const auto after = [&](int64_t last) {
+    return std::ranges::count_if(steps, [last](int64_t step) { return step > last; });
+  };
+  parameter.steps_without = after(parameter.last_gradient);
+  parameter.steps_of_zeros = after(parameter.last_nonzero);
 }
 
 // Marks the parameters whose module ran before that of any other optimized parameter of their

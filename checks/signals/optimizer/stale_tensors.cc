@@ -70,13 +70,13 @@ StaleTensors NeverUsed(const Gradients& gradients, double enough) {
 StaleTensors UsedNoMore(const Gradients& gradients, double enough) {
   for (const auto& [model, trained] : TrainedByModel(gradients)) {
     const bool has_ended = std::ranges::all_of(trained, [&](const Gradients::Parameter* parameter) {
-      return parameter->EndedEarly(enough);
+      return parameter->HasZerosAtTheEnd(enough);
     });
     if (!has_ended) continue;
     std::map<std::string, Parameters> free = Orphaned(gradients);
     StaleTensors stale;
     for (const Gradients::Parameter* parameter : trained) {
-      stale.last_step = std::max(stale.last_step, parameter->last_gradient);
+      stale.last_step = std::max(stale.last_step, parameter->last_nonzero);
       Parameters& fitting = free[parameter->shape];
       std::erase_if(fitting, [&](const Gradients::Parameter* other) {
         return other->model == parameter->model;
