@@ -33,6 +33,7 @@ from tests.observe import shim_stated_test as stated
 from tests.observe import shim_targets_test as targets
 from tests.observe import shim_terms_test as terms
 from tests.observe import shim_trials_test as dependence
+from tests.observe import shim_uninitialized_momentum_test as momentum
 from tests.observe import shim_unregistered_test as unregistered
 from tests.observe import shim_unreset_metrics_test as unreset
 from tests.observe import shim_wrong_batches_test as batches
@@ -155,6 +156,7 @@ class ShimRecords(unittest.TestCase):
         traces.append(run_watched(python("-c", reseeding.seeded("torch.manual_seed(3)"))).main)
         traces.append(zero_rate.trace_of("layer.weight.mul_(0.999)"))
         traces.append(replay.trace_of(INSIDE="(h * (1 - at)).log()"))
+        traces.append(momentum.run().main)
         traces.append(twice.listed("[*net.parameters(), body.weight],"))
         traces += [dropout.run("F.dropout(x)").main, statements.run_of_a_file().main]
         traces.append(axes.run(split=axes.UNSPLIT, weights=axes.OVER_QUERIES).main)
