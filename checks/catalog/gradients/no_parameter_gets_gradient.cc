@@ -109,7 +109,7 @@ Check NoParameterGetsGradient() {
       .limits = {.needs = "Eight sampled steps of one optimizer. Without a backward call, an "
                           "optimizer of torch.optim.",
                  .silent_when = "One parameter has a gradient in the last eight sampled steps of "
-                                "its optimizer.",
+                                "its optimizer, or in the last 32 steps. Zeros count as one.",
                  .severity = "Error if there never was a gradient, otherwise a warning.",
                  .blind_spots = "A program that writes its weights itself while an optimizer steps "
                                 "without effect looks the same.",

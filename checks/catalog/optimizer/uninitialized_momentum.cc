@@ -36,7 +36,7 @@ Check UninitializedMomentum() {
           "the first one. PyTorch allocates the buffer in the skipped step and does not write it.",
       .fix =
           "Build SGD with foreach=True instead of fused=True, or without momentum. A smaller "
-          "init_scale of the GradScaler avoids that the first step is skipped.",
+          "init_scale of the GradScaler avoids a skipped first step.",
       .limits = {.needs = "A Python program with an optimizer step.",
                  .silent_when = "The memory happens to be zero.",
                  .severity = "Always an error.",

@@ -65,7 +65,8 @@ uint32_t ProbeRecorder::LossReturned(const LossCall& call) {
   if (!call.broadcast.empty()) TellOnce(returned_.thing, "broadcast", call.broadcast);
   if (!is_usual) return returned_.thing;
   DescribeMaker(call);
-  const bool is_divergence = call.kind == "kl" && call.outputs.dim() == 2;
+  const bool is_divergence =
+      call.kind == "kl" && call.outputs.dim() == 2 && call.reduction != "none";
   if (is_divergence && clock_.sampled()) WriteRows(clock_, returned_.thing, call);
   if (has_classes) {
     WriteRows(clock_, returned_.thing, call);

@@ -24,14 +24,14 @@ bool IsHalf(const at::Tensor& tensor) {
 
 // Whether the values lie in memory as they are: then no operation has to be called to read them,
 // which would cost more than the values.
-bool IsReadable(const at::Tensor& tensor, at::ScalarType type) {
-  return tensor.scalar_type() == type && tensor.device().is_cpu() &&
+bool IsFloatInMemory(const at::Tensor& tensor) {
+  return tensor.scalar_type() == at::kFloat && tensor.device().is_cpu() &&
          tensor.layout() == at::kStrided && tensor.has_storage() && tensor.is_contiguous() &&
          !tensor.is_neg();
 }
 
 std::vector<double> OnHost(const at::Tensor& values) {
-  if (IsReadable(values, at::kFloat)) {
+  if (IsFloatInMemory(values)) {
     const float* first = values.const_data_ptr<float>();
     return std::vector<double>(first, first + values.numel());
   }
@@ -61,7 +61,7 @@ at::Tensor Norms(const std::vector<at::Tensor>& tensors) {
 }
 
 bool HasFiniteSum(const at::Tensor& tensor) {
-  if (tensor.numel() > kFewElements || !IsReadable(tensor, at::kFloat)) {
+  if (tensor.numel() > kFewElements || !IsFloatInMemory(tensor)) {
     return std::isfinite(Dense(tensor).sum().item<double>());
   }
   const float* first = tensor.const_data_ptr<float>();

@@ -23,7 +23,7 @@ class UninitializedMomentum:
         moments.gradients_used.append(self.use)
 
     def use(self, optimizer, watched):
-        if watched.thing not in self.settled:
+        if watched.thing not in self.settled and tensors.may_compute():
             self.look(optimizer, watched.thing)
 
     def look(self, optimizer, thing):
